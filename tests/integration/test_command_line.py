@@ -220,7 +220,7 @@ def test_the_version_is_printed(run: Run) -> None:
 
 
 BAD_FILES: dict[str, tuple[str, bytes, str]] = {
-    "missing column": ("posts.csv", b"user,when,text\na,2024-01-01,x\n", "time"),
+    "missing column": ("posts.csv", b"user,place,text\na,Rome,x\n", "time"),
     "every time unreadable": (
         "posts.csv",
         f"user,time,text\na,noon,{PRIVATE}\n".encode(),

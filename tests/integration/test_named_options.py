@@ -25,6 +25,7 @@ SHARED = {
     "--bigrams": "`loop` trains without them",
     "--choose": "only `topics match` refuses what is unmatched",
     "--day-first": _READERS,
+    "--delimiter": _READERS,
     "--drop-failed": "sheets of profiles hold no attention checks",
     "--encoding": _READERS,
     "--fields": _READERS,

@@ -66,7 +66,8 @@ class PostTimes:
 
 _TWICE = (
     "Posts that it had counted before now count twice, and this is not undone: go back to a copy "
-    "of the state, or begin it again. An export that repeats old posts is added with --only-newer."
+    "of the state, or begin it again. sottovoce assess --only-newer adds the later posts of an "
+    "export that repeats old ones."
 )
 
 

@@ -13,12 +13,12 @@ from sottovoce.cli._options import (
     HeaderOption,
     LineLimitOption,
     TimezoneOption,
-    read_options,
+    export_options,
     skipped_rows,
     warn_about_rows,
 )
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
-from sottovoce.cli._reading import reading_of
+from sottovoce.cli._reading import DelimiterOption, reading_of
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, ReadOptions
 from sottovoce.errors import ParameterError
 
@@ -46,6 +46,7 @@ def count(
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
     encoding: EncodingOption = "utf-8",
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
@@ -67,7 +68,7 @@ def count(
     rules = TokenRules(
         shortest=shortest, stop_words=load_stop_words(stop_words), stem=stem, bigrams=bigrams
     )
-    told = read_options(file_format, fields, header, "UTC", encoding, max_line_bytes)
+    told = export_options(file_format, fields, header, "UTC", encoding, max_line_bytes, delimiter)
     texts = open_documents(corpus, options=reading_of(corpus, DOCUMENTS, told, encoding))
     given = None if vocabulary is None else _usable(Vocabulary.load(vocabulary), rules)
     with progress("Counting words"):
@@ -106,6 +107,7 @@ def describe(
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
@@ -121,7 +123,9 @@ def describe(
     from sottovoce.corpus._summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
 
-    told = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+    told = export_options(
+        file_format, fields, header, timezone, encoding, max_line_bytes, delimiter
+    )
     options = reading_of(posts, POSTS, told, encoding)
     corpus = open_posts(posts, options=options)
     with progress("Reading posts"):

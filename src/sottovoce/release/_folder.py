@@ -105,7 +105,9 @@ def released_card(folder: Path) -> ReleaseCard:
     path = folder / CARD_FILE
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} {what}; give the folder that a release was written to.")
+        raise InputError(
+            f"{folder} {what}, so there is no readable card; give the folder of a release."
+        )
     if not path.exists() and unlisted_shards(folder, None):
         raise InputError(
             f"{folder} holds shards and no {CARD_FILE}: a release that was not finished, and is "

@@ -90,7 +90,7 @@ def explain(
         words=parts.words(most),
         without=what_if(state, scoring, own_posts, question, without) if without else None,
         leaving=None if isinstance(parts, WordParts) else _leaving(own_posts, parts, row),
-        band=band_held(state, question, row),
+        band=band_held(state, row, question.topic, question.measure, question.setting),
     )
 
 
@@ -171,7 +171,7 @@ def _checked_row(state: State, user: str, own_posts: UserPosts) -> int:
     if not own_posts.numbers.size:
         raise InputError(
             "the user has no post in these files. Names are taken as the file writes them, "
-            "capitals included; assess with --show-users N prints those of the most exposed."
+            "capitals included; sottovoce assess --show-users 10 prints those of the most exposed."
         )
     if row is None and state.header.clean and of_nobody(pa.array([user]))[0]:
         raise InputError(

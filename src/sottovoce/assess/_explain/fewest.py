@@ -12,17 +12,15 @@ the strongest, by dynamic programming over buckets and numbers of posts.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.assess._ranking import BANDS, REST
+from sottovoce.assess._setting import Setting
+from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.state._state import State
-
-if TYPE_CHECKING:
-    from sottovoce.assess._explain.explain import Question
 
 MOST_WORK = 200_000
 """Numbers of posts times levels that are tried; beyond, the set is not proved to be smallest."""
@@ -47,12 +45,11 @@ def band_of(score: float, others: Floats) -> str:
     return next((f"top {p}%" for p in BANDS if at_least * 100 <= p * users), REST)
 
 
-def band_held(state: State, question: "Question", row: int) -> str:
+def band_held(state: State, row: int, topic: str, measure: Measure, setting: Setting) -> str:
     """The band of the user at ``row``; where nobody has evidence nobody is in one."""
-    measure, topic = question.measure, question.topic
     if not measure.evident(state, topic).any():
         return REST
-    scores = measure.score(state, topic, question.setting)
+    scores = measure.score(state, topic, setting)
     return band_of(float(scores[row]), np.delete(scores, row))
 
 

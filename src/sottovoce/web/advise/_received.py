@@ -36,9 +36,10 @@ QUESTIONS = (MissingColumnError, UnclearColumnsError)
 """Nothing went wrong: a column, or the order of day and month, is to be told."""
 _ROLES = {"user": "who wrote it", "time": "when", "text": "the text"}
 _DATES = {"day-first": "31/12/2024", "month-first": "12/31/2024"}
-_HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$|Map it with --fields\.", re.DOTALL)
+# Dashes are counted in these patterns: they are looked for in messages, and name no option here.
+_HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$|Map it with -{2}fields\.", re.DOTALL)
 _HOW_TO_ANSWER = re.compile(r" Say --(?:fields .*?\)\.|day-first .*?\.(?=\s|$))", re.DOTALL)
-_HOW_TO_PART = " What stands between its values? Say --delimiter."
+_HOW_TO_PART = re.compile(r" What stands between its values\? Say -{2}delimiter\.")
 _HOW_TO_DECODE = re.compile(r"Which encoding is it\? Say .*? or convert", re.DOTALL)
 _HOW_TO_NAME = re.compile(r" If the file has no header row, .*", re.DOTALL)
 _HOW_TO_READ = re.compile(
@@ -184,7 +185,7 @@ def on_the_page(error: SottovoceError, path: Path) -> str:
     words = str(error).replace(str(path), "the file")
     words = _HOW_TO_NAME.sub("", words).replace(" for user;", ";")
     words = _HOW_TO_READ.sub("", words)
-    words = _HOW_TO_ANSWER.sub(" Choose it below.", words.replace(_HOW_TO_PART, ""))
+    words = _HOW_TO_ANSWER.sub(" Choose it below.", _HOW_TO_PART.sub("", words))
     words = _HOW_TO_DECODE.sub("Convert", words.removeprefix("the file: "))
     words = _HOW_TO_MAP.sub("Choose below which one it is.", words)
     return words[:1].upper() + words[1:]
