@@ -42,10 +42,10 @@ def test_every_measure_has_figures_and_a_card() -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_card_s_figures_are_those_of_the_studies(name: str) -> None:
     ten, every, bands, simulated = FIGURES[name]
-    now, _, all_posts, precise = AGAIN[name]
+    now, all_posts, precise = AGAIN[name]
     assert (ten, every, bands) == (now, all_posts, precise)
     if simulated != "-":
-        assert simulated == SIMULATED[name][1]
+        assert simulated == SIMULATED[name][0]
     else:
         assert name not in SIMULATED
 
