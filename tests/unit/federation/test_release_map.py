@@ -87,5 +87,5 @@ def test_a_map_and_its_use_belong_together(tmp_path: Path, features: FeatureSett
 
 
 def test_no_release_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is it a release"):
+    with pytest.raises(ConfigError, match="does not exist, so there is no readable card"):
         proposed(tmp_path, FeatureSettings(dictionary="mapped", release="nowhere"))
