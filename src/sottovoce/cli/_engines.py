@@ -60,18 +60,24 @@ class Address(PosixPath):
         return self
 
 
+def as_written(path: Path) -> str:
+    """A path or an address as it was given on the command line."""
+    return path.written if isinstance(path, Address) else str(path)
+
+
 def address_of(path: Path) -> str:
     """What Spark is to be told: an address as it is, a plain path with its folder spelt out."""
-    written = getattr(path, "written", str(path))
+    written = as_written(path)
     return written if _SCHEME.match(written) else str(Path(written).absolute())
 
 
 def folder_of(path: Path, engine: "Engine") -> Path | None:
     """The folder to write to, if it is this machine's to look at; on Spark it may be an address."""
-    if not _SCHEME.match(getattr(path, "written", str(path))):
+    written = as_written(path)
+    if not _SCHEME.match(written):
         return Path(path)
     if not engine.is_spark:
-        raise ParameterError(f"cannot write to the address {path.written}; use --engine spark.")  # type: ignore[attr-defined]  # an Address
+        raise ParameterError(f"cannot write to the address {written}; use --engine spark.")
     return None
 
 

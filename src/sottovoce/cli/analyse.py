@@ -18,6 +18,7 @@ from sottovoce.cli._engines import (
     EngineOption,
     MasterOption,
     SparkConfOption,
+    as_written,
     release_at,
 )
 from sottovoce.cli._options import needs_extra
@@ -183,7 +184,7 @@ def _again(
 ) -> str:
     """The command that says the same once more."""
     asked = {"--labels": labels, "--topics": topics, "--seed": seed or None}
-    words = ["sottovoce", "analyse", getattr(released, "written", str(released))]
+    words = ["sottovoce", "analyse", as_written(released)]
     for name, value in asked.items():
         words += [] if value is None else [name, str(value)]
     words += ["--classifier"] if classifier else []

@@ -97,7 +97,7 @@ class GeometricMechanism:
         if not shape[0] * shape[1]:
             return csr_array(shape, dtype=np.int64)
         noise = SparseNoise(self.rate, shape[1], threshold)
-        bounds = _split(shape[0], _thread_count(shape[0] * shape[1], threads))
+        bounds = _split(shape[0], self._thread_count(shape[0] * shape[1], threads))
         parts = [part_of(rows, first, last) for first, last in bounds]
         room = SharedRoom(
             [last - first for first, last in bounds], [noise.room_for(part) for part in parts]
@@ -116,8 +116,12 @@ class GeometricMechanism:
         threads: int | None,
     ) -> None:
         """Let each thread ``work`` on a part of ``out`` with a keystream of its own."""
-        bounds = _split(out.size, _thread_count(out.size, threads))
+        bounds = _split(out.size, self._thread_count(out.size, threads))
         on_threads([partial(work, out[a:b], self._new_source()) for a, b in bounds])
+
+    def _thread_count(self, cells: int, threads: int | None) -> int:
+        wanted = available_cores() if threads is None else positive_integer(threads, "threads")
+        return max(1, min(wanted, cells // _CELLS_PER_THREAD))
 
     def _new_source(self) -> Keystream:
         return type(self)._make_source()  # noqa: SLF001 - a class attribute of its own
@@ -155,11 +159,6 @@ def _checked_counts(counts: NDArray[np.integer]) -> NDArray[np.integer]:
     ):
         raise InputError("counts must lie between -2^61 and 2^61.")
     return counts
-
-
-def _thread_count(cells: int, threads: int | None) -> int:
-    wanted = available_cores() if threads is None else positive_integer(threads, "threads")
-    return max(1, min(wanted, cells // _CELLS_PER_THREAD))
 
 
 def _split(number: int, parts: int) -> list[tuple[int, int]]:

@@ -25,7 +25,6 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix
 
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.privacy._exact import Exact
@@ -94,32 +93,8 @@ class RepeatableMechanism(GeometricMechanism):
         super().__init__(rate)
         self._secret, self._purpose, self._drawn = secret, purpose, 0
 
-    def noise(self, number: int, *, threads: int | None = None) -> NDArray[np.int32]:
-        """``number`` draws of the noise alone."""
-        del threads
-        return super().noise(number, threads=1)
-
-    def dense(
-        self,
-        counts: NDArray[np.integer],
-        *,
-        threshold: int | None = None,
-        threads: int | None = None,
-    ) -> NDArray[np.int64]:
-        """``counts`` with noise on every cell: the constant-work mode."""
-        del threads
-        return super().dense(counts, threshold=threshold, threads=1)
-
-    def sparse(
-        self,
-        counts: csr_array | csr_matrix,
-        *,
-        threshold: int | None = None,
-        threads: int | None = None,
-    ) -> csr_array:
-        """``counts`` with noise on every cell, the zero cells too, as CSR."""
-        del threads
-        return super().sparse(counts, threshold=threshold, threads=1)
+    def _thread_count(self, cells: int, threads: int | None) -> int:  # noqa: ARG002 - always one
+        return 1
 
     def _new_source(self) -> BoundKeystream:
         self._drawn += 1

@@ -12,7 +12,7 @@ import mmap
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -85,6 +85,17 @@ TOPICS_AT_ONCE = 16
 _FIRST_SLOTS = 64
 _BUCKET_BITS = 32
 _GAPS_WORTH_CLOSING = 0.2
+
+
+_Blocks: TypeAlias = tuple[
+    NDArray[np.float64],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    int,
+]
 
 
 class Lines(NamedTuple):
@@ -257,37 +268,17 @@ class BestBuckets:
         if users.size:
             self.admit(int(users.max()) + 1)
         done = 0
-        while (
-            done := fold(
-                self._strengths.array,
-                self._buckets.array,
-                self._following,
-                self._start,
-                self._room,
-                self._free,
-                self.kept,
-                users,
-                buckets,
-                strengths,
-                done,
-            )
-        ) < users.size:
+        while (done := fold(*self._blocks, users, buckets, strengths, done)) < users.size:
             self._make_room()
 
+    @property
+    def _blocks(self) -> _Blocks:
+        """Slots, blocks and what is free, as kernels that give users larger blocks want them."""
+        tables = (self._strengths.array, self._buckets.array)
+        return (*tables, self._following, self._start, self._room, self._free, self.kept)
+
     def _make_way(self, users: NDArray[np.int64], buckets: NDArray[np.int32], done: int) -> int:
-        done = make_way(
-            self._strengths.array,
-            self._buckets.array,
-            self._following,
-            self._start,
-            self._room,
-            self._free,
-            self.kept,
-            users,
-            buckets,
-            done,
-        )
-        return int(done)
+        return int(make_way(*self._blocks, users, buckets, done))
 
     def _place(self, users: NDArray[np.int64], lines: Lines) -> bool:
         """Copy the slots of users who have none, if they are as they are kept; whether they are."""

@@ -8,7 +8,7 @@ must be the same on any number of threads: else nothing is compared.
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -75,17 +75,7 @@ def memory_rows(seconds: float = SECONDS, *, numbers: int = _NUMBERS_COPIED) -> 
     # What is read and what is written.
     size = 2 * 8 * numbers * _COPIES
     speed = {name: size * int(name) / time / 1e9 for name, time in best.items()}
-    return [
-        bench_row(
-            "assess",
-            f"memory copied, {threads} threads",
-            "GB/s",
-            speed[str(threads)],
-            "1 thread",
-            speed["1"],
-        )
-        for threads in counted[1:]
-    ]
+    return _beside_one("memory copied, {} threads", "GB/s", speed, "1 thread")
 
 
 def _copy(source: Floats, to: Floats) -> None:
@@ -102,16 +92,16 @@ def _rows(case: CoreCase, numbers: Sequence[int], seconds: float) -> list[BenchR
     digest = same_digest(case, numbers)
     works: dict[str, Work] = {str(threads): partial(case.run, threads) for threads in numbers}
     speed = {name: case.posts / time for name, time in best_times(works, seconds=seconds).items()}
+    named = f"{case.name}, {{}} threads, digest {digest}"
+    return _beside_one(named, "posts/s", speed, "ours, 1 thread")
+
+
+def _beside_one(case: str, unit: str, speed: Mapping[str, float], peer: str) -> list[BenchRow]:
+    """A row for each further number of threads, which ``case`` has a place for, beside one."""
     return [
-        bench_row(
-            "assess",
-            f"{case.name}, {threads} threads, digest {digest}",
-            "posts/s",
-            speed[str(threads)],
-            "ours, 1 thread",
-            speed["1"],
-        )
-        for threads in numbers[1:]
+        bench_row("assess", case.format(threads), unit, speed[threads], peer, speed["1"])
+        for threads in speed
+        if threads != "1"
     ]
 
 
