@@ -100,8 +100,10 @@ test-long: $(VENV)/dev.ready
 peers: $(VENV)/peers.ready
 	@echo "Peers installed: 'sottovoce bench' now compares with them."
 
-# Hashes, but no registry addresses: a plain pip requirements format.
-COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url --python-version 3.11
+# Hashes, but no registry addresses: a plain pip requirements format. Extras stay: the pip of
+# Python 3.11 takes coverage[toml] for another package than coverage, unpinned, once a newer version is out.
+COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url \
+  --no-strip-extras --python-version 3.11
 pins: $(VENV)/run.ready
 	@$(PIP) install uv
 	$(COMPILE) --extra all --group editable --output-file constraints/run.txt

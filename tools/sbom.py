@@ -19,7 +19,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SPEC_VERSION = "1.6"
-_PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;\\]+)((?:\s*\\\s*--hash=sha256:[0-9a-f]{64})+)\s*")
+_PIN = re.compile(
+    r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s;\\]+)((?:\s*\\\s*--hash=sha256:[0-9a-f]{64})+)\s*"
+)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _NAMED = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRAS = re.compile(r"sottovoce\[([^\]]+)\]")

@@ -5,9 +5,11 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from support.costs import COLLECTED
 
 ROOT = Path(__file__).parents[2]
@@ -108,10 +110,29 @@ def test_every_requirement_is_pinned_with_hashes_and_names_no_registry() -> None
     for name, requirements in wanted.items():
         text = (ROOT / "constraints" / name).read_text()
         assert "://" not in text
-        pinned = set(re.findall(r"^([a-z0-9-]+)==\S+ \\\n    --hash=sha256:", text, re.MULTILINE))
+        pinned = set(
+            re.findall(r"^([a-z0-9-]+)(?:\[.+\])?==\S+ \\\n    --hash=sha256:", text, re.MULTILINE)
+        )
         assert len(pinned) == text.count("==")
         for requirement in requirements:
             assert re.match(r"[A-Za-z0-9-]+", requirement)[0].lower() in pinned  # type: ignore[index] # else it fails
+
+
+def test_what_is_asked_for_with_extras_is_pinned_with_them() -> None:
+    """Else the environment cannot be made again from the day a newer version is out."""
+    text = (ROOT / "constraints" / "dev.txt").read_text()
+    pinned = {
+        found[1]: set(found[2].split(","))
+        for found in re.finditer(r"^([a-z0-9-]+)\[(.+)\]==", text, re.MULTILINE)
+    }
+    asked = [
+        need
+        for each in distributions()
+        for need in map(Requirement, each.requires or ())
+        if need.extras and (need.marker is None or need.marker.evaluate({"extra": ""}))
+    ]
+    assert asked
+    assert [str(need) for need in asked if not need.extras <= pinned.get(need.name, set())] == []
 
 
 def test_every_silenced_check_says_why() -> None:
