@@ -1,9 +1,9 @@
 """A sharded release read on Spark: its shards are checked, and added up, where they lie.
 
-Every worker sums the rows of its shards, for each column and each pair of columns; the driver adds
-up what the workers report, a table of K x K numbers each, whatever the number of documents. All
-sums are of whole numbers below 2^53, so that no order of adding rounds: they are, bit for bit,
-those of one machine (``release.analysis._moments``).
+Every worker sums the rows of its shards, for each column and each pair of columns: a table of K x K
+numbers. These are added up in a tree, so that the driver gets few of them, whatever the number of
+documents. All sums are of whole numbers below 2^53, so that no order of adding rounds: they are,
+bit for bit, those of one machine (``release.analysis._moments``).
 """
 
 import tempfile
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce.cluster._output import Spark, told
-from sottovoce.cluster._read import literally
+from sottovoce.cluster._read import added_up, literally
 from sottovoce.cluster._session import tuned
 from sottovoce.cluster._store import SparkStore, found_shards
 from sottovoce.errors import InputError, ParameterError
@@ -54,14 +54,12 @@ class SparkRows:
         adding = Adding(self.listed.columns, columns, pairs)
         files = [f"{self.address}/{shard.name}" for shard in self.listed.shards]
         parts = self.partitions or max(2, int(self.session.sparkContext.defaultParallelism))
-        totals, products = adding.nothing()
+        side = kept if pairs else 0
         with told("add up the shards"), tuned(self.session, batch_rows=_BATCH_ROWS):
             rows = self.session.read.parquet(*map(literally, files)).coalesce(parts)
             reported = rows.mapInArrow(partial(sum_rows, adding), _SUMS)
-            for row in reported.toLocalIterator(prefetchPartitions=False):
-                totals += np.frombuffer(row["totals"])
-                products += np.frombuffer(row["products"]).reshape(products.shape)
-        return totals, products
+            totals, products = added_up(reported, totals="<f8", products="<f8")
+        return totals, products.reshape(side, side)
 
     def blocks(self, rows: int) -> Iterator[Counts]:
         """Refused: one after the other they would all pass the driver."""

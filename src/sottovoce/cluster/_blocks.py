@@ -33,6 +33,7 @@ BLOCKS = (
 NAMES = ("file", "start", "number")
 DIGESTED = "file string, start bigint, number int, digest string, first bigint"
 TEXTS = "lengths binary, texts binary"
+TOTALS = "totals binary"
 _NO_BLOCK = -1
 
 
@@ -102,6 +103,15 @@ def digest_blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             digest.add(*arrays_of(row))
     whole = digest.counts(0)
     yield _digested(("", whole.nnz, _NO_BLOCK, " ".join(whole.digests), digest.rows))
+
+
+def total_counts(width: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """How often each word occurs in the blocks that one task was given."""
+    total = np.zeros(width, np.int64)
+    for batch in rows:
+        for row in batch.to_pylist():
+            total += np.asarray(matrix_of(row, width).sum(axis=0)).ravel()
+    yield pa.record_batch({"totals": pa.array([total.tobytes()], pa.binary())})
 
 
 def _digested(row: tuple[object, ...]) -> pa.RecordBatch:

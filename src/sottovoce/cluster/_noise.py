@@ -1,9 +1,10 @@
 """Noise drawn on the workers, the same however often a block of documents is tried.
 
-A task may run twice: its worker died, was slow, or was taken for dead, or the driver died and all
-of it is done again. The noise of a block follows from the release's secret and from the block: its
-place, its documents' true counts, the maps and the noise they get (``privacy._repeatable``). So
-every attempt writes the same rows, and there are never two noises of one document.
+A task may run twice: its worker died, was slow, or was taken for dead. The noise of a block follows
+from the release's secret and from the block: its place, its documents' true counts, the maps and
+the noise they get (``privacy._repeatable``). So every attempt writes the same rows. When the driver
+dies, the secret is lost, and whatever was written is removed before another is drawn
+(``release._sharded_job``): there are never two noises of one document.
 """
 
 import hashlib

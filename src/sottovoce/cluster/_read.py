@@ -7,12 +7,15 @@ cuts one that has too many.
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sottovoce.cluster._output import Spark
 from sottovoce.corpus.read._bytes import format_by_name
@@ -91,6 +94,39 @@ def address_of_file(found: str) -> str:
     parts = urlsplit(found)
     host = f"//{parts.netloc}" if parts.netloc else ""
     return f"{parts.scheme}:{host}{literally(unquote(parts.path))}"
+
+
+def rows_by_part(session: Spark, frame: Spark) -> Iterator[Spark]:
+    """The rows of ``frame`` in order, of which the driver holds one part at a time.
+
+    Not by Spark's local iterator: Java keeps all that was ever read by one.
+    """
+    rows = frame.rdd
+    for part in range(rows.getNumPartitions()):
+        yield from session.sparkContext.runJob(rows, _as_they_are, [part])
+
+
+def _as_they_are(rows: Iterator[Spark]) -> Iterator[Spark]:
+    return rows
+
+
+def added_up(frame: Spark, **kinds: str) -> tuple[NDArray[Any], ...]:
+    """The sums over all rows of columns of numbers, each packed as bytes of one of ``kinds``.
+
+    Workers add, in a tree, so that the driver gets a few rows and not one for each part.
+    """
+    sums: tuple[NDArray[Any], ...] = frame.rdd.map(partial(_unpacked, kinds)).treeReduce(_added)
+    return sums
+
+
+def _unpacked(kinds: Mapping[str, str], row: Spark) -> tuple[NDArray[Any], ...]:
+    return tuple(np.frombuffer(row[name], kind) for name, kind in kinds.items())
+
+
+def _added(
+    one: tuple[NDArray[Any], ...], other: tuple[NDArray[Any], ...]
+) -> tuple[NDArray[Any], ...]:
+    return tuple(mine + yours for mine, yours in zip(one, other, strict=True))
 
 
 def literally(address: str) -> str:

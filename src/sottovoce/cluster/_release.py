@@ -8,8 +8,6 @@ that the driver reads the texts once, as a stream that it hashes and forgets; on
 with the true counts.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -26,13 +24,14 @@ from sottovoce.cluster._blocks import (
     DIGESTED,
     NAMES,
     TEXTS,
+    TOTALS,
     BlockName,
     Counting,
     count_blocks,
     digest_blocks,
     file_order,
-    matrix_of,
     texts_of,
+    total_counts,
 )
 from sottovoce.cluster._noise import (
     FOUND,
@@ -43,7 +42,13 @@ from sottovoce.cluster._noise import (
     write_shards,
 )
 from sottovoce.cluster._output import Spark, told
-from sottovoce.cluster._read import address_of_file, format_of, read_rows
+from sottovoce.cluster._read import (
+    added_up,
+    address_of_file,
+    format_of,
+    read_rows,
+    rows_by_part,
+)
 from sottovoce.cluster._session import tuned
 from sottovoce.cluster._states import tally_of
 from sottovoce.cluster._store import found_shards, store_at
@@ -53,7 +58,7 @@ from sottovoce.corpus.read._tally import ReadOptions, Tally
 from sottovoce.corpus.words._rules import TokenRules, load_stop_words
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy._expected import zero_cell_chance
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger import DocumentSet, Ledger
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
 from sottovoce.release._inputs import (
@@ -106,11 +111,9 @@ class SparkWriters:
     remote: SparkDocuments
     store: ReleaseStore
 
-    @property
-    def cut(self) -> str:
-        """A hash of the blocks that the documents are divided into."""
-        facts = [(*name, vars(block)) for name, block in self.remote.blocks.items()]
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    def store_at(self, address: str) -> ReleaseStore:
+        """The folder at ``address``."""
+        return store_at(self.remote.session, address)
 
     def draw(self, drawing: Drawing, plan: ReleasePlan, folder: str) -> list[Shard]:
         """Noise all blocks, and write them; whichever attempt of a task ends first."""
@@ -158,9 +161,8 @@ class SparkWriters:
         width = len(self.remote.documents.vocabulary)
         if prior == "public":
             return sparse.csr_array((1, width), dtype=np.int64)
-        total = np.zeros(width, np.int64)
-        for row in self.remote.counted.toLocalIterator(prefetchPartitions=True):
-            total += np.asarray(matrix_of(row.asDict(), width).sum(axis=0)).ravel()
+        of_parts = self.remote.counted.mapInArrow(partial(total_counts, width), TOTALS)
+        (total,) = added_up(of_parts, totals="<i8")
         return sparse.csr_array(total.reshape(1, -1))
 
     def _address(self, folder: str) -> str:
@@ -191,13 +193,8 @@ def counted_documents(
         counted = counts.where("number >= 0")
         found, blocks = _digested(counted, len(vocabulary))
         kind = format_of(address, reading)
-        identity = _identity(session, rows, replace(reading, format=kind))
-        documents = CountedDocuments(
-            found,
-            vocabulary,
-            identity.digest(),
-            documents=identity.documents(),
-        )
+        corpus, charged = _identity(session, rows, replace(reading, format=kind))
+        documents = CountedDocuments(found, vocabulary, corpus, documents=charged)
         yield SparkDocuments(documents, declared, tally, session, counted, blocks)
 
 
@@ -242,18 +239,12 @@ def _digested(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockNa
     return CountsElsewhere(shape, int(whole["start"]), (data, columns, pointers)), blocks
 
 
-def _as_it_is(rows: Iterator[Spark]) -> Iterator[Spark]:
-    return rows
-
-
-def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> CorpusIdentity:
+def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> tuple[str, DocumentSet]:
     """The corpus's name and documents, from its texts: a stream through the driver, hashed."""
     identity = CorpusIdentity()
     for file in sorted(rows.inputFiles(), key=file_order):
         one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
-        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS).rdd
-        # Not by Spark's local iterator: Java keeps all that was ever read by one.
-        for part in range(texts.getNumPartitions()):
-            for row in session.sparkContext.runJob(texts, _as_it_is, [part]):
-                identity.add(bytes(row["lengths"]), bytes(row["texts"]))
-    return identity
+        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
+        for row in rows_by_part(session, texts):
+            identity.add(bytes(row["lengths"]), bytes(row["texts"]))
+    return identity.digest(), identity.documents()

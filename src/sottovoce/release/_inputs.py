@@ -272,7 +272,7 @@ class CorpusIdentity:
 
     def documents(self) -> DocumentSet:
         """The documents, for a ledger to charge."""
-        return DocumentSet.of_hashes(bytes(self._each))
+        return DocumentSet.of_hashes(self._each)
 
     def digest(self) -> str:
         """The corpus's name in a ledger."""

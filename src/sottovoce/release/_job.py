@@ -26,6 +26,7 @@ from sottovoce.privacy.ledger._accounts import check_budget
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
+from sottovoce.release._attempt import clear_attempt, local_store_at
 from sottovoce.release._card import ReleaseCard, make_card
 from sottovoce.release._folder import (
     CARD_FILE,
@@ -226,7 +227,14 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> ReleaseCard:
     _refuse_another_release(folder, job, ledger.find(request))
     check_room(folder, ledger.path.parent, job.plan, job.documents.counts)
     spend = ledger.commit(request)
-    stored = ledger.release(request, lambda path: draw_bundle(path, job, spend.id))
+    note = ledger.drawing_file(spend)
+
+    def draw(path: Path) -> None:
+        # A cluster may have died over the same request.
+        clear_attempt(note, local_store_at)
+        draw_bundle(path, job, spend.id)
+
+    stored = ledger.release(request, draw)
     if stored.output is not None:
         publish_bundle(stored.output.path, LocalStore(folder))
     card = verified_card(folder)

@@ -1,6 +1,6 @@
 """On a Spark of this machine: one machine's results, and one sentence for what cannot be."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,13 +26,14 @@ from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger
+from sottovoce.release import _sharded_job
 from sottovoce.release._audit import audit_release
 from sottovoce.release._inputs import ReleaseInputs
 from sottovoce.release._job import Job, open_account
 from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._release import load_release
 from sottovoce.release._settings import ReleaseSettings
-from sottovoce.release._sharded_job import read_drawing, release_to_shards
+from sottovoce.release._sharded_job import Drawing, ShardWriters
 
 pytestmark = [
     # Spark leaves its sockets to the garbage collector.
@@ -45,8 +46,15 @@ PLAN = AssessPlan(CATALOGUE, measures=("bow", "ent"), partitions=2)
 
 
 @pytest.fixture(scope="module")
-def spark(turn: None) -> Iterator[Any]:
+def mounted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `viewfs://test/mounted` is, a file system of Hadoop's that is not a machine's own."""
+    return tmp_path_factory.mktemp("mounted")
+
+
+@pytest.fixture(scope="module")
+def spark(turn: None, mounted: Path) -> Iterator[Any]:
     settings = {
+        "spark.hadoop.fs.viewfs.mounttable.test.link./mounted": mounted.as_uri(),
         "spark.driver.memory": "512m",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraJavaOptions": SHORT_LIVED,
@@ -157,9 +165,9 @@ def test_files_are_found_whatever_they_are_called(spark: Spark, tmp_path: Path) 
     assert len(corpora) == 1
 
 
-def check_sums(spark: Spark, out: Path) -> None:
+def check_sums(spark: Spark, out: Path, address: str) -> None:
     """Those of a release on Spark are one machine's; and of other shards there are none."""
-    one_machine, many = load_release(out), release_on_spark(spark, str(out))
+    one_machine, many = load_release(out), release_on_spark(spark, address)
     # Every bit, since sums of whole numbers do not round.
     for name in ("totals", "squares", "pairs"):
         sums = [getattr(each.moments, name).tobytes() for each in (one_machine, many)]
@@ -178,58 +186,67 @@ def check_sums(spark: Spark, out: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_audits")
-def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_the_same_noise(
-    spark: Spark, tmp_path: Path
+def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is_left_of_the_first(
+    spark: Spark, mounted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words, corpus, out = tmp_path / "words.txt", tmp_path / "texts", tmp_path / "out"
+    words, corpus, dead = tmp_path / "words.txt", tmp_path / "texts", tmp_path / "dead"
+    out, address = mounted / "out", "viewfs://test/mounted/out"
     words.write_text(Vocabulary.public(WORDS).as_text())
     # The second file is larger, and comes second all the same.
     written(corpus, POSTS.select(["text"])[:20], POSTS.select(["text"])[20:])
     ledger = Ledger(tmp_path / "ledger", create=True)
     inputs = ReleaseInputs(corpus, ReadOptions(), vocabulary=Vocabulary.load(words))
+    drawings: list[Drawing] = []
+    monkeypatch.setattr(_sharded_job, "new_drawing", _noting(drawings))
     with counted_documents(spark, inputs, str(corpus), block_rows=30) as remote:
         settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"))
         documents = remote.documents
         job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declared)
         open_account(ledger, job, None)
-        left: list[Path] = []
-
-        def die(*_: object) -> None:
-            left.extend(sorted(out.glob("counts-*/*.parquet")))
-            raise KeyboardInterrupt
-
         with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr("sottovoce.release._sharded_job.listed", die)
-            remote.release(job, str(out), ledger)
+            patched.setattr(_sharded_job, "listed", _die)
+            remote.release(job, str(dead), ledger)
         with pytest.raises(InputError, match="not finished"):
-            load_release(out)
-        drawing = read_drawing(next(tmp_path.glob("ledger.outputs/*.drawing")), job.plan)
-        seen = pq.read_table(left[0].parent).sort_by("document")
-        # The second time as if the folder were not of this machine.
-        there = SparkStore(spark, out.as_uri())
-        writers = SparkWriters(remote, there)
-        card = release_to_shards(job, ledger, there, writers)
-        assert release_to_shards(job, ledger, there, writers) == card
-        keys, blocks = writers.work(drawing, job.plan), list(remote.blocks.values())
-    # What the dead run wrote, document by document.
-    left = sorted(out.glob("counts-*/*.parquet"))
-    assert pq.read_table(left[0].parent).sort_by("document").equals(seen)
-    assert len(left) == 2
+            load_release(dead)
+        assert len(list(dead.glob("counts-*/*.parquet"))) == 2
+        card = remote.release(job, address, ledger)
+        assert remote.release(job, address, ledger) == card
+        writers = SparkWriters(remote, SparkStore(spark, address))
+        keys, blocks = writers.work(drawings[-1], job.plan), list(remote.blocks.values())
+        bought_from = writers.frequencies_from("central").toarray()
+    assert not list(dead.iterdir())
+    first, second = drawings
+    assert first.secret != second.secret
     assert len(ledger.spends(ledger.kept(job.request).corpus)) == 1
     assert not list(tmp_path.glob("ledger.outputs/*.drawing"))
     assert not [path for path in out.iterdir() if path.name.endswith(".part")]
     assert audit_release(out).holds
     ledger.close()
-    check_sums(spark, out)
+    check_sums(spark, out, address)
     inputs = replace(inputs, corpus=POSTS.select(["text"]))
     embedded, declared = inputs.load(inputs.open())
     assert Job(embedded, job.plan, declared).request.id == job.request.id
     assert isinstance(embedded.counts, sparse.csr_array)
+    assert bought_from.tolist() == [embedded.counts.sum(axis=0).tolist()]
     expected = [
         keys.noised(block, embedded.counts[block.first_document : end])
         for block, end in zip(blocks, [b.first_document for b in blocks[1:]] + [120], strict=True)
     ]
     assert not (load_release(out).counts - sparse.vstack(expected)).nnz
+
+
+def _noting(drawings: list[Drawing]) -> Callable[..., Drawing]:
+    sound = _sharded_job.new_drawing
+
+    def drawn(plan: ReleasePlan, writers: ShardWriters) -> Drawing:
+        drawings.append(sound(plan, writers))
+        return drawings[-1]
+
+    return drawn
+
+
+def _die(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_worker_s_sentence_reaches_the_caller(spark: Spark, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ MANY, SOME = 2_000_000, 60_000
 KILLS = 20
 DRIVER_BYTES = 1e9
 # Spark wants a heap of 471 MB at least; it need not be filled before it is swept.
-SMALL_HEAP = "-Xms64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -Xmn32m"
+SMALL_HEAP = "-Xms64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -Xmn16m"
 
 
 def written(folder: Path, documents: int, files: int) -> Path:
@@ -63,7 +63,14 @@ def started(corpus: Path, cluster: Cluster, place: Path) -> "subprocess.Popen[st
     command = ["-m", "sottovoce.cli", "release", corpus, *promise, *where, *engine]
     return subprocess.Popen(
         [sys.executable, *map(str, command)],
-        env={**os.environ, "PYTHONPATH": str(SOURCES), "SPARK_LOCAL_IP": "127.0.0.1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(SOURCES),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "MALLOC_ARENA_MAX": "2",
+            # What other ledgers know of the same documents is none of this run's.
+            "XDG_STATE_HOME": str(place),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -71,15 +78,19 @@ def started(corpus: Path, cluster: Cluster, place: Path) -> "subprocess.Popen[st
     )
 
 
-def finished(process: "subprocess.Popen[str]") -> float:
-    """Wait for it; the most memory that the driver had, its Java and its Python together."""
+def finished(process: "subprocess.Popen[str]", out: Path | None = None) -> float:
+    """Wait for it; the most memory that the driver had, its Java and its Python together.
+
+    At no time may there be shards of two drawings in ``out``.
+    """
     peak = 0.0
     while process.poll() is None:
         peak = max(peak, sum(map(_resident, _tree(process.pid))))
-        time.sleep(0.2)
-    out, err = process.communicate()
+        assert out is None or len(list(out.glob("counts-*"))) <= 1
+        time.sleep(0.1)
+    shown, err = process.communicate()
     assert process.returncode == 0, err
-    assert json.loads(out)["documents"] > 0
+    assert json.loads(shown)["documents"] > 0
     return peak
 
 
@@ -92,9 +103,9 @@ def _tree(process: int) -> list[int]:
 
 
 def _resident(process: int) -> float:
-    """What it shares with others is shared out between them."""
-    lines = _text(Path(f"/proc/{process}/smaps_rollup")).splitlines()
-    return sum(1024.0 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    """All that it has in memory, what it may share with others included."""
+    lines = _text(Path(f"/proc/{process}/status")).splitlines()
+    return sum(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
 
 def _text(path: Path) -> str:
@@ -166,22 +177,27 @@ def _killed_once(corpus: Path, cluster: Cluster, place: Path, victim: str, after
         running.communicate()
     else:
         cluster.kill_worker(victim)
-        finished(running)
+        finished(running, place / "out")
         cluster.add_worker(victim)
     left = _rows_in(place / "out")
+    noises = {path.name for path in (place / "out").glob("counts-*")}
     was_whole = _is_whole(place / "out")
     spent = spends_of(place / "ledger")
     assert spent in ([], [0], [1])
     assert spent == [1] or not left.num_rows
     assert was_whole or victim == "driver"
+    assert len(noises) <= 1
     if not was_whole:
-        finished(started(corpus, cluster, place))
+        finished(started(corpus, cluster, place), place / "out")
     assert spends_of(place / "ledger") == [1]
     found = _rows_in(place / "out").sort_by("document")
     assert found["document"].to_pylist() == list(range(SOME))
     assert load_release(place / "out").counts.shape == (SOME, WORDS)
-    # Whatever lay there before, finished or not, had the noise that is published.
-    assert found.take(left["document"]).equals(left)
+    (published,) = (path.name for path in (place / "out").glob("counts-*"))
+    # Of the same drawing it is the same noise; of another one nothing is left.
+    assert published not in noises or found.take(left["document"]).equals(left)
+    kept = [path.suffix for path in place.glob("ledger.outputs/*")]
+    assert kept == [".bin"]
     shards = f"{left.num_rows:,} documents in shards"
     return f"{victim}, {shards}, {'whole' if was_whole else 'no release yet'}"
 

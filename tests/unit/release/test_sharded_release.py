@@ -47,9 +47,8 @@ class Writers:
     dies_after: int = 99
     drawings: list[Drawing] = field(default_factory=list)
 
-    @property
-    def cut(self) -> str:
-        return f"by {self.height}"
+    def store_at(self, address: str) -> LocalStore:
+        return LocalStore(Path(address))
 
     def frequencies_from(self, prior: str) -> Counts:
         assert prior == "public"
@@ -57,6 +56,8 @@ class Writers:
 
     def draw(self, drawing: Drawing, plan: ReleasePlan, folder: str) -> Sequence[Shard]:
         self.drawings.append(drawing)
+        # Noise that nobody can draw again is gone by the time that other noise is drawn.
+        assert not list(self.store.folder.glob("counts-*"))
         (self.store.folder / folder).mkdir(parents=True)
         for place, first in enumerate(range(0, 10, self.height)):
             if place == self.dies_after:
@@ -120,7 +121,7 @@ def test_shards_read_as_one_release(released: Path, tmp_path: Path, ledger: Ledg
 
 
 @pytest.mark.parametrize("shards", [0, 1, 2, 3])
-def test_a_driver_that_dies_while_shards_are_written_leaves_none_and_the_same_noise_comes(
+def test_a_driver_that_dies_while_shards_are_written_leaves_none_and_other_noise_replaces_them(
     shards: int, tmp_path: Path, ledger: Ledger
 ) -> None:
     job, store = job_of(), LocalStore(tmp_path / "out")
@@ -138,10 +139,10 @@ def test_a_driver_that_dies_while_shards_are_written_leaves_none_and_the_same_no
     with pytest.raises(InputError, match="not finished|no readable"):
         load_release(store.folder)
     release_to_shards(job, ledger, store, next_one)
-    # Byte for byte what the first had written, were it seen by anybody.
+    assert dying.drawings[0].secret != next_one.drawings[0].secret
     now = {path.name: path.read_bytes() for path in store.folder.glob("counts-*/*")}
-    assert {name: now[name] for name in left} == left
     assert len(now) == 3
+    assert not {*left.values()} & {*now.values()}
     assert spends(ledger, job) == 1
 
 
@@ -222,31 +223,74 @@ def test_with_the_same_keys_one_machine_draws_the_same_counts(
     assert not (drawn.counts - load_release(store.folder).counts).nnz
 
 
-def test_documents_that_are_cut_otherwise_after_a_crash_get_another_noise_and_no_second_is_left(
+def died(tmp_path: Path, ledger: Ledger, job: Job) -> LocalStore:
+    """Where a driver died after it had written one shard."""
+    store = LocalStore(tmp_path / "out")
+    open_account(ledger, job, LimitedPrecision(2, "2"))
+    with pytest.raises(Killed):
+        release_to_shards(job, ledger, store, Writers(store, dies_after=1))
+    assert len(list(store.folder.glob("counts-*/*"))) == 1
+    return store
+
+
+def test_what_a_dead_run_left_in_another_folder_goes_before_noise_is_drawn(
     tmp_path: Path, ledger: Ledger
 ) -> None:
-    job, store = job_of(), LocalStore(tmp_path / "out")
+    job = job_of()
+    first, second = died(tmp_path, ledger, job), LocalStore(tmp_path / "elsewhere")
+    release_to_shards(job, ledger, second, Writers(second))
+    assert first.names() == []
+    assert load_release(second.folder).card.documents == 10
+    assert spends(ledger, job) == 1
+
+
+def test_one_machine_removes_what_a_dead_cluster_left_before_it_draws(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    store = died(tmp_path, ledger, job_of())
+    release_to_folder(job_of(elsewhere=False), ledger, tmp_path / "one")
+    assert store.names() == []
+    assert not list((tmp_path / "ledger.outputs").glob("*.drawing"))
+    assert spends(ledger, job_of()) == 1
+
+
+@pytest.mark.parametrize(
+    ("noted", "told"),
+    [
+        ('{"where": "s3a://b/out", "folder": "counts-0123456789abcdef"}', "--engine spark"),
+        ('{"where": "/tmp", "folder": "../other"}', "cannot be read"),
+        ("PK and what an earlier version kept", "cannot be read"),
+    ],
+)
+def test_one_machine_draws_nothing_while_another_noise_may_lie_where_it_cannot_look(
+    noted: str, told: str, tmp_path: Path, ledger: Ledger
+) -> None:
+    job = job_of(elsewhere=False)
     open_account(ledger, job, None)
-    first, second = Writers(store, dies_after=2), Writers(store, height=5)
-    with pytest.raises(Killed):
-        release_to_shards(job, ledger, store, first)
-    elsewhere = LocalStore(tmp_path / "elsewhere")
-    with pytest.raises(LedgerError, match="give that folder again"):
-        release_to_shards(job, ledger, elsewhere, Writers(elsewhere, height=5))
-    release_to_shards(job, ledger, store, second)
-    assert first.drawings[0].secret != second.drawings[0].secret
-    assert len(list(store.folder.glob("counts-*"))) == 1
-    assert load_release(store.folder).card.documents == 10
+    note = ledger.drawing_file(ledger.commit(ledger.kept(job.request)))
+    note.parent.mkdir()
+    note.write_text(noted)
+    with pytest.raises(LedgerError, match=told):
+        release_to_folder(job, ledger, tmp_path / "one")
+    assert not (tmp_path / "one" / CARD_FILE).exists()
+    assert note.exists()
+
+
+def test_a_request_that_was_paid_for_is_not_put_among_the_shards_of_another(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    store, other = died(tmp_path, ledger, job_of()), replace(job_of(), label="once more")
+    ledger.commit(ledger.kept(other.request))
+    with pytest.raises(InputError, match="not finished"):
+        release_to_shards(other, ledger, store, Writers(store))
+    assert len(list(store.folder.glob("counts-*/*"))) == 1
 
 
 def test_shards_of_another_request_that_was_not_finished_are_left_alone_and_nothing_is_spent(
     tmp_path: Path, ledger: Ledger
 ) -> None:
-    job, store = job_of(), LocalStore(tmp_path / "out")
-    open_account(ledger, job, None)
-    with pytest.raises(Killed):
-        release_to_shards(job, ledger, store, Writers(store, dies_after=1))
-    other = replace(job, label="once more")
+    job = job_of()
+    store, other = died(tmp_path, ledger, job), replace(job, label="once more")
     with pytest.raises(InputError, match="not finished"):
         release_to_shards(other, ledger, store, Writers(store))
     assert len(list(store.folder.glob("counts-*/*"))) == 1
@@ -273,7 +317,9 @@ def test_shards_that_went_missing_after_they_were_kept_are_not_drawn_again(
     assert writers.drawings == []
 
 
-def test_the_kept_secret_is_private_and_not_shown(tmp_path: Path, ledger: Ledger) -> None:
+def test_the_secret_is_nowhere_on_disk_and_the_note_of_the_folder_is_private(
+    tmp_path: Path, ledger: Ledger
+) -> None:
     job, store = job_of(), LocalStore(tmp_path / "out")
     open_account(ledger, job, None)
     writers = Writers(store, dies_after=1)
@@ -284,9 +330,10 @@ def test_the_kept_secret_is_private_and_not_shown(tmp_path: Path, ledger: Ledger
     drawing = writers.drawings[0]
     shown = repr(drawing) + repr(work(drawing, job.plan))
     assert repr(drawing.secret) not in shown
-    assert drawing.secret not in b"".join(
-        path.read_bytes() for path in store.folder.rglob("*") if path.is_file()
-    )
+    ledger.close()
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert drawing.secret not in written
+    assert drawing.secret.hex().encode() not in written
 
 
 def _cut_short(folder: Path) -> None:

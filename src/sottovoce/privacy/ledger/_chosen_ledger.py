@@ -43,8 +43,11 @@ class LedgerPlace:
         for path in self.others if request.documents is not None else ():
             with suppress(InputError, OSError):
                 ledger = Ledger(path)
-                found.append(ledger.spent_on(request))
+                there = ledger.spent_on(request)
                 ledger.close()
+                # One number for each document: of a large corpus, too much to keep for nothing.
+                if there.in_words():
+                    found.append(there)
         return newest_of_each(found, None if own is None else own.known_as)
 
     def charged(self, elsewhere: Sequence[SpentThere]) -> Sequence[SpentThere]:

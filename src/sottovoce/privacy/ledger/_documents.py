@@ -56,10 +56,10 @@ class DocumentSet:
         return cls.of_hashes(b"".join(text_hash(text.encode()) for text in texts))
 
     @classmethod
-    def of_hashes(cls, hashes: bytes) -> "DocumentSet":
+    def of_hashes(cls, hashes: bytes | bytearray) -> "DocumentSet":
         """The set of documents whose `text_hash` are given one after another."""
         each = np.frombuffer(hashes, _HASH)
-        return cls(np.unique(each), each.size)
+        return cls(_each_once(each), each.size)
 
     @cached_property
     def name(self) -> str:
@@ -116,7 +116,7 @@ class LedgerKey:
 
     def hashes(self, documents: DocumentSet) -> Hashes:
         """What the ledger keeps of ``documents``, in ascending order."""
-        return np.unique(self.each(documents))
+        return _each_once(self.each(documents))
 
     def each(self, documents: DocumentSet) -> Hashes:
         """The same for one text after the other, in the order of the set."""
@@ -134,6 +134,14 @@ class LedgerKey:
             for at in range(0, len(plain), size)
         )
         return np.frombuffer(b"".join(keyed), _HASH)
+
+
+def _each_once(hashes: Hashes) -> Hashes:
+    """In ascending order. NumPy's own way takes seven times the room of what it is given."""
+    ordered = np.sort(hashes)
+    new = np.ones(ordered.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered if new.all() else ordered[new]
 
 
 def packed(hashes: Hashes) -> bytes:

@@ -225,7 +225,7 @@ class Ledger:
         return spend
 
     def drawing_file(self, spend: Spend) -> Path:
-        """Where whoever draws for ``spend`` on several machines keeps what the noise follows from.
+        """Where whoever draws for ``spend`` on several machines notes where they write.
 
         It is private, survives a crash, and is removed once the output is on record.
         """

@@ -45,7 +45,7 @@ class OutputFolder:
         return self._folder / f"{key}.bin"
 
     def drawing(self, key: str) -> Path:
-        """Where a release that is drawn by many keeps what all must know, till it is done."""
+        """Where a release that is drawn by many notes where it is written, till it is done."""
         return self._folder / f"{key}.drawing"
 
     def forget_drawing(self, key: str) -> None:
