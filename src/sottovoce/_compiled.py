@@ -3,8 +3,8 @@
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import Context, copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ import numba
 Result = TypeVar("Result")
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
+_MOST_STANDING = 256
 # A whole number in a kernel: compiled it is a machine integer, uncompiled Python's or NumPy's.
 Whole: TypeAlias = Any
 
@@ -37,12 +38,44 @@ def available_cores() -> int:
 
 
 def on_threads(tasks: Sequence[Callable[[], Result]], threads: int | None = None) -> list[Result]:
-    """Run ``tasks``, by default on a thread each, and return their results in order."""
-    threads = threads or len(tasks)
-    if threads == 1 or len(tasks) == 1:
+    """Run ``tasks``, by default on a thread each, and return their results in order.
+
+    The caller works too, and the other threads stay for the next time: starting some costs as much
+    as a small task. On several threads no task sees the caller's context variables.
+    """
+    threads = min(threads or len(tasks), len(tasks))
+    if threads <= 1:
         return [task() for task in tasks]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+    numbered, results = iter(enumerate(tasks)), dict[int, Result]()
+
+    def work() -> None:
+        # Whoever is free takes the next; the interpreter's lock guards the iterator.
+        for number, task in numbered:
+            results[number] = task()
+
+    others = [_standing().submit(work) for _ in range(threads - 1)]
+    try:
+        Context().run(work)
+    finally:
+        # What has not begun has nothing left to do; so a task may itself run tasks on threads.
+        begun = [other for other in others if not other.cancel()]
+        wait(begun)
+    for other in begun:
+        other.result()
+    return [results[number] for number in range(len(tasks))]
+
+
+_POOL: list[ThreadPoolExecutor] = []
+
+
+def _standing() -> ThreadPoolExecutor:
+    if not _POOL:
+        _POOL.append(ThreadPoolExecutor(_MOST_STANDING, thread_name_prefix="standing"))
+    return _POOL[0]
+
+
+# A process that was forked has none of the threads.
+os.register_at_fork(after_in_child=_POOL.clear)
 
 
 def in_turn(

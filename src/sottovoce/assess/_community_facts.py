@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.assess._ranking import BANDS, RankedTopicUsers, separation
+from sottovoce.assess._orders import separation
+from sottovoce.assess._ranking import BANDS, RankedTopicUsers
 from sottovoce.corpus._clean import clean_texts, of_nobody
 from sottovoce.topics._catalogue import Catalogue
 
@@ -79,21 +80,21 @@ def _own_texts(sample: pa.RecordBatch) -> list[str | None]:
 
 def topic_facts(ranks: Iterable[RankedTopicUsers], catalogue: Catalogue) -> list[TopicFacts]:
     """For each measure and topic, how many people are in each band and how far they stand out."""
-    return [_facts(each.rows, catalogue, each.evident) for each in ranks]
+    return [_facts(each, catalogue) for each in ranks]
 
 
-def _facts(batch: pa.RecordBatch, catalogue: Catalogue, evident: int) -> TopicFacts:
-    measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
+def _facts(ranked: RankedTopicUsers, catalogue: Catalogue) -> TopicFacts:
+    batch, topic = ranked.rows, str(ranked.summary["topic"])
     scores = batch["score"].to_numpy()
     return TopicFacts(
         topic=topic,
-        measure=measure,
+        measure=str(ranked.summary["measure"]),
         domain=catalogue.by_name[topic].domain,
         bands=tuple(
             np.bincount(batch["band"].indices, minlength=len(BANDS))[: len(BANDS)].tolist()
         ),
         separation=separation(scores),
-        evident=evident,
+        evident=ranked.evident,
     )
 
 
@@ -104,7 +105,7 @@ def first_people(
     found = []
     for ranked in ranks:
         batch = ranked.rows
-        measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
+        measure, topic = (str(ranked.summary[name]) for name in ("measure", "topic"))
         scoring = batch.filter(pc.greater(batch["score"], 0.0)).slice(0, most)
         found.append((measure, topic, scoring["user"].to_pylist()))
     return found

@@ -66,7 +66,7 @@ class PieceScorer:
         everyone = [*scorers.values(), *([] if words is None else [words])]
         # Scorers that count alike share the counts.
         self._counters = {
-            counted_by(each): VocabularyCounter(each.vocabulary, each.rules) for each in everyone
+            counted_by(each): VocabularyCounter.of(each.vocabulary, each.rules) for each in everyone
         }
         self._free: SimpleQueue[dict[str, CountWorker]] = SimpleQueue()
 
@@ -98,8 +98,7 @@ class PieceScorer:
             key: counter.counted(workers[key], posts["text"])
             for key, counter in self._counters.items()
         }
-        encoded = pc.dictionary_encode(posts["user"])
-        users = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        users, names = _numbered(posts["user"])
         buckets = self._bucket.numbers(posts["time"])
         groups = UserBuckets.of(users, buckets)
         strengths, strongest = {}, {}
@@ -109,7 +108,7 @@ class PieceScorer:
             if self._keep_posts:
                 strengths[name] = found
         return ScoredPiece(
-            names=encoded.dictionary,
+            names=names,
             users=users,
             times=posts["time"],
             buckets=buckets,
@@ -120,6 +119,43 @@ class PieceScorer:
             cleaned=cleaned,
             last=last,
         )
+
+
+def pieces_by_user(batch: pa.RecordBatch, bucket: Bucket, rows: int) -> Iterator[pa.RecordBatch]:
+    """A batch in pieces of at most ``rows`` posts; what a user wrote in a bucket stays together.
+
+    Each group is then folded in once for the batch, and not once for each piece. Users
+    come in the order in which the batch first names them, as they would in one piece.
+    """
+    if batch.num_rows <= rows:
+        yield batch
+        return
+    users, _ = _numbered(batch["user"])
+    groups = UserBuckets.of(users, bucket.numbers(batch["time"]))
+    ordered = batch.take(pa.array(groups.order))
+    even = -(-batch.num_rows // -(-batch.num_rows // rows))
+    begin = 0
+    while begin < batch.num_rows:
+        end = _end_of_piece(groups.begins, begin, even, rows)
+        yield ordered.slice(begin, end - begin)
+        begin = end
+
+
+def _end_of_piece(begins: NDArray[np.int64], begin: int, even: int, most: int) -> int:
+    """Where a group ends, after ``even`` posts or as soon as can be, and never after ``most``."""
+    after, within = np.searchsorted(begins, (begin + even, begin + most + 1))
+    end = int(begins[min(after, begins.size - 1)])
+    if end > begin + most:
+        end = int(begins[within - 1])
+    # Of a group that is larger than that, as much as there is room for.
+    return end if end > begin else begin + most
+
+
+def _numbered(names: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
+    """Numbers for the different names, in the order of their first appearance, and the names."""
+    encoded = pc.dictionary_encode(names)
+    numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return numbers, encoded.dictionary
 
 
 def counted_by(scorer: PostScorer) -> str:

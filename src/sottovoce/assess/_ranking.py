@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, groupby
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -16,10 +17,17 @@ from numpy.typing import NDArray
 from sottovoce._compiled import available_cores, in_turn
 from sottovoce._files import whole_file
 from sottovoce._notebook import html_table, text_table
-from sottovoce.assess._orders import UserOrder, ordered_users, positions_with_ties, rearranged
+from sottovoce.assess._orders import (
+    OrderedTopics,
+    ordered_topics,
+    positions_with_ties,
+    rearranged,
+    separations,
+)
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.measures._risks import check_community
+from sottovoce.assess.state._buckets import TOPICS_AT_ONCE
 from sottovoce.assess.state._state import State
 from sottovoce.corpus._frames import FrameLibrary, as_frame
 from sottovoce.errors import ParameterError, check_choice
@@ -39,7 +47,11 @@ BANDS_APART = tuple(
 """The same as headings of counts that have each user once, in the narrowest band."""
 # Below so many scores threads cost more than they gain.
 _SCORES_FOR_THREADS = 1 << 17
-_NAMES = pa.array([*(f"top {percent}%" for percent in BANDS), REST], pa.string())
+# So many scores are ordered in one step, and so many steps at least are there for each thread.
+_SCORES_AT_ONCE = 1 << 19
+_STEPS_OF_A_THREAD = 4
+_BAND_NAMES = (*(f"top {percent}%" for percent in BANDS), REST)
+_NAMES = pa.array(_BAND_NAMES, pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())
 EVIDENCE = "with evidence"
 RANKS = pa.schema(
@@ -75,16 +87,8 @@ def band_numbers(scores: NDArray[np.float64], *, evident: int = 1) -> NDArray[np
     of 50 users none is in the top 1%. Where nobody has evidence (``evident`` is how many do), what
     parts the scores is not the topic, and nobody is in a band.
     """
-    return _bands(users_at_least_as_exposed(scores), evident)
-
-
-def _bands(at_least: NDArray[np.int64], evident: int) -> NDArray[np.int32]:
-    if not evident:
-        return np.full(at_least.size, len(BANDS), np.int32)
-    # In whole numbers, so that 5% of 20 users are one.
-    return np.searchsorted(np.array(BANDS) * at_least.size, at_least * 100, side="left").astype(
-        np.int32
-    )
+    (limits,) = _limits(scores.size, [evident])
+    return np.searchsorted(limits, users_at_least_as_exposed(scores)).astype(np.int32)
 
 
 class RankedTopicUsers(NamedTuple):
@@ -253,17 +257,17 @@ def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = No
     table = pa.Table.from_batches(batches, RANKS)
     for name in ("measure", "topic"):
         table = table.set_column(
-            RANKS.get_field_index(name), RANKS.field(name), _named(batches, name)
+            RANKS.get_field_index(name), RANKS.field(name), _named(ranked, name)
         )
     return Ranking(table, tuple(each.summary for each in ranked), source)
 
 
-def _named(batches: Sequence[pa.RecordBatch], column: str) -> pa.ChunkedArray:
+def _named(ranked: Sequence[RankedTopicUsers], column: str) -> pa.ChunkedArray:
     """A column that has one name in each batch, with one dictionary for all of them.
 
     Batches of a name share the numbers that stand for it: a large ranking has thousands.
     """
-    found = [(batch[column][0].as_py(), batch.num_rows) for batch in batches]
+    found = [(str(each.summary[column]), each.rows.num_rows) for each in ranked]
     names = list(dict.fromkeys(name for name, _ in found))
     dictionary, place = pa.array(names), {name: number for number, name in enumerate(names)}
     chunks = {
@@ -290,19 +294,28 @@ def rank_batches(
     check_community(len(state))
     names = state.users.names().cast(pa.string())
     by_name = pc.sort_indices(names).to_numpy().astype(np.int64)
+    threads = threads or available_cores()
 
-    def ranked(measure: str, topic: str) -> RankedTopicUsers:
+    def ranked(measure: str, some: Sequence[str]) -> list[RankedTopicUsers]:
         method = measures[measure]
-        scores = method.score(state, topic, setting)
-        order = ordered_users(scores, by_name)
-        evident = int(method.evident(state, topic).sum())
-        rows = _ranked(measure, topic, rearranged(names, order.rows), order, evident)
-        return RankedTopicUsers(rows, evident, _summary(rows, evident))
+        scores = np.ascontiguousarray(method.scores(state, some, setting), np.float64)
+        evident = method.evident_users(state, some)
+        order = ordered_topics(scores, by_name, _limits(len(state), evident))
+        return _ranked(measure, some, names, order, evident)
 
     chosen = chosen_topics(state, topics)
-    tasks = [partial(ranked, measure, topic) for measure in measures for topic in chosen]
-    few = len(tasks) * len(state) < _SCORES_FOR_THREADS
-    return in_turn(tasks, 1 if few else threads or available_cores())
+    most = -(-len(measures) * len(chosen) // (_STEPS_OF_A_THREAD * threads))
+    parts = list(_parts(state, chosen, min(most, _SCORES_AT_ONCE // len(state))))
+    tasks = [partial(ranked, measure, some) for measure in measures for some in parts]
+    few = len(measures) * len(chosen) * len(state) < _SCORES_FOR_THREADS
+    return chain.from_iterable(in_turn(tasks, 1 if few else threads))
+
+
+def _parts(state: State, topics: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+    """The topics in order, at most so many at once (at least one), none from two blocks."""
+    for _, same in groupby(topics, lambda topic: state.column(topic) // TOPICS_AT_ONCE):
+        block = list(same)
+        yield from (block[at : at + max(1, most)] for at in range(0, len(block), max(1, most)))
 
 
 def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
@@ -322,40 +335,8 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
 
 def bands_apart(summary: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
     """Rows of a summary under headings that say that each user is counted once."""
-    names = dict(zip(_NAMES.to_pylist(), (*BANDS_APART, REST), strict=True))
+    names = dict(zip(_BAND_NAMES, (*BANDS_APART, REST), strict=True))
     return [{names.get(name, name): value for name, value in row.items()} for row in summary]
-
-
-def _summary(batch: pa.RecordBatch, evident: int) -> dict[str, object]:
-    """How many users are in each band, and how many have evidence at all."""
-    users = np.bincount(batch["band"].indices, minlength=len(_NAMES)).tolist()
-    measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
-    bands = dict(zip(_NAMES.to_pylist(), users, strict=True))
-    return {
-        "measure": measure,
-        "topic": topic,
-        **bands,
-        EVIDENCE: evident,
-        "separation": separation(batch["score"].to_numpy()),
-    }
-
-
-def separation(scores: NDArray[np.float64]) -> float | None:
-    """How far the first stand from the middle, in standard deviations of all scores.
-
-    The first are the first 1% of users, at least 1; what they score on average less what the user
-    in the middle scores. 0 where all score alike; None where a score is infinite.
-    """
-    if not np.isfinite(scores).all():
-        return None
-    spread = float(scores.std())
-    if spread == 0.0:
-        return 0.0
-    decreasing = bool((scores[:-1] >= scores[1:]).all())
-    rising = scores[::-1].copy() if decreasing else np.sort(scores)
-    first = rising[::-1][: max(1, scores.size // 100)]
-    median = (rising[(scores.size - 1) // 2] + rising[scores.size // 2]) / 2
-    return float((first.mean() - median) / spread)
 
 
 def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
@@ -364,23 +345,54 @@ def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
     for row in summary:
         if not row[EVIDENCE]:
             measures.setdefault(str(row["topic"]), []).append(str(row["measure"]))
+    alike: dict[str, list[str]] = {}
+    for topic, names in measures.items():
+        alike.setdefault(", ".join(names), []).append(topic)
     return [
-        f"Nobody has written anything that speaks for {topic} (by {', '.join(names)}): nobody is "
+        f"Nobody has written anything that speaks for {', '.join(topics)} (by {names}): nobody is "
         "in a band, and the order says nothing."
-        for topic, names in measures.items()
+        for names, topics in alike.items()
     ]
+
+
+def _limits(users: int, evident: Sequence[int]) -> NDArray[np.int64]:
+    """Topics x bands: how many users may score as high as one in the band, or higher."""
+    # In whole numbers, so that 5% of 20 users are one.
+    limits = np.array(BANDS) * users // 100
+    return np.array([limits * (number > 0) for number in evident])
 
 
 def _ranked(
-    measure: str, topic: str, users: pa.Array, order: UserOrder, evident: int
-) -> pa.RecordBatch:
-    same = pa.array(np.zeros(order.scores.size, np.int32))
+    measure: str,
+    topics: Sequence[str],
+    names: pa.Array,
+    order: OrderedTopics,
+    evident: Sequence[int],
+) -> list[RankedTopicUsers]:
+    """One for each of ``topics``, which are the rows of ``order``."""
+    users = len(names)
+    places = np.repeat(np.arange(len(topics), dtype=np.int32), users)
     columns = [
-        pa.DictionaryArray.from_arrays(same, pa.array([measure])),
-        users,
-        pa.DictionaryArray.from_arrays(same, pa.array([topic])),
-        pa.array(order.scores),
-        pa.array(order.first),
-        pa.DictionaryArray.from_arrays(pa.array(_bands(order.last, evident)), _NAMES),
+        pa.DictionaryArray.from_arrays(pa.array(np.zeros_like(places)), pa.array([measure])),
+        rearranged(names, order.rows),
+        pa.DictionaryArray.from_arrays(pa.array(places), pa.array(topics)),
+        pa.array(order.scores.reshape(-1)),
+        pa.array(order.first.reshape(-1)),
+        pa.DictionaryArray.from_arrays(pa.array(order.bands.reshape(-1)), _NAMES),
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=RANKS)
+    rows = pa.RecordBatch.from_arrays(columns, schema=RANKS)
+    apart, in_band = separations(order.scores), order.in_band.tolist()
+    summaries = (
+        {
+            "measure": measure,
+            "topic": topic,
+            **dict(zip(_BAND_NAMES, in_band[place], strict=True)),
+            EVIDENCE: evident[place],
+            "separation": apart[place],
+        }
+        for place, topic in enumerate(topics)
+    )
+    return [
+        RankedTopicUsers(rows.slice(place * users, users), evident[place], summary)
+        for place, summary in enumerate(summaries)
+    ]

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._compiled import available_cores
-from sottovoce.assess._pieces import WAITING, PieceScorer, ScoredPiece, counted_by
+from sottovoce.assess._pieces import (
+    WAITING,
+    PieceScorer,
+    ScoredPiece,
+    counted_by,
+    pieces_by_user,
+)
 from sottovoce.assess._ranking import Ranking, rank
 from sottovoce.assess._setting import Bucket, Setting, microseconds
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
@@ -26,8 +32,9 @@ from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._space import Mode, PostScorer, Space, named_spaces, spaces_of_models
 
-# The strengths of a piece, 32 MiB, and of all pieces that are under way on many threads, 512 MiB.
-_STRENGTHS_AT_ONCE = 1 << 22
+# The strengths of a piece, 16 MiB, so that they are near when they are grouped, and of all pieces
+# that are under way on many threads, 512 MiB.
+_STRENGTHS_AT_ONCE = 1 << 21
 _STRENGTHS_IN_ALL = 1 << 26
 # A first piece of fewer posts is mostly all there is.
 _POSTS_FOR_THREADS = 1 << 10
@@ -114,11 +121,12 @@ class Scoring:
         """Batches cut so that no piece has too many strengths, and whether a batch ends with it."""
         numbers = len(self.header.catalogue) * max(1, len(self.scorers))
         most = min(_STRENGTHS_AT_ONCE, _STRENGTHS_IN_ALL // (threads * (1 + WAITING)))
-        rows = max(1, most // numbers)
         for batch in batches:
             _check_posts(batch)
-            for first in range(0, max(1, batch.num_rows), rows):
-                yield batch.slice(first, rows), first + rows >= batch.num_rows
+            ends = [0]
+            for piece in pieces_by_user(batch, self.header.bucket, max(1, most // numbers)):
+                ends.append(ends[-1] + piece.num_rows)
+                yield piece, ends[-1] == batch.num_rows
 
     def state_of(self, batches: Iterable[pa.RecordBatch], *, threads: int | None = None) -> State:
         """The state of these posts alone."""

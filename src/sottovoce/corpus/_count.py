@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +37,7 @@ VOCABULARY_FILE = "vocabulary.txt"
 _BYTES_PER_THREAD = 1 << 16
 # So much text at a time keeps what is written at random within the processor's cache.
 _BYTES_PER_PIECE = 1 << 20
+_KEPT: "WeakKeyDictionary[Vocabulary, dict[TokenRules, VocabularyCounter]]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +101,7 @@ def count_batches(
     >>> [counts.toarray().tolist() for counts in count_batches([pa.array(["a loan"])], words)]
     [[[1, 0]]]
     """
-    counter = VocabularyCounter(vocabulary, rules)
+    counter = VocabularyCounter.of(vocabulary, rules)
     number = _threads_for(texts, threads)
     for parts in _parts(texts, [counter.worker() for _ in range(number)]):
         yield stacked([piece for part in parts for piece in part.pieces], len(vocabulary))
@@ -114,6 +116,15 @@ class VocabularyCounter:
         self._codes = {word: code for code, word in enumerate(_single_words(vocabulary))}
         self._columns = closed_columns(vocabulary.column, self._codes)
         self._coder = WordCoder(self._rules, self._codes)
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, rules: TokenRules | None = None) -> "VocabularyCounter":
+        """The counter by a vocabulary, which keeps it: to make one takes a step for each word."""
+        kept = _KEPT.setdefault(vocabulary, {})
+        rules = rules or TokenRules()
+        if rules not in kept:
+            kept[rules] = cls(vocabulary, rules)
+        return kept[rules]
 
     def worker(self) -> "CountWorker":
         """What one thread counts with."""
@@ -280,10 +291,12 @@ def _parts(arrays: Iterable[pa.Array], workers: list[CountWorker]) -> Iterator[l
             free.put(number)
 
     several = len(workers) > 1
+    # Of a stream the next arrays are counted meanwhile: each need not keep all threads busy.
+    sharing = len(workers) if isinstance(arrays, Sequence) else 1
     tasks = (
         partial(counted, array.slice(first, end - first), end == len(array))
         for array in (ahead(arrays) if several else arrays)
-        for first, end in pairwise(_part_cuts(array, len(workers)))
+        for first, end in pairwise(_part_cuts(array, sharing) if several else (0, len(array)))
     )
     parts: list[_Part] = []
     for part in in_turn(tasks, len(workers)):
@@ -295,8 +308,6 @@ def _parts(arrays: Iterable[pa.Array], workers: list[CountWorker]) -> Iterator[l
 
 def _part_cuts(array: pa.Array, threads: int) -> list[int]:
     """Where to cut an array into parts, so that each thread has some and none has much."""
-    if threads == 1:
-        return [0, len(array)]
     rows = len(array)
     share = min(_BYTES_PER_PIECE, max(_BYTES_PER_THREAD, -(-array.nbytes // threads)))
     parts = max(1, min(rows, -(-array.nbytes // share)))

@@ -52,7 +52,7 @@ class Vocabulary:
         if isinstance(terms, str):
             raise ParameterError("terms must be a list of words, got one text: put it into a list.")
         terms = tuple(terms)
-        broken = sum(not is_term(term) for term in terms)
+        broken = len(terms) - sum(map(is_term, terms))
         if broken:
             raise ParameterError(
                 f"a term is one word or two, in lower case, got {broken} that are not; "
@@ -139,7 +139,7 @@ def is_term(term: object) -> bool:
     if not isinstance(term, str):
         return False
     words = term.split(" ")
-    return len(words) <= _MOST_WORDS and all(is_word(word) for word in words)
+    return len(words) <= _MOST_WORDS and all(map(is_word, words))
 
 
 def _formed(term: str, form: Callable[[str], str | None], shortest: int) -> str | None:

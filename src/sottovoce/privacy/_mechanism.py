@@ -19,6 +19,7 @@ from sottovoce._compiled import available_cores, on_threads
 from sottovoce.errors import InputError
 from sottovoce.privacy._exact import Exact, positive, positive_integer
 from sottovoce.privacy._guarantee import LimitedPrecision, LocalPrivacy
+from sottovoce.privacy._noise_kernels import ascends, lowest_and_highest
 from sottovoce.privacy._randomness import Keystream, SystemKeystream
 from sottovoce.privacy._sampler import two_sided_sampler
 from sottovoce.privacy._sparse_noise import Pile, SharedRoom, SparseNoise, SparseRows, part_of
@@ -93,7 +94,7 @@ class GeometricMechanism:
         """
         if threshold is not None:
             threshold = positive_integer(threshold, "threshold")
-        rows, shape = _rows_of(counts), counts.shape
+        rows, shape = _rows_of(counts, threads), counts.shape
         if not shape[0] * shape[1]:
             return csr_array(shape, dtype=np.int64)
         noise = SparseNoise(self.rate, shape[1], threshold)
@@ -127,12 +128,12 @@ class GeometricMechanism:
         return type(self)._make_source()  # noqa: SLF001 - a class attribute of its own
 
 
-def _rows_of(counts: csr_array | csr_matrix) -> SparseRows:
+def _rows_of(counts: csr_array | csr_matrix, threads: int | None) -> SparseRows:
     if getattr(counts, "format", None) != "csr":
         raise InputError("counts must be a scipy CSR matrix; call .tocsr() on it.")
     if counts.shape[1] > LARGEST_WIDTH:
         raise InputError(f"counts must have at most {LARGEST_WIDTH} columns.")
-    values = _checked_counts(counts.data)
+    values = _checked_counts(counts.data, threads)
     if not counts.has_canonical_format:
         counts = counts.copy()
         counts.sum_duplicates()
@@ -150,15 +151,33 @@ def _as_matrix(rows: SparseRows, shape: tuple[int, int]) -> csr_array:
     return csr_array((rows.values, rows.columns, rows.starts.astype(narrow)), shape=shape)
 
 
-def _checked_counts(counts: NDArray[np.integer]) -> NDArray[np.integer]:
+def _checked_counts(counts: NDArray[np.integer], threads: int | None = None) -> NDArray[np.integer]:
     if counts.dtype.kind not in "iu":
         raise InputError(f"counts must be integers, got {counts.dtype}; round them first.")
-    if (
-        counts.size
-        and not -LARGEST_COUNT <= int(counts.min()) <= int(counts.max()) <= LARGEST_COUNT
-    ):
+    low, high = extremes(counts, threads) if counts.size else (0, 0)
+    if not -LARGEST_COUNT <= low <= high <= LARGEST_COUNT:
         raise InputError("counts must lie between -2^61 and 2^61.")
     return counts
+
+
+def extremes(values: NDArray[np.number], threads: int | None = None) -> tuple[int, int]:
+    """The lowest and the highest of at least one value; many are shared out over threads."""
+    parts = min(threads or available_cores(), values.size // _CELLS_PER_THREAD)
+    if not parts or values.dtype != np.int64 or values.ndim > 1 or not values.flags.c_contiguous:
+        return int(values.min()), int(values.max())
+    tasks = [partial(lowest_and_highest, values[a:b]) for a, b in _split(values.size, parts)]
+    found = on_threads(tasks)
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def in_column_order(counts: csr_array, threads: int | None = None) -> bool:
+    """Whether each row names its columns in order, none twice: scipy's canonical format."""
+    parts = min(threads or available_cores(), counts.nnz // _CELLS_PER_THREAD)
+    if not parts or (np.diff(counts.indptr) < 0).any():
+        return bool(counts.has_canonical_format)
+    cells = (counts.indptr, counts.indices)
+    tasks = [partial(ascends, *cells, a, b) for a, b in _split(counts.shape[0], parts)]
+    return all(on_threads(tasks))
 
 
 def _split(number: int, parts: int) -> list[tuple[int, int]]:

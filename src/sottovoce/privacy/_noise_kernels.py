@@ -143,3 +143,32 @@ def compress_cells(
             out_columns[filled], out_values[filled] = column, value
             filled += value >= threshold if threshold else value != 0
         out_starts[row + 1] = filled
+
+
+@kernel
+def turn_to_signed(excess: NDArray[np.int64], signs: NDArray[np.uint8]) -> None:
+    """Make of each excess over 1 a number that is not 0, whose sign the lowest bit decides."""
+    for i in range(excess.size):
+        sign = 2 * np.int64(signs[i] & 1) - 1
+        excess[i] = sign * (excess[i] + 1)
+
+
+@kernel
+def lowest_and_highest(values: NDArray[np.number]) -> tuple[int, int]:
+    """Of at least one value, in one pass."""
+    low = high = values[0]
+    for value in values:
+        low, high = min(low, value), max(high, value)
+    return low, high
+
+
+@kernel
+def ascends(
+    starts: NDArray[np.integer], columns: NDArray[np.integer], first: int, last: int
+) -> bool:
+    """Whether each row from ``first`` to ``last`` names its columns in order, none twice."""
+    right = True
+    for row in range(first, last):
+        for cell in range(starts[row] + 1, starts[row + 1]):
+            right &= columns[cell - 1] < columns[cell]
+    return right

@@ -22,7 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.privacy._laws import Gap
-from sottovoce.privacy._noise_kernels import compress_cells, merge_cells, walk_gaps
+from sottovoce.privacy._noise_kernels import (
+    compress_cells,
+    merge_cells,
+    turn_to_signed,
+    walk_gaps,
+)
 from sottovoce.privacy._randomness import Keystream, words
 from sottovoce.privacy._sampler import (
     TableSampler,
@@ -34,7 +39,8 @@ from sottovoce.privacy._sampler import (
 # Above this chance per zero cell a leap costs more than visiting the cells leapt over.
 _DENSE_CHANCE = Fraction(1, 8)
 _CHANCE_BITS = 128
-_BLOCK_CELLS = 1 << 18
+# So that what a block needs on the way stays near the processor.
+_BLOCK_CELLS = 1 << 17
 _LARGEST_BATCH = 1 << 18
 
 
@@ -209,7 +215,8 @@ class SparseNoise:
             return excess + self.threshold
         signs = np.empty(number, dtype=np.uint8)
         source.fill(signs)
-        return np.where(signs & 1, excess + 1, -1 - excess)
+        turn_to_signed(excess, signs)
+        return excess
 
     def _add_densely(self, rows: SparseRows, source: Keystream, pile: Pile) -> SparseRows:
         height = rows.starts.size - 1
@@ -227,7 +234,7 @@ class SparseNoise:
 def surviving_zeros(gaps: TableSampler, cells: int, source: Keystream) -> NDArray[np.int64]:
     """Which of ``cells`` zero cells come out, in ascending order."""
     table = (gaps.table.cells, gaps.table.boundaries)
-    found = [np.empty(0, dtype=np.int64)]
+    found = list[NDArray[np.int64]]()
     position = 0
     while position < cells:
         batch = words(source, _batch_size(gaps, cells - position))
@@ -240,7 +247,9 @@ def surviving_zeros(gaps: TableSampler, cells: int, source: Keystream) -> NDArra
             if gap < gaps.law.run and position < cells:
                 found.append(np.array([position], dtype=np.int64))
                 position += 1
-    return np.concatenate(found)
+    if len(found) == 1:
+        return found[0]
+    return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
 def _batch_size(gaps: TableSampler, cells: int) -> int:

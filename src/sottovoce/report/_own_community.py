@@ -92,7 +92,11 @@ def _summary(facts: CommunityFacts) -> str:
         few_or_none = "fewer than 5 people, or none, wrote anything that speaks for any of these"
         return f"{said}{few_or_none} topics. {_who(facts)}"
     listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])}, and {told[-1]}"
-    return f"{said}this many wrote something that speaks for a topic: {listed}. {_who(facts)}"
+    more = len({each.topic for each in facts.topics if each.evident}) - len(told)
+    others = f"The table has {more} more that somebody's posts speak for. " if more else ""
+    return (
+        f"{said}this many wrote something that speaks for a topic: {listed}. {others}{_who(facts)}"
+    )
 
 
 def _most_people(facts: CommunityFacts) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -28,6 +29,16 @@ class Plot:
 
     def _repr_html_(self) -> str:
         return f"<figure>{self.svg}<figcaption>{escape(self.finding)}</figcaption></figure>"
+
+
+@dataclass(frozen=True)
+class DrawnPlot(Plot):
+    """A figure that nobody changes any more: drawn once, wherever it is shown."""
+
+    @cached_property
+    def svg(self) -> Markup:
+        """The figure as it is when it is first shown."""
+        return super().svg
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,7 @@ class Report:
             temporary.write_text(self.html(), encoding="utf-8")
 
 
+@cache
 def _templates() -> Environment:
     return Environment(
         loader=PackageLoader("sottovoce.report"),

@@ -4,7 +4,7 @@ All files are readable by their owner only: heatmaps show true counts, topics sh
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 import sottovoce
 from sottovoce._files import output_folder, whole_file
 from sottovoce._notebook import html_table
-from sottovoce.report._page import Plot, Report, Section
+from sottovoce.report._page import DrawnPlot, Plot, Report, Section
 
 Value: TypeAlias = str | int | float | list[str] | list[float] | None
 Row: TypeAlias = dict[str, Value]
@@ -84,6 +84,8 @@ def write_study(
     result: StudyResult, folder: Path, *, name: str, title: str, command: str
 ) -> list[Path]:
     """Write rows.json, one SVG per figure and report.html; return their paths."""
+    plots = (DrawnPlot(each.figure, each.finding, each.description) for each in result.plots)
+    result = replace(result, plots=tuple(plots))
     files = {ROWS_FILE: json.dumps(result.rows, indent=2, allow_nan=False) + "\n"}
     for number, plot in enumerate(result.plots, start=1):
         files[f"{name}-{number}.svg"] = str(plot.svg)

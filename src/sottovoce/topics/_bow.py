@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sottovoce._compiled import Whole, kernel
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._rows import checked_rows, contributions_of_words, scored, topic_number
 from sottovoce.topics._space import Mode
 
@@ -41,16 +41,7 @@ class BagOfWords:
 
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> "BowScorer":  # noqa: ARG002 - both modes agree here
         """How posts are scored by the words of ``catalogue``."""
-        terms = [_terms(topic, self.rules) for topic in catalogue]
-        vocabulary = Vocabulary.public(
-            dict.fromkeys(term for topic in terms for term in topic), origin="a catalogue's words"
-        )
-        return BowScorer(catalogue.names, vocabulary, self._rules(vocabulary), tuple(terms))
-
-    def _rules(self, vocabulary: Vocabulary) -> TokenRules:
-        rules = self.rules
-        pairs = any(" " in term for term in vocabulary.terms)
-        return TokenRules(rules.shortest, rules.stop_words, rules.stem, rules.bigrams or pairs)
+        return _scorer(tuple((topic.name, tuple(topic.words)) for topic in catalogue), self.rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +86,25 @@ class BowScorer:
         return pointers, members, np.array([len(terms) for terms in self.terms], np.float64)
 
 
-def _terms(topic: Topic, rules: TokenRules) -> tuple[str, ...]:
+@lru_cache(maxsize=8)
+def _scorer(topics: tuple[tuple[str, tuple[str, ...]], ...], rules: TokenRules) -> BowScorer:
+    """Of topics by their names and words: it does not change, so that all who ask may share it."""
+    terms = tuple(_terms(name, words, rules) for name, words in topics)
+    vocabulary = Vocabulary.public(
+        dict.fromkeys(term for topic in terms for term in topic), origin="a catalogue's words"
+    )
+    pairs = rules.bigrams or any(" " in term for term in vocabulary.terms)
+    names = tuple(name for name, _ in topics)
+    return BowScorer(names, vocabulary, replace(rules, bigrams=pairs), terms)
+
+
+def _terms(name: str, words: tuple[str, ...], rules: TokenRules) -> tuple[str, ...]:
     """The topic's words as the rules count them."""
     try:
-        return Vocabulary.public(dict.fromkeys(topic.words)).under(rules).terms
+        return Vocabulary.public(dict.fromkeys(words)).under(rules).terms
     except ParameterError:
         raise ParameterError(
-            f"topic {topic.name!r} needs a word that can occur under the token rules, got none."
+            f"topic {name!r} needs a word that can occur under the token rules, got none."
         ) from None
 
 

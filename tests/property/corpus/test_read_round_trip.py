@@ -51,11 +51,13 @@ def as_csv(rows: list[Row]) -> bytes:
     return buffer.getvalue().encode()
 
 
+@settings(max_examples=50)
 @given(posts(ANY))
 def test_rows_come_back_from_csv(rows: list[Row]) -> None:
     assert read_back("a.csv", as_csv(rows)) == rows
 
 
+@settings(max_examples=50)
 @given(posts(ONE_LINE))
 def test_rows_come_back_from_tsv(rows: list[Row]) -> None:
     cells = [POSTS.names, *[[str(row[name]) for name in POSTS.names] for row in rows]]
@@ -63,6 +65,7 @@ def test_rows_come_back_from_tsv(rows: list[Row]) -> None:
     assert read_back("a.tsv", "\n".join(lines).encode()) == rows
 
 
+@settings(max_examples=50)
 @given(posts(ANY), OFFSETS, st.booleans())
 def test_rows_come_back_from_jsonl(rows: list[Row], offset: timezone, ascii_only: bool) -> None:
     def shown(time: object) -> str:
@@ -73,6 +76,7 @@ def test_rows_come_back_from_jsonl(rows: list[Row], offset: timezone, ascii_only
     assert read_back("a.jsonl", "\n".join(lines).encode()) == rows
 
 
+@settings(max_examples=50)
 @given(posts(ANY), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.integers(1, 5))
 def test_rows_come_back_from_parquet(
     rows: list[Row], dictionary: bool, pages: str, group: int
@@ -85,6 +89,7 @@ def test_rows_come_back_from_parquet(
     assert read_back("a.parquet", buffer.getvalue()) == rows
 
 
+@settings(max_examples=50)
 @given(posts(ANY))
 def test_rows_come_back_from_a_data_frame(rows: list[Row]) -> None:
     assert open_posts(pa.Table.from_pylist(rows, POSTS)).read_all().to_pylist() == rows

@@ -61,6 +61,15 @@ def test_tables_say_that_nobody_has_evidence() -> None:
     assert "nobody is in a band" in shown
 
 
+def test_topics_that_nobody_mentions_are_said_in_one_sentence_by_measures() -> None:
+    rows = [("bow", "debts", 0), ("bow", "rent", 0), ("ent", "debts", 0), ("ent", "rent", 0)]
+    rows += [("bow", "tax", 0), ("ent", "tax", 4)]
+    summary = [dict(zip(("measure", "topic", EVIDENCE), row, strict=True)) for row in rows]
+    several, one = without_evidence(summary)
+    assert "speaks for debts, rent (by bow, ent): nobody is in a band" in several
+    assert one.startswith("Nobody has written anything that speaks for tax (by bow): nobody is")
+
+
 def test_nobody_is_alerted_and_who_was_in_leaves() -> None:
     state: State = Scoring(TOPICS, [BagOfWords()]).state_of(open_posts(ROWS))
     measures = {"bow-d": known_measures()["bow-d"]}

@@ -4,8 +4,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sottovoce.assess._orders import ordered_users, positions_with_ties, rearranged
-from sottovoce.assess._ranking import separation
+from sottovoce.assess._orders import (
+    ordered_topics,
+    positions_with_ties,
+    rearranged,
+    separation,
+    separations,
+)
 
 NAMES = pa.array(["ada", "", "Zoë", "名前", "a longer name than the others", "b"])
 
@@ -13,10 +18,11 @@ NAMES = pa.array(["ada", "", "Zoë", "名前", "a longer name than the others", 
 @pytest.mark.kernel
 @pytest.mark.parametrize("names", [NAMES, NAMES[1:5], NAMES[:0]], ids=["all", "slice", "none"])
 def test_names_are_moved_whole(names: pa.Array) -> None:
-    order = np.random.default_rng(1).permutation(len(names))
-    found = rearranged(names, order)
+    generator = np.random.default_rng(1)
+    orders = np.array([generator.permutation(len(names)) for _ in range(3)], np.int32)
+    found = rearranged(names, orders)
     found.validate(full=True)
-    assert found.equals(names.take(pa.array(order)))
+    assert found.equals(names.take(pa.array(orders.reshape(-1))))
 
 
 @pytest.mark.parametrize("users", [1, 2, 7, 200, 333])
@@ -28,16 +34,36 @@ def test_the_separation_of_scores_does_not_depend_on_their_order(users: int) -> 
     assert separation(scores) == separation(-np.sort(-scores)) == wanted
 
 
+def test_topics_whose_scores_are_not_all_finite_have_no_separation() -> None:
+    scores = -np.sort(-np.random.default_rng(3).normal(size=(3, 250)))
+    scores[1, 0] = np.inf
+    assert separations(scores) == [separation(scores[0]), None, separation(scores[2])]
+
+
 @pytest.mark.kernel
 def test_users_stand_by_score_and_then_by_name_with_the_positions_of_ties() -> None:
     generator = np.random.default_rng(7)
-    scores = np.concatenate([generator.integers(-2, 3, 40) / 2, [np.inf, np.inf, -0.0, 0.0]])
-    by_name = generator.permutation(scores.size)
-    found = ordered_users(scores, by_name)
+    ties = np.concatenate([generator.integers(-2, 3, 40) / 2, [np.inf, np.inf, -0.0, 0.0]])
+    apart = generator.normal(size=ties.size)
+    alike = np.full(ties.size, -3.5)
+    by_name = generator.permutation(ties.size)
     place = {int(row): name for name, row in enumerate(by_name)}
-    wanted = sorted(range(scores.size), key=lambda row: (-scores[row], place[row]))
-    assert found.rows.tolist() == wanted
-    assert found.scores.tolist() == scores[wanted].tolist()
-    first, last = positions_with_ties(scores)
-    assert found.first.tolist() == first[wanted].tolist()
-    assert found.last.tolist() == last[wanted].tolist()
+    scores = np.array([ties, apart, alike])
+    limits = np.array([[1, 5, 20], [0, 2, 44], [0, 0, 43]])
+    found = ordered_topics(scores, by_name, limits)
+    for topic, line in enumerate(scores):
+        wanted = sorted(range(line.size), key=lambda row: (-line[row], place[row]))
+        assert found.rows[topic].tolist() == wanted
+        assert found.scores[topic].tolist() == line[wanted].tolist()
+        first, last = positions_with_ties(line)
+        assert found.first[topic].tolist() == first[wanted].tolist()
+        bands = [int((limits[topic] < each).sum()) for each in last[wanted]]
+        assert found.bands[topic].tolist() == bands
+        assert found.in_band[topic].tolist() == [bands.count(band) for band in range(4)]
+
+
+@pytest.mark.kernel
+def test_what_is_no_number_stands_last() -> None:
+    scores = np.array([[1.0, np.nan, 2.0, -np.nan, -np.inf]])
+    found = ordered_topics(scores, np.arange(5), np.zeros((1, 3), np.int64))
+    assert found.rows.tolist() == [[2, 0, 4, 1, 3]]

@@ -11,7 +11,13 @@ from scipy import sparse
 from support import reference_tokens as reference
 
 from sottovoce.corpus import _count as counting
-from sottovoce.corpus._count import Counts, count, count_batches, term_statistics
+from sottovoce.corpus._count import (
+    Counts,
+    VocabularyCounter,
+    count,
+    count_batches,
+    term_statistics,
+)
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words import _lexicon as lexicon
 from sottovoce.corpus.words._rules import TokenRules
@@ -236,3 +242,19 @@ def test_long_words_with_one_key_are_told_apart(monkeypatch: pytest.MonkeyPatch)
 def test_every_lexicon_has_secrets_of_its_own() -> None:
     one, other = (lexicon.Lexicon().arrays.hashing[:2].tolist() for _ in range(2))
     assert one != other
+
+
+def test_the_counter_of_a_vocabulary_is_made_once_for_each_set_of_rules() -> None:
+    words = Vocabulary.public(["loan", "sea"])
+    assert VocabularyCounter.of(words) is VocabularyCounter.of(words, TokenRules())
+    assert VocabularyCounter.of(words) is not VocabularyCounter.of(words, TokenRules(shortest=3))
+
+
+@pytest.mark.parametrize("rules", [TokenRules(), TokenRules(stem="porter")])
+def test_words_are_counted_however_many_a_list_has(
+    monkeypatch: pytest.MonkeyPatch, rules: TokenRules
+) -> None:
+    monkeypatch.setattr("sottovoce.corpus.words._codes._CACHE_WORDS", 1)
+    texts = [pa.array([text]) for text in ("the sea", "a loan and the sea")]
+    counts = count_batches(texts, Vocabulary.public(["loan", "sea", "sun"]), rules)
+    assert [each.toarray().tolist() for each in counts] == [[[0, 1, 0]], [[1, 1, 0]]]

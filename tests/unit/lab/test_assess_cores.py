@@ -1,10 +1,19 @@
 """A bench of threads compares nothing whose results depend on them."""
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from sottovoce.corpus.simulate._query_log import QueryLog
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench._assess_cores import CoreCase, memory_rows, one_domain, same_digest
+from sottovoce.lab.bench._assess_cores import (
+    CoreCase,
+    counts_digest,
+    memory_rows,
+    one_domain,
+    same_digest,
+    serial_share,
+)
 from sottovoce.lab.scale._measure import Workload
 
 
@@ -29,3 +38,18 @@ def test_memory_is_measured_beside_one_thread(monkeypatch: pytest.MonkeyPatch) -
     assert row["unit"] == "GB/s"
     assert row["theirs"] is not None
     assert row["ours"] > 0
+
+
+def test_the_serial_share_is_what_amdahl_s_law_makes_of_a_gain() -> None:
+    for threads, share in ((2, 0.0), (2, 0.25), (8, 0.1), (16, 1.0)):
+        gain = 1 / (share + (1 - share) / threads)
+        assert serial_share(threads, gain) == pytest.approx(share)
+    assert serial_share(2, 2.1) == 0.0
+    assert serial_share(2, 0.9) == 1.0
+
+
+def test_a_digest_of_counts_does_not_depend_on_how_rows_are_cut() -> None:
+    counts = sparse.csr_array(np.random.default_rng(2).integers(0, 3, (9, 5)))
+    wanted = counts_digest([counts])
+    assert counts_digest([counts[:4], counts[4:]]) == wanted
+    assert counts_digest([counts[1:], counts[:1]]) != wanted

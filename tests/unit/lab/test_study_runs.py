@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.lab._options import StudyOptions
@@ -109,6 +110,22 @@ def test_a_study_s_folder_holds_rows_pictures_and_a_page_for_the_owner_only(
     assert "again &amp; again" in page
     for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_figure_is_drawn_once_for_its_file_and_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = list[Figure]()
+
+    def draw(figure: Figure) -> str:
+        drawn.append(figure)
+        return f"<svg>{len(drawn)}</svg>"
+
+    monkeypatch.setattr("sottovoce.report._page.as_svg", draw)
+    asked = result()
+    _, picture, page = write_study(asked, tmp_path, name="n", title="Title", command="again")
+    assert drawn == [asked.plots[0].figure]
+    assert picture.read_text() in page.read_text()
 
 
 def test_studies_are_found_by_name() -> None:

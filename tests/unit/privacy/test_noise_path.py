@@ -131,7 +131,16 @@ def test_noise_takes_only_what_no_seed_can_repeat() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["add_cells", "index_of", "search_all", "walk_gaps", "merge_cells", "compress_cells"]
+    "name",
+    [
+        "add_cells",
+        "index_of",
+        "search_all",
+        "walk_gaps",
+        "merge_cells",
+        "compress_cells",
+        "turn_to_signed",
+    ],
 )
 def test_compiled_kernels_hold_no_float(name: str) -> None:
     """A mix of integer types that computes in doubles would not show in the source."""

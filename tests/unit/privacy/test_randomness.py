@@ -13,6 +13,8 @@ from sottovoce.errors import MissingExtraError, SottovoceError
 from sottovoce.privacy import _randomness as randomness
 from sottovoce.privacy._randomness import SystemKeystream, drawing_from, word, words
 
+pytestmark = pytest.mark.system_randomness
+
 
 def some_bytes(source: SystemKeystream, number: int = 64) -> bytes:
     out = np.empty(number, dtype=np.uint8)

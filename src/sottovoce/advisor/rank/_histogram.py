@@ -143,10 +143,7 @@ class Histogram:
 
     def margins(self, description: Description, coverage: float = COVERAGE) -> Floats:
         """How far each number of `cumulative` may be off, see `margins`."""
-        noise = description.noise(self.topic)
-        if description.mode == "noise":
-            return noise_margins(noise, self.reports, coverage)
-        return share_margins(float(noise.guarantee.rate), noise.buckets, coverage)
+        return _known_margins(description, self.topic, self.reports, coverage)
 
     def record(self) -> dict[str, Any]:
         """The histogram as JSON."""
@@ -194,6 +191,17 @@ class Histogram:
         if self.counts is None:
             raise InputError("this histogram was withheld: too few people reported.")
         return self.counts
+
+
+@lru_cache(maxsize=64)
+def _known_margins(description: Description, topic: str, reports: int, coverage: float) -> Floats:
+    noise = description.noise(topic)
+    if description.mode == "noise":
+        found = noise_margins(noise, reports, coverage)
+    else:
+        found = share_margins(float(noise.guarantee.rate), noise.buckets, coverage)
+    found.setflags(write=False)
+    return found
 
 
 BANDS = (1, 5, 10, 25, 50)

@@ -1,7 +1,8 @@
 """What posts say outright: one call for a text, a reader for many."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import starmap
 
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure
@@ -26,15 +27,8 @@ class DisclosureReader:
 
     def __init__(self, catalogue: Catalogue | None = None) -> None:
         chosen = shipped_catalogue() if catalogue is None else catalogue
-        self.topics = tuple(_compiled(topic.name, topic.words) for topic in chosen)
-        index: Index = {}
-        for number, topic in enumerate(self.topics):
-            for anchor, phrase, others in topic.anchors:
-                index.setdefault(anchor, set()).add((number, phrase, others))
-        known = {word for topic in self.topics for word in topic.words}
-        single = {word for topic in self.topics for word in topic.single}
-        misspelt = misspellings(single, known | load_frames().letter_of.keys())
-        self._known = ReaderKnowledge(self.topics, index, misspelt, load_weights())
+        self._known = _knowledge(tuple((topic.name, topic.words) for topic in chosen))
+        self.topics = self._known.topics
 
     def read(self, text: str) -> tuple[Disclosure, ...]:
         """What ``text`` says about each topic that it is about, in the catalogue's order."""
@@ -52,6 +46,19 @@ def _placed(found: Disclosure, places: Sequence[int]) -> Disclosure:
     """What was found in the composed text, by its places in the text as it was written."""
     spans = tuple((places[first], places[last]) for first, last in found.spans)
     return found._replace(spans=spans)
+
+
+@lru_cache(maxsize=8)
+def _knowledge(named: tuple[tuple[str, tuple[str, ...]], ...]) -> ReaderKnowledge:
+    topics = tuple(starmap(_compiled, named))
+    index: Index = {}
+    for number, topic in enumerate(topics):
+        for anchor, phrase, others in topic.anchors:
+            index.setdefault(anchor, set()).add((number, phrase, others))
+    known = {word for topic in topics for word in topic.words}
+    single = {word for topic in topics for word in topic.single}
+    misspelt = misspellings(single, known | load_frames().letter_of.keys())
+    return ReaderKnowledge(topics, index, misspelt, load_weights())
 
 
 @cache

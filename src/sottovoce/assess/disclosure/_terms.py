@@ -1,9 +1,9 @@
 """A topic's terms and phrases, made ready to be found in words."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 
 from sottovoce.assess.disclosure._frames import ROLES, load_frames, table
 from sottovoce.topics.shipped import TopicRules
@@ -47,11 +47,16 @@ _DIGIT = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 class CompiledPhrase:
     """A phrase as a regular expression over words and blanks, and the words that it needs."""
 
-    pattern: re.Pattern[str]
+    expression: str
     needs: tuple[frozenset[str], ...]
     """Of each of these it has a word; the rarest first."""
     own: bool
     """Whether it names the author itself, so that no other subject can be meant."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The expression, compiled when a post first has the words for it: most phrases wait."""
+        return re.compile(self.expression)
 
 
 @dataclass(frozen=True)
@@ -82,20 +87,23 @@ class CompiledTopic:
         for forms in self.terms.values():
             yield from (word for form, _ in forms for word in form)
         for phrase in (*self.phrases, *self.harmless):
-            yield from _LETTERS.findall(phrase.pattern.pattern)
+            yield from _LETTERS.findall(phrase.expression)
 
-    @property
-    def anchors(self) -> Iterator[tuple[str, int, tuple[frozenset[str], ...]]]:
+    @cached_property
+    def anchors(self) -> tuple[tuple[str, int, tuple[frozenset[str], ...]], ...]:
         """A word that a post has if it has a term or phrase; which; what else it has then."""
+        return tuple(self._anchors())
+
+    def _anchors(self) -> Iterator[tuple[str, int, tuple[frozenset[str], ...]]]:
         for forms in self.terms.values():
             for form, _ in forms:
-                first, *others = sorted(form, key=_rarity)
+                first, *others = _rarest_first(form)
                 yield first, TERM, tuple(frozenset((word,)) for word in others)
         for number, phrase in enumerate(self.phrases):
             for word in phrase.needs[0]:
                 yield word, number, phrase.needs[1:]
         for number, form in enumerate(self._clues):
-            first, *others = sorted(form, key=_rarity)
+            first, *others = _rarest_first(form)
             yield first, TERM - 1 - number, tuple(frozenset((word,)) for word in others)
 
     @property
@@ -190,7 +198,7 @@ def compiled_phrase(phrase: str) -> CompiledPhrase:
             needs.append(_needed(choice))
     own = elements[0] in {"<i>", "<my>", "i", "my", "our", "we"}
     usable = sorted((need for need in needs if need), key=_commonest)
-    return CompiledPhrase(re.compile("(?<= )" + "".join(parts)), tuple(usable), own)
+    return CompiledPhrase("(?<= )" + "".join(parts), tuple(usable), own)
 
 
 def _expression(choice: str) -> str:
@@ -224,6 +232,10 @@ def _commonness() -> dict[str, int]:
 def _rarity(word: str) -> tuple[int, int]:
     """A key by which rare words come first."""
     return _commonness().get(word, 0), -len(word)
+
+
+def _rarest_first(form: tuple[str, ...]) -> Sequence[str]:
+    return form if len(form) == 1 else sorted(form, key=_rarity)
 
 
 def _commonest(need: frozenset[str]) -> tuple[int, int, int]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,13 +63,14 @@ def on_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     numbers of 2^12 and more stay as they are.
     """
     placed = np.empty(scores.shape)
-    _place(scores, placed)
+    _place(np.ascontiguousarray(scores).reshape(-1), placed.reshape(-1))
     return placed
 
 
 ENTRY_POINTS = "sottovoce.measures"
 Scores = NDArray[np.float64]
 Scoring = Callable[["State", str, Setting], Scores]
+SeveralScoring = Callable[["State", Sequence[str], Setting], Scores]
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,9 @@ class Measure:
     which word. ``buckets``: it needs the strengths of the ``m`` best time buckets. ``mentions``:
     who has neither used a salient word nor, in its space, a strength above 0 has given no evidence;
     where nobody has, nobody is in a band. Without it everybody counts as having given some.
-    ``word_buckets``: it needs which words were used in which time bucket.
+    ``word_buckets``: it needs which words were used in which time bucket. ``several``: the scores
+    for some topics, a row each, where that takes fewer steps than ``score`` for one after the
+    other; they must be the same.
 
     >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
     False
@@ -90,6 +94,22 @@ class Measure:
     buckets: bool = False
     mentions: bool = False
     word_buckets: bool = False
+    several: SeveralScoring | None = None
+
+    def scores(self, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
+        """Topics x users."""
+        if self.several is not None:
+            return self.several(state, topics, setting)
+        return np.array([self.score(state, topic, setting) for topic in topics])
+
+    def evident_users(self, state: "State", topics: Sequence[str]) -> list[int]:
+        """For each topic how many users have written anything that speaks for it."""
+        if self.mentions and self.space is not None:
+            columns = [state.column(topic) for topic in topics]
+            strongest = state.strongest(self.space).T[columns]
+            numbers: list[int] = np.count_nonzero(strongest > 0, axis=1).tolist()
+            return numbers
+        return [int(np.count_nonzero(self.evident(state, topic))) for topic in topics]
 
     def evident(self, state: "State", topic: str) -> NDArray[np.bool_]:
         """Which users have written anything that speaks for ``topic``, whatever their score.
@@ -117,28 +137,51 @@ def _score_words(
     return risk(state.word_use(), state.salient(topic))
 
 
-def _strength(space: str, state: "State", topic: str, _setting: Setting) -> Scores:
-    return strength_risk(state.strongest(space), state.column(topic))
+def _strength(space: str, state: "State", topics: Sequence[str], _setting: Setting) -> Scores:
+    strongest = state.strongest(space)
+    return np.array([strength_risk(strongest, state.column(topic)) for topic in topics])
 
 
-def _domain(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    strength = state.strongest(space)[:, state.column(topic)]
-    if setting.mode == "paper":
-        breadth = state.derived(
-            ("breadth", space, state.domain_of(topic), setting.k),
-            lambda: breadth_of_interest(_in_domain(space, state, topic), k=setting.k),
-        )
-    else:
-        breadth = _breadth_of_others(space, state, topic, setting)
+def _domain(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
+    strength = _strength(space, state, topics, setting)
+    breadth = (_breadth if setting.mode == "paper" else _breadth_of_others)(
+        space, state, topics, setting
+    )
     return on_grid(domain_aware_risk(strength, breadth))
 
 
-def _breadth_of_others(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    breadth = state.derived(
-        ("breadth of others", space, state.domain_of(topic), setting.k),
-        lambda: BreadthOfOthers.of(_in_domain(space, state, topic), k=setting.k),
+def _breadth(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
+    return np.array(
+        [
+            state.derived(
+                ("breadth", space, state.domain_of(topic), setting.k),
+                partial(_breadth_in_domain, space, state, topic, setting),
+            )
+            for topic in topics
+        ]
     )
-    return breadth.without(state.strongest(space)[:, state.column(topic)])
+
+
+def _breadth_in_domain(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    return breadth_of_interest(_in_domain(space, state, topic), k=setting.k)
+
+
+def _breadth_of_others(
+    space: str, state: "State", topics: Sequence[str], setting: Setting
+) -> Scores:
+    found = []
+    for domain, same in groupby(topics, state.domain_of):
+        some = tuple(same)
+        breadth = state.derived(
+            ("breadth of others", space, domain, setting.k),
+            partial(_others_in_domain, space, state, some[0], setting),
+        )
+        found.append(breadth.without(_strength(space, state, some, setting)))
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _others_in_domain(space: str, state: "State", topic: str, setting: Setting) -> BreadthOfOthers:
+    return BreadthOfOthers.of(_in_domain(space, state, topic), k=setting.k)
 
 
 def _in_domain(space: str, state: "State", topic: str) -> Scores:
@@ -146,13 +189,16 @@ def _in_domain(space: str, state: "State", topic: str) -> Scores:
     return state.strongest(space)[:, inside]
 
 
-def _time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    return on_grid(time_aware_risk(state.best(space, topic, setting.m)))
+def _time(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
+    best = (state.best(space, topic, setting.m) for topic in topics)
+    return on_grid(np.array([time_aware_risk(each) for each in best]))
 
 
-def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    best = state.best(space, topic, setting.m)
-    return on_grid(domain_time_aware_risk(best, _breadth_of_others(space, state, topic, setting)))
+def _domain_time(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
+    best = (state.best(space, topic, setting.m) for topic in topics)
+    breadths = _breadth_of_others(space, state, topics, setting)
+    pairs = zip(best, breadths, strict=True)
+    return on_grid(np.array([domain_time_aware_risk(*each) for each in pairs]))
 
 
 def _kinds_by_bucket(state: "State", topic: str, setting: Setting) -> Scores:
@@ -160,8 +206,14 @@ def _kinds_by_bucket(state: "State", topic: str, setting: Setting) -> Scores:
     return on_grid(time_aware_risk(kept.best(state.salient(topic), setting.m, len(state))))
 
 
-def _in_space(score: Callable[..., Scores], space: str, *, buckets: bool = False) -> Measure:
-    return Measure(partial(score, space), space, buckets, mentions=True)
+def _in_space(scores: Callable[..., Scores], space: str, *, buckets: bool = False) -> Measure:
+    several = partial(scores, space)
+    return Measure(partial(_one, several), space, buckets, mentions=True, several=several)
+
+
+def _one(several: SeveralScoring, state: "State", topic: str, setting: Setting) -> Scores:
+    scores: Scores = several(state, (topic,), setting)[0]
+    return scores
 
 
 def _family(space: str) -> dict[str, Measure]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._compiled import kernel
 from sottovoce.assess.state._words import WordUse, largest_of_each, sum_of_used
 from sottovoce.errors import ParameterError
 
@@ -178,8 +179,11 @@ class BreadthOfOthers(NamedTuple):
         return cls(ordered[:, place].copy(), ordered[:, place - 1].copy())
 
     def without(self, strength: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The breadth without the topic in which users have this strength."""
-        return np.where(strength < self.largest, self.largest, self.following)
+        """The breadth without the topic in which users have this strength, a row for each topic."""
+        breadth = np.empty(strength.shape)
+        rows = np.atleast_2d(strength)
+        _without(rows, self.largest, self.following, breadth.reshape(rows.shape))
+        return breadth
 
 
 def rank_in_domain(topics: int, *, k: float) -> int:
@@ -205,11 +209,8 @@ def time_aware_risk(best: NDArray[np.float64]) -> NDArray[np.float64]:
     R-Susceptibility, Definition 8. ``best`` is users x m, 0 for buckets a user does not have.
     Range [-1, 1].
     """
-    # Bucket after bucket, so that the bits do not depend on how numpy sums a row.
-    total = np.zeros(len(best))
-    for strengths in best.T:
-        total += strengths
-    mean: NDArray[np.float64] = total / best.shape[1]
+    mean = np.zeros(len(best))
+    _add_up(best, mean)
     return mean
 
 
@@ -222,3 +223,29 @@ def domain_time_aware_risk(
     it is read as the domain's topics without X, in paper mode too. Range [-2, 2].
     """
     return time_aware_risk(best) - breadth
+
+
+# One long step instead of several, as rankings on several threads take turns between steps.
+@kernel
+def _without(
+    strength: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    following: NDArray[np.float64],
+    breadth: NDArray[np.float64],
+) -> None:
+    topics, users = breadth.shape
+    for topic in range(topics):
+        for user in range(users):
+            weaker = strength[topic, user] < largest[user]
+            breadth[topic, user] = largest[user] if weaker else following[user]
+
+
+@kernel
+def _add_up(best: NDArray[np.float64], mean: NDArray[np.float64]) -> None:
+    """Bucket after bucket, so that the bits do not depend on how a row is summed."""
+    buckets = best.shape[1]
+    for bucket in range(buckets):
+        for user in range(mean.size):
+            mean[user] += best[user, bucket]
+    for user in range(mean.size):
+        mean[user] /= buckets

@@ -7,7 +7,7 @@ deleted later without their texts; that part grows with the number of posts.
 import copy
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import reduce
-from threading import RLock
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,9 +22,25 @@ from sottovoce.assess.state._words import WordUse
 from sottovoce.errors import InputError, ParameterError, check_choice
 
 Result = TypeVar("Result")
-# Rankings by several threads ask for the same; whoever comes first makes it.
-_DERIVING = RLock()
+# Rankings by several threads ask for the same; only who wants the same waits.
+_DERIVING = Lock()
 _BLOCKS_KEPT = 3
+
+
+class _Derived:
+    """Something that is made once, by the first who asks."""
+
+    def __init__(self) -> None:
+        self._making = Lock()
+        self._made: list[Any] = []
+
+    def get(self, make: Callable[[], Result]) -> Result:
+        if not self._made:
+            with self._making:
+                if not self._made:
+                    self._made.append(make())
+        found: Result = self._made[0]
+        return found
 
 
 class PostValues(NamedTuple):
@@ -146,7 +162,8 @@ class State:
         self.log = PostLog(header) if header.posts else None
         """The values of each post, where they are kept."""
         self._posts = np.zeros(0, np.int64)
-        self._derived: dict[tuple[Hashable, ...], Any] = {}
+        self._derived: dict[tuple[Hashable, ...], _Derived] = {}
+        self._columns = {name: column for column, name in enumerate(header.catalogue.names)}
 
     def __len__(self) -> int:
         return len(self.users)
@@ -167,13 +184,13 @@ class State:
 
     def domain_of(self, topic: str) -> str:
         """The domain of ``topic``."""
-        return self.domains[self.column(topic)]
+        return self.header.catalogue.topics[self.column(topic)].domain
 
     def column(self, topic: str) -> int:
         """The column of ``topic``."""
-        names = self.header.catalogue.names
-        check_choice("topic", topic, names)
-        return names.index(topic)
+        if topic not in self._columns:
+            check_choice("topic", topic, self.header.catalogue.names)
+        return self._columns[topic]
 
     def word_use(self) -> WordUse:
         """Which user has used which salient word."""
@@ -214,26 +231,26 @@ class State:
 
     def derived(self, key: tuple[Hashable, ...], make: Callable[[], Result]) -> Result:
         """What ``make`` finds, made once for as long as nobody is added to or changed."""
-        with _DERIVING:
-            if key not in self._derived:
-                self._derived[key] = make()
-            found: Result = self._derived[key]
-            return found
+        if (held := self._derived.get(key)) is None:
+            with _DERIVING:
+                held = self._derived.setdefault(key, _Derived())
+        return held.get(make)
 
     def best(self, space: str, topic: str, m: int) -> NDArray[np.float64]:
         """Users x m: the strengths of each user's best time buckets."""
         column, held = self.column(topic), self._space(space)
         block, place = divmod(column, TOPICS_AT_ONCE)
-        found = self.derived(("best", space, m, block), lambda: held.best_of_block(block, m))
-        self._forget_blocks()
+        key = ("best", space, m, block)
+        if key not in self._derived:
+            self._forget_blocks()
+        found = self.derived(key, lambda: held.best_of_block(block, m))
         best: NDArray[np.float64] = found[place].T
         return best
 
     def _forget_blocks(self) -> None:
         """Keep but the latest blocks of topics: all of them would take as much as the state."""
         with _DERIVING:
-            blocks = [key for key in self._derived if key[0] == "best"]
-            for key in blocks[:-_BLOCKS_KEPT]:
+            for key in [key for key in self._derived if key[0] == "best"][: 1 - _BLOCKS_KEPT]:
                 del self._derived[key]
 
     def rows(self, names: pa.Array) -> NDArray[np.int64]:

@@ -203,6 +203,10 @@ def to_documents(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatc
 def _text(column: pa.Array) -> tuple[pa.Array, Mask]:
     encoded = as_bytes(column)
     text = repaired(encoded)
+    before, after = encoded.buffers()[-1], text.buffers()[-1]
+    if before and after and before.address == after.address:
+        # The letters are where they were: nothing had to be repaired.
+        return text, np.zeros(len(text), np.bool_)
     changed = pc.not_equal(text.cast(pa.binary()), encoded).fill_null(False)
     return text, _mask(changed)
 

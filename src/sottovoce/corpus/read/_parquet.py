@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from sottovoce.corpus._schema import BATCH_BYTES, BATCH_ROWS
+from sottovoce.corpus._schema import BATCH_BYTES
 from sottovoce.corpus.read._bytes import readable
 from sottovoce.corpus.read._columns import check_types, locate
 from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
@@ -23,6 +23,8 @@ from sottovoce.errors import CorpusError
 
 # Arrow holds a batch several times over while it decodes it.
 TARGET_BYTES = BATCH_BYTES // 4
+# So few that whoever counts or scores them need not wait long for the first.
+_ROWS = 32 * 1024
 _HEADER_BYTES = 64 * 1024
 _LARGEST_HEADER_BYTES = 16 * MIB
 # Kinds of pages, fields and encodings, as the Parquet format numbers them.
@@ -93,7 +95,7 @@ def rows_per_batch(
     Exact for pages that store each value; a value kept once in a dictionary is counted at its
     longest for each row, for a few stored bytes may stand for any number of long values.
     """
-    rows = BATCH_ROWS
+    rows = _ROWS
     chunks = metadata.row_group(group)
     with path.open("rb") as file:
         for place in range(chunks.num_columns):

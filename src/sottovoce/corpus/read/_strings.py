@@ -14,7 +14,8 @@ ArrayFunction = Callable[[pa.Array], pa.Array]
 
 def piecewise(array: pa.Array, fast: ArrayFunction, slow: ArrayFunction) -> pa.Array:
     """``fast(array)``, halving where it raises ArrowInvalid until ``slow`` takes the last piece."""
-    return pa.concat_arrays(_pieces(array, fast, slow))
+    pieces = _pieces(array, fast, slow)
+    return pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
 
 
 def _pieces(array: pa.Array, fast: ArrayFunction, slow: ArrayFunction) -> list[pa.Array]:

@@ -60,7 +60,7 @@ class WordCoder:
         self, texts: TextBuffers, first: int, last: int
     ) -> tuple[WordStream, NDArray[np.int32]]:
         """The words of some texts, by their numbers, and the code of each number."""
-        if not self._open and len(self._lexicon) > _CACHE_WORDS:
+        if self._growing and not self._open and len(self._lexicon) > _CACHE_WORDS:
             self._forget()
         stream = find_words(
             texts, first, last, self._lexicon, shortest=self._rules.shortest, growing=self._growing

@@ -8,7 +8,7 @@ must be the same on any number of threads: else nothing is compared.
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,8 @@ _QUERIES_OF_A_USER = 121
 # 64 MB a thread, more than any cache holds.
 _NUMBERS_COPIED = 1 << 23
 _COPIES = 10
+# As an assessment cuts its batches: memory of this size is used again, more is mapped each time.
+_STRENGTHS_AT_ONCE = 1 << 21
 _FORUM_USERS, _FORUM_POSTS = 1_818, 96_538
 """Of one simulated forum; a larger one is made of several such, each with users of its own."""
 
@@ -93,7 +95,24 @@ def _rows(case: CoreCase, numbers: Sequence[int], seconds: float) -> list[BenchR
     works: dict[str, Work] = {str(threads): partial(case.run, threads) for threads in numbers}
     speed = {name: case.posts / time for name, time in best_times(works, seconds=seconds).items()}
     named = f"{case.name}, {{}} threads, digest {digest}"
-    return _beside_one(named, "posts/s", speed, "ours, 1 thread")
+    rows = _beside_one(named, "posts/s", speed, "ours, 1 thread")
+    return [*rows, *_serial_rows(case.name, speed)]
+
+
+def serial_share(threads: int, gain: float) -> float:
+    """The share of the work that one thread does alone, by Amdahl's law: g = 1/(s + (1 - s)/n)."""
+    return min(1.0, max(0.0, (threads / gain - 1) / (threads - 1)))
+
+
+def _serial_rows(case: str, speed: Mapping[str, float]) -> list[BenchRow]:
+    """What the gain of the most threads says of the serial share, and so of still more threads."""
+    most = max(int(threads) for threads in speed)
+    if most == 1:
+        return []
+    share = serial_share(most, speed[str(most)] / speed["1"])
+    model = ", ".join(f"{1 / (share + (1 - share) / n):.1f} on {n}" for n in (2, 4, 8, 16))
+    told = f"{case}, serial share seen on {most} threads; so many times as fast: {model}"
+    return [bench_row("assess", told, "share", share, "Amdahl's law", None)]
 
 
 def _beside_one(case: str, unit: str, speed: Mapping[str, float], peer: str) -> list[BenchRow]:
@@ -147,12 +166,19 @@ def _counting_case(path: Path, work: Workload) -> CoreCase:
         f"a query log read and counted, {posts:,} posts",
         posts,
         lambda threads: sum(part.nnz for part in _counted(path, work, threads)),
-        lambda _, threads: _digest_of(
-            array.astype(np.int64)
-            for part in _counted(path, work, threads)
-            for array in (part.indptr, part.indices, part.data)
-        ),
+        lambda _, threads: counts_digest(_counted(path, work, threads)),
     )
+
+
+def counts_digest(parts: Iterable[sparse.csr_array]) -> str:
+    """Of all cells, however the rows were cut into parts."""
+    lengths, columns, counts = (hashlib.sha256() for _ in range(3))
+    for part in parts:
+        lengths.update(np.diff(part.indptr).astype(np.int64).data)
+        columns.update(part.indices.astype(np.int64).data)
+        counts.update(part.data.astype(np.int64).data)
+    whole = b"".join(each.digest() for each in (lengths, columns, counts))
+    return hashlib.sha256(whole).hexdigest()[:16]
 
 
 def _scoring_case(path: Path, work: Workload) -> CoreCase:
@@ -172,8 +198,10 @@ def _counted(path: Path, work: Workload, threads: int) -> Iterator[sparse.csr_ar
 
 def _scored(path: Path, work: Workload, threads: int) -> Iterator[Floats]:
     scorer = work.model.scorer(work.catalogue)
+    most = max(1, _STRENGTHS_AT_ONCE // len(work.catalogue))
     for counts in _counted(path, work, threads):
-        yield scorer.strengths(counts, threads=threads)
+        for first in range(0, counts.shape[0], most):
+            yield scorer.strengths(counts[first : first + most], threads=threads)
 
 
 def _digest_of(arrays: Iterator[np.ndarray]) -> str:

@@ -48,7 +48,7 @@ Way = Callable[[ReleaseBenchSetting, Counts], Counts]
 
 def ours(setting: ReleaseBenchSetting, counts: Counts, *, threads: int | None = None) -> Counts:
     """The estimator's path: input checked, summed into columns, noised without a dense matrix."""
-    checked, fitted = checked_counts(counts), setting.compression(counts[:1])
+    checked, fitted = checked_counts(counts, threads=threads), setting.compression(counts[:1])
     columns = fitted.map_.compress(checked, threads=threads)
     return GeometricMechanism(setting.rate).sparse(columns, threads=threads)
 

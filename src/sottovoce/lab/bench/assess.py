@@ -68,7 +68,7 @@ class GensimPeer:
         self.lda.expElogbeta = np.ascontiguousarray(model.phi.T, dtype=np.float32)
 
 
-POSTS = 100_000
+POSTS, POSTS_BESIDE_PEERS = 1_000_000, 100_000
 PEER_POSTS = 4_000
 USERS, WORDS = 1_000_000, 20
 TOPICS, ITERATIONS = 200, 100
@@ -98,10 +98,10 @@ def bench_assess(
 ) -> list[BenchRow]:
     """The whole path on about ``posts`` posts, then the word measures for ``users`` users.
 
-    Beside peers there are at most `POSTS` posts, as theirs must be checked one by one.
+    Beside peers there are at most `POSTS_BESIDE_PEERS`, as theirs must be checked one by one.
     """
     with tempfile.TemporaryDirectory() as folder:
-        material = prepare(Path(folder), min(posts, POSTS), topics)
+        material = prepare(Path(folder), min(posts, POSTS_BESIDE_PEERS), topics)
         rows = _path_rows(material, peer_posts, seconds)
     cores = core_rows(posts, topics=topics, seconds=seconds)
     return [*rows, *cores, *_word_rows(users, seconds)]

@@ -70,7 +70,9 @@ class Compression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skl
     def transform(self, X: Matrix) -> Counts:  # noqa: N803  # scikit-learn's name
         """Sum each column's words: integers in, integers out."""
         check_is_fitted(self)
-        return self.map_.compress(validated_counts(self, X, reset=False))
+        counts = validated_counts(self, X, reset=False)
+        compressed = self.map_.compress(counts)
+        return counts.copy() if compressed is counts else compressed
 
     def inverse_transform(self, X: Matrix) -> "Counts | Weights":  # noqa: N803  # scikit-learn's name
         """Share each column's count among its words; negative (noisy) counts share nothing."""

@@ -70,6 +70,11 @@ class WordMap:
         return np.bincount(self.column, minlength=self.columns).astype(np.int64)
 
     @cached_property
+    def is_identity(self) -> bool:
+        """Whether each word is its own column."""
+        return self.columns == self.words and bool((self.column == np.arange(self.words)).all())
+
+    @cached_property
     def matrix(self) -> Counts:
         """A itself."""
         ones = np.ones(self.words, dtype=np.int64)
@@ -78,8 +83,13 @@ class WordMap:
         return sparse.csr_array((ones, self.column, pointers), shape=(self.words, self.columns))
 
     def compress(self, counts: Counts, *, threads: int | None = None) -> Counts:
-        """Sum the words of each column: yA for every document y."""
+        """Sum the words of each column: yA for every document y.
+
+        Where each word is its own column, these are the ``counts`` that were given.
+        """
         checked_width(counts, self.words, what="word of the map")
+        if self.is_identity:
+            return counts
         from sottovoce.release.compression._summing import (  # noqa: PLC0415 - loads the compiler
             count_columns,
             sum_columns,
@@ -108,6 +118,8 @@ class WordMap:
         summed: Counts = sparse.csr_array(
             (sums, found, begins.astype(narrow)), shape=(rows, self.columns)
         )
+        # Told, or scipy would look at every cell.
+        summed.has_canonical_format = True
         return summed
 
     def __eq__(self, other: object) -> bool:

@@ -128,6 +128,17 @@ def test_a_community_is_told_as_counts_without_a_name() -> None:
     assert len(counts) == 22
 
 
+def test_every_phrase_that_ships_is_a_valid_expression() -> None:
+    """They are compiled when a post first has their words: a wrong one would fail at a user's."""
+    phrases = [
+        phrase
+        for topic in DisclosureReader().topics
+        for phrase in (*topic.phrases, *topic.harmless, *topic.denials)
+    ]
+    assert len(phrases) > 2000
+    assert all(phrase.pattern.flags for phrase in phrases)
+
+
 def test_a_post_takes_well_under_a_millisecond() -> None:
     reader = DisclosureReader()
     texts = [

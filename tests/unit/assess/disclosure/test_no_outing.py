@@ -12,7 +12,11 @@ OWN_POSTS = ("advisor", "web", "assess/disclosure", "lab")
 
 
 def imports_of(file: Path) -> set[str]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    """The modules that a file imports, if it speaks of disclosure at all."""
+    written = file.read_text(encoding="utf-8")
+    if "disclosure" not in written:
+        return set()
+    tree = ast.parse(written)
     return {
         node.module or ""
         for node in ast.walk(tree)

@@ -28,7 +28,7 @@ def test_sizes_and_chances_are_those_of_the_formulas() -> None:
         assert f"**{size}**" in PAGE
         assert f" {column} " in PAGE
     points = Proof(HistogramCircuit(20, 4)).points
-    assert f"P = {points}, {4 + 2 * (points - 1) + 1}\nin 2^128" in PAGE
+    assert f"P = {points}, {4 + 2 * (points - 1) + 1} in 2^128" in " ".join(PAGE.split())
 
 
 def test_fields_are_those_of_the_table() -> None:

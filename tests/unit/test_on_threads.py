@@ -1,0 +1,99 @@
+"""Tasks on threads that stay: results in order, errors told, no deadlock, forks start over."""
+
+import os
+import threading
+import time
+from contextlib import suppress
+from contextvars import ContextVar
+from functools import partial
+
+import pytest
+
+from sottovoce._compiled import on_threads
+
+OUTER: ContextVar[str] = ContextVar("outer", default="none")
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2, 3, 9])
+def test_results_come_in_the_order_of_the_tasks(threads: int | None) -> None:
+    tasks = [partial(pow, number, 2) for number in range(7)]
+    assert on_threads(tasks, threads) == [number**2 for number in range(7)]
+
+
+def test_two_tasks_run_at_once_and_the_caller_does_one() -> None:
+    meeting = threading.Barrier(2, timeout=10)
+
+    def meet() -> int:
+        meeting.wait()
+        return threading.get_ident()
+
+    found = on_threads([meet, meet])
+    assert threading.get_ident() in found
+    assert len(set(found)) == 2
+
+
+def test_the_threads_are_there_the_next_time() -> None:
+    meeting = threading.Barrier(3, timeout=10)
+    on_threads([meeting.wait] * 3)
+    before = threading.active_count()
+    for _ in range(5):
+        on_threads([meeting.wait] * 3)
+    assert threading.active_count() == before
+
+
+def test_a_task_may_run_tasks_on_threads_itself() -> None:
+    def inner() -> int:
+        return sum(on_threads([partial(int, number) for number in (1, 2, 3)]))
+
+    def outer() -> int:
+        return sum(on_threads([inner] * 4))
+
+    assert on_threads([outer] * 300, 300) == [24] * 300
+
+
+def test_an_error_is_told_once_all_tasks_that_were_begun_are_done() -> None:
+    meeting, caller, done = threading.Barrier(2, timeout=10), threading.get_ident(), list[int]()
+
+    def task() -> None:
+        meeting.wait()
+        if threading.get_ident() == caller:
+            raise ValueError("here")
+        time.sleep(0.05)
+        done.append(1)
+
+    with pytest.raises(ValueError, match="here"):
+        on_threads([task] * 2)
+    assert done == [1]
+
+
+def test_an_error_on_another_thread_is_told() -> None:
+    meeting, caller = threading.Barrier(2, timeout=10), threading.get_ident()
+
+    def task() -> None:
+        meeting.wait()
+        if threading.get_ident() != caller:
+            raise ValueError("there")
+
+    with pytest.raises(ValueError, match="there"):
+        on_threads([task] * 2)
+
+
+def test_no_task_on_several_threads_sees_the_caller_s_variables() -> None:
+    token = OUTER.set("seen")
+    try:
+        assert on_threads([OUTER.get] * 3) == ["none"] * 3
+    finally:
+        OUTER.reset(token)
+
+
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    on_threads([threading.get_ident] * 3)
+    child = os.fork()
+    if not child:
+        # Only two threads at once get past it.
+        meeting = threading.Barrier(2, timeout=5)
+        with suppress(threading.BrokenBarrierError):
+            on_threads([meeting.wait] * 2)
+            os._exit(0)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
