@@ -67,6 +67,16 @@ def test_the_written_help_is_of_all_commands_and_groups(texts: ModuleType) -> No
         assert texts.shown(path) == texts.written()[" ".join(path)]
 
 
+def test_types_have_one_name_in_all_help_and_arguments_are_in_capitals(texts: ModuleType) -> None:
+    for words, text in texts.written().items():
+        assert not re.search(r"<[\w\[\]]+>|\{\w+\}", text), words
+        panel = re.search("(?s)╭─ Arguments ─.*?╯", text)
+        shown = re.findall(r"│ [* ]? +(\w\S*) +(\S+)  [^\s│]", panel[0]) if panel else []
+        assert bool(panel) == bool(shown), words
+        assert all(name == name.upper() for name, _ in shown), words
+        assert {kind for _, kind in shown} <= {"PATH", "TEXT", "N", "X"}, words
+
+
 def test_cluster_options_come_last(texts: ModuleType) -> None:
     for command in ("assess", "release"):
         panels = re.findall("╭─ (.+?) ─", texts.written()[command])

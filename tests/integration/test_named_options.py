@@ -1,6 +1,7 @@
 """Every option and parameter that a message names exists where the message is read."""
 
 import ast
+import gc
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ SHARED = {
     "--delimiter": _READERS,
     "--drop-failed": "sheets of profiles hold no attention checks",
     "--encoding": _READERS,
+    "--engine": "only `release` draws on a cluster, and a note of one is found by its request",
     "--fields": _READERS,
     "--first-person": "only `topics train` reads texts that are not ours; the demo's are English",
     "--format": _READERS,
@@ -44,7 +46,13 @@ SHARED = {
 
 @pytest.fixture(scope="module")
 def sources() -> Sources:
-    return Sources.of_package(Path(sottovoce.__file__).parent)
+    # Without the collector, which would look through a million nodes again and again.
+    gc.disable()
+    try:
+        return Sources.of_package(Path(sottovoce.__file__).parent)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="module")

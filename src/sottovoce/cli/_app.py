@@ -1,11 +1,11 @@
 """All commands in one place."""
 
+from collections.abc import Callable
 from inspect import getdoc
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from typer.core import TyperGroup
 
 import sottovoce
 from sottovoce.cli import (
@@ -24,7 +24,7 @@ from sottovoce.cli import (
     state,
     statement,
 )
-from sottovoce.cli._panels import CommandWithPanels
+from sottovoce.cli._panels import CommandWithPanels, PlainGroup
 from sottovoce.cli.learn import approvals, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
@@ -32,33 +32,47 @@ learn = typer.Typer(
     help="Train and use one classifier together, without showing anyone the texts.",
     no_args_is_help=True,
 )
-learn.command("init")(parties.init)
-learn.command("new")(members.new)
-learn.command("invite")(members.invite)
-learn.command("join")(members.join)
-learn.command("admit")(members.admit)
-learn.command("remove")(members.remove)
-learn.command("roster")(members.roster)
-learn.command("renew")(keys.renew)
-learn.command("rotate")(keys.rotate)
-learn.command("coordinator")(parties.coordinator)
-learn.command("keyholder")(parties.keyholder)
-learn.command("peer")(parties.peer)
-learn.command("intermediary")(parties.intermediary)
-learn.command("train")(runs.train)
-learn.command("evaluate")(runs.evaluate)
-learn.command("count")(counts.count)
-learn.command("topics")(counted.topics)
-learn.command("forecast")(counted.forecast)
-learn.command("status")(runs.status)
-learn.command("classify")(runs.classify)
-learn.command("transcript")(runs.transcript)
-learn.command("approve")(approvals.approve)
+_LEARN: dict[str, dict[str, Callable[..., None]]] = {
+    "Try it on one machine": {"init": parties.init},
+    "Join": {
+        "new": members.new,
+        "invite": members.invite,
+        "join": members.join,
+        "admit": members.admit,
+    },
+    "Run a party": {
+        "coordinator": parties.coordinator,
+        "keyholder": parties.keyholder,
+        "peer": parties.peer,
+        "intermediary": parties.intermediary,
+    },
+    "Train together": {"train": runs.train, "evaluate": runs.evaluate, "classify": runs.classify},
+    "Count together": {
+        "forecast": counted.forecast,
+        "count": counts.count,
+        "topics": counted.topics,
+    },
+    "See and decide": {
+        "status": runs.status,
+        "transcript": runs.transcript,
+        "approve": approvals.approve,
+    },
+    "Members and keys": {
+        "roster": members.roster,
+        "remove": members.remove,
+        "renew": keys.renew,
+        "rotate": keys.rotate,
+    },
+}
+for _panel, _commands in _LEARN.items():
+    for _name, _command in _commands.items():
+        learn.command(_name, rich_help_panel=_panel)(_command)
 
 topics = typer.Typer(
     help="Background knowledge: vector spaces, the catalogue of topics, judgements.",
     no_args_is_help=True,
 )
+topics.command("list")(models.list_topics)
 topics.command("train")(train.train)
 topics.command("show")(models.show)
 topics.command("import")(models.import_)
@@ -76,7 +90,7 @@ GROUPS = {
 """What help shows together, in the order of work."""
 
 
-class _CommandsInGroups(TyperGroup):
+class _CommandsInGroups(PlainGroup):
     """All commands, in the order of their groups."""
 
     def list_commands(self, _ctx: object) -> list[str]:
@@ -132,6 +146,7 @@ def _let_help_flow(commands: typer.Typer) -> None:
         command.cls = CommandWithPanels
         command.help = _flowing(getdoc(command.callback) or "")
     for group in commands.registered_groups:
+        group.cls = PlainGroup
         if group.typer_instance is not None:
             _let_help_flow(group.typer_instance)
 

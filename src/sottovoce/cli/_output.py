@@ -6,6 +6,7 @@ shown on a terminal only; its part of Rich is imported when it is, which keeps -
 
 import json
 import math
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,9 +94,10 @@ def show_study(
 
 
 def _console() -> Console:
-    """Standard output; what is no terminal, a file or a pipe, has room for everything."""
+    """Standard output; a file or a pipe has room for everything, unless COLUMNS says how much."""
     console = Console()
-    return console if console.is_terminal else Console(width=_ANY_WIDTH)
+    told = os.environ.get("COLUMNS", "").isdigit()
+    return console if console.is_terminal or told else Console(width=_ANY_WIDTH)
 
 
 def _show(console: Console, title: str, table: Table) -> None:

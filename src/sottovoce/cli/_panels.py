@@ -1,9 +1,10 @@
 """Which options help shows together, and in which order: what every run needs, a cluster last."""
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +31,8 @@ _WORDS: _Panels = {
 }  # fmt: skip
 _KEPT: _Panels = {
     "State and checkpoints": (
-        "--state", "--update", "--merge", "--keep-buckets", "--keep-posts", "--checkpoint",
-        "--checkpoint-every", "--resume",
+        "--state", "--update", "--only-newer", "--merge", "--keep-buckets", "--keep-posts",
+        "--checkpoint", "--checkpoint-every", "--resume",
     ),
 }  # fmt: skip
 _CLUSTER: _Panels = {
@@ -113,8 +114,28 @@ _SHORT_TYPES = {
 }
 
 
+class _PlainArgument(TyperArgument):
+    """An argument whose type help names as it names those of options."""
+
+    def display_type_rich(self, ctx: "Context") -> str | None:
+        """A short name, where there is one."""
+        return _SHORT_TYPES.get(self.bare_type()) or super().display_type_rich(ctx)
+
+
 class CommandWithPanels(TyperCommand):
-    """A command whose help shows its options by panel."""
+    """A command whose help shows its options by panel, and its arguments as POSTS."""
+
+    def __init__(self, name: str | None, **settings: Any) -> None:  # noqa: ANN401 - Typer's own
+        super().__init__(name, **settings)
+        for param in self.params:
+            if isinstance(param, TyperArgument):
+                # Typer makes arguments itself, and asks for no class of ours.
+                param.__class__ = _PlainArgument
+                param.metavar = param.metavar or str(param.name).upper()
+
+    def collect_usage_pieces(self, ctx: "Context") -> list[str]:
+        """What must be given is plain: braces are for choices."""
+        return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """The same as any other, once options are in their panels."""
@@ -132,6 +153,16 @@ class CommandWithPanels(TyperCommand):
         if helping is not None:
             helping.metavar = ""
         self.params.sort(key=lambda param: places.get(param.opts[0], (0, ""))[0])
+        super().format_help(ctx, formatter)
+
+
+class PlainGroup(TyperGroup):
+    """A group whose help names no type of what takes no value."""
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """The same as any other, once options are short."""
+        for param in self.get_params(ctx):
+            _shorten(param)
         super().format_help(ctx, formatter)
 
 

@@ -41,7 +41,9 @@ def count(
         str | None, typer.Option(help="'english', or a file with one word a line.")
     ] = None,
     stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None,
-    bigrams: Annotated[bool, typer.Option("--bigrams", help="Count neighbours too.")] = False,
+    bigrams: Annotated[
+        bool, typer.Option("--bigrams", help="Count pairs of neighbouring words too.")
+    ] = False,
     shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2,
     file_format: FormatOption = None,
     fields: FieldsOption = None,

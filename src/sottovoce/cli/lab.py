@@ -94,7 +94,7 @@ def study(
 
     Example: sottovoce study list
 
-    Example: sottovoce study release-figure-2 --quick --out study
+    Example: sottovoce study release-figure-1 --quick --data simulated --out study
     """
     with needs_extra("all"):
         from sottovoce.lab._options import StudyOptions  # noqa: PLC0415 - fast --help
@@ -257,19 +257,21 @@ BENCHES = {
     "release": _Bench(_release, "documents", 100_000, 100, peers=("opendp",)),
     "analyse": _Bench(_analyse, "documents", 100_000, 200, peers=("tomotopy",)),
     "infer": _Bench(_infer, "posts", 5000, 50, "topics", ("sklearn", "tomotopy", "gensim")),
-    "assess": _Bench(_assess, "posts", 100_000, 1000, "topics", ("gensim", "pandas")),
+    "assess": _Bench(_assess, "posts", 1_000_000, 1000, "topics", ("gensim", "pandas")),
     "paillier": _Bench(_paillier, "values", 4371, 64, "learn", ("phe", "heu", "tenseal")),
     "learn": _Bench(_learn, "words", 1000, 20, "learn", ("phe", "spu")),
     "federation": _Bench(_federation, "words", 1000, 20, "federation"),
     "advise": _Bench(_advise, "posts", 20_000, 100, "web"),
     "vdaf": _Bench(_vdaf, "reports", 1000, 20, "learn", ("gmpy2",)),
 }
-_SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 
 
 def bench(
     name: Annotated[str, typer.Argument(help=f"'list', or which bench: {', '.join(BENCHES)}.")],
-    size: Annotated[float | None, typer.Option(help=f"How much work: {_SIZES}.")] = None,
+    size: Annotated[
+        float | None,
+        typer.Option(help="How much work; `bench list` shows of what, and how much by default."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for rows.json, a figure and report.html.")
     ] = None,

@@ -40,9 +40,15 @@ def loop(
         str, typer.Option(help="A document is what a user wrote in a 'week', or as a 'user'.")
     ] = "week",
     precision: Annotated[
-        list[int] | None, typer.Option("--precision", "-N", help="N; may be repeated.")
+        list[int] | None,
+        typer.Option(
+            "--precision", "-N", help="N, by how many words documents may differ; may be repeated."
+        ),
     ] = None,
-    epsilon: Annotated[list[str] | None, typer.Option(help="For each N; may be repeated.")] = None,
+    epsilon: Annotated[
+        list[str] | None,
+        typer.Option(help="For documents up to N words apart; may be repeated."),
+    ] = None,
     compress: Annotated[
         list[str] | None,
         typer.Option(help="none, random or frequency; may be repeated."),
@@ -81,7 +87,7 @@ def loop(
     it only: nothing is published, and no ledger is charged. --whole-documents 1 sets beside them
     what counting together gives, and a local release that promises the same.
 
-    Example: sottovoce loop community --epsilon 8 --epsilon 2 --precision 2 --out loop
+    Example: sottovoce loop community --epsilon 16 --epsilon 2 --precision 2 --out loop
     """
     with needs_extra("all"):
         from sottovoce.loop._compare import EPSILONS, NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help

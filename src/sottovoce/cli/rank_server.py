@@ -124,6 +124,9 @@ def rank_server(
 ) -> None:
     """Publish score histograms per topic, from reports that hide each score.
 
+    People send reports from the page of `advise`; after each period everybody may ask for its
+    histograms. It runs until Ctrl-C. --dry-run shows the rules that it would publish.
+
     Example: sottovoce rank-server --topics community/topics.toml --epsilon 1 --period 1w
     """
     with needs_extra("web"):
@@ -275,7 +278,7 @@ def rank_edges(
     buckets: Annotated[int, typer.Option(help="How many score buckets to make, at most.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Find bucket edges near the limits of the top 1, 5, 10, 25 and 50%.
+    """Find bucket edges for a rank server, near the limits of the top 1, 5, 10, 25 and 50%.
 
     They are read off histograms that everybody may ask the server for. Start a
     new server with them; after two or three such rounds they hardly move.

@@ -37,8 +37,20 @@ def test_a_table_in_a_file_keeps_each_row_on_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.delenv("COLUMNS", raising=False)
     show_rows("t", [{**ROW, "words": "word " * 30 + "end"}])
     lines = capsys.readouterr().out.splitlines()
     assert any("diff-priv" in line and "+0.396]" in line and "end" in line for line in lines)
     assert max(map(len, lines)) < 260
+
+
+@pytest.mark.parametrize("columns", [66, 100])
+def test_a_table_in_a_file_is_as_wide_as_columns_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: int
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    show_rows("t", [{**ROW, "words": "word " * 30 + "end"}])
+    lines = capsys.readouterr().out.splitlines()
+    assert columns - 10 < max(map(len, lines)) <= columns
+    assert sum(line.count("word") for line in lines) == 31

@@ -64,7 +64,7 @@ def ridge_matrix(size: int) -> Floats:
     return matrix
 
 
-@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("size", [1, 2])
 def test_newton_gives_the_inverse_in_two_round_trips_a_step(size: int) -> None:
     matrix = ridge_matrix(size)
     a, outline = hidden_numbers(matrix, 4.0, 30)
@@ -79,8 +79,8 @@ def test_newton_gives_the_inverse_in_two_round_trips_a_step(size: int) -> None:
 
 
 def test_newton_on_packed_matrices_gives_the_same_inverse() -> None:
-    matrix = ridge_matrix(5)
-    plan = InversePlan(Outline.of_numbers((5, 5), 4.0, 30), trace_bound=20.0, smallest=0.1)
+    matrix = ridge_matrix(3)
+    plan = InversePlan(Outline.of_numbers((3, 3), 4.0, 30), trace_bound=12.0, smallest=0.1)
     packed = PackedInversePlan(plan)
     rows = encrypt(matrix, packed.plan(plan.matrix, KEY.public.bits), KEY)
     assert rows.packed
@@ -116,13 +116,13 @@ def test_too_few_steps_do_not_reach_the_inverse() -> None:
 
 
 def test_a_system_is_solved_by_the_inverse() -> None:
-    matrix, column = ridge_matrix(3), CHANCE.normal(size=3)
+    matrix, column = ridge_matrix(2), CHANCE.normal(size=2)
     (a, of_a), (b, of_b) = hidden_numbers(matrix, 4.0, 30), hidden_numbers(column, 4.0, 30)
-    plan = InversePlan(of_a, trace_bound=12.0, smallest=0.1)
+    plan = InversePlan(of_a, trace_bound=8.0, smallest=0.1)
     run = run_together(ask_solution(a, b, of_b, plan), answer_solution(of_b, plan, KEY))
     exact = np.linalg.solve(matrix, column)
     np.testing.assert_allclose(decrypt(run.asked, KEY), exact, rtol=0, atol=1e-7)
-    assert run.asked.shape == run.answered.shape == (3,)
+    assert run.asked.shape == run.answered.shape == (2,)
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_inverses_without_sense_are_refused(changes: dict[str, object]) -> None:
 def test_a_logarithm_is_within_units_of_its_last_place() -> None:
     numbers = np.array([[0.125, 1.0], [7.9, 8.0]])
     x, outline = hidden_numbers(numbers, 8.0, 40)
-    plan = LogarithmPlan(outline, 0.125, 24)
+    plan = LogarithmPlan(outline, 0.125, 16)
     run = run_together(ask_logarithm(x, plan), answer_logarithm(plan, KEY))
-    assert np.abs(decrypt(run.asked, KEY) - np.log(numbers)).max() < 3 * 2.0**-24
+    assert np.abs(decrypt(run.asked, KEY) - np.log(numbers)).max() < 3 * 2.0**-16
     assert Outline.of(run.asked).shape == run.answered.shape
     assert run.traffic.rounds == 8 * plan.steps
 
@@ -172,23 +172,23 @@ def test_exponentials_are_rounded_from_enough_digits(exponent: int) -> None:
         assert abs(rounded_exponential(exponent, 20, 200) - exact) <= 0.5
 
 
-def small_rados(count: int) -> Floats:
-    rows = CHANCE.normal((0.6, -0.2, 0.0), size=(count, 3))
+def small_rados(count: int, features: int = 3) -> Floats:
+    rows = np.random.default_rng(4).normal((0.6, -0.2, 0.0)[:features], size=(count, features))
     rados: Floats = rows / np.linalg.norm(rows, axis=1).max()
     return rados
 
 
 def test_a_secure_descent_is_the_plain_one_and_predicts_the_same() -> None:
-    rados = small_rados(4)
-    plan = DescentPlan(4, 3, norm_bound=1.0, weight=0.5, steps=9)
+    rados = small_rados(3, 2)
+    plan = DescentPlan(3, 2, norm_bound=1.0, weight=0.5, steps=7)
     hidden = encrypt(rados, plan.examples.plan(KEY.public.bits), KEY)
     run = run_together(ask_descent(hidden, plan), answer_descent(plan, KEY))
     theta = decrypt(run.asked, KEY)
     np.testing.assert_allclose(theta, plain_descent(rados, plan), rtol=0, atol=1e-7)
     assert Outline.of(run.asked) == run.answered
-    twin = descended(rados, np.full(3, 0.5)).theta
+    twin = descended(rados, np.full(2, 0.5)).theta
     assert np.abs(theta - twin).max() < 1e-3
-    queries = CHANCE.normal(size=(500, 3))
+    queries = CHANCE.normal(size=(500, 2))
     assert ((queries @ theta > 0) == (queries @ twin > 0)).mean() > 0.995
     loss = run_together(ask_log_loss(hidden, run.asked, plan), answer_log_loss(plan, KEY))
     assert abs(decrypt(loss.asked, KEY) - log_exponential_loss(theta, rados)) < 1e-7

@@ -86,7 +86,7 @@ def test_counting_words_does_not_take_the_guard_off_for_everybody() -> None:
     assert not kept_decision(local_support(honest) + local_support(planted))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=7), st.integers(1, 7), st.integers(1, 3))
 def test_a_kept_word_has_enough_documents_without_any_few_peers(
     uses: list[int], fewest: int, peers: int

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import gmpy2
 import numpy as np
 import pytest
+from support.chance import drawn_once
 from support.federations import same_key
 from support.hidden_systems import small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests
@@ -58,7 +59,7 @@ BITS = 2048
 SECRET = np.random.default_rng(5).integers(-9, 10, 16)
 
 
-@cache
+@drawn_once
 def primes() -> tuple[int, ...]:
     """Sixteen primes of 17 bits, 1 mod 4, and a large one, with gcd(n, phi(n)) = 1."""
     small: list[int] = []
@@ -131,7 +132,7 @@ def test_full_blinding_shows_nothing_even_then() -> None:
     assert sum(right) <= 1  # by luck, with a chance of 2^-16 each
 
 
-@cache
+@drawn_once
 def best_proof() -> tuple[int, ...]:
     """What the owner can show: all n-th roots, and the square roots that there are."""
     phi, n = prod(each - 1 for each in primes()), int(key().n)

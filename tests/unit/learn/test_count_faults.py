@@ -10,7 +10,7 @@ from sottovoce.errors import ProtocolError
 from sottovoce.learn._wire.exchange import Exchange, Faults
 from sottovoce.learn.count._opened import TogetherCounts
 
-RUNS = 25
+RUNS = 15
 
 
 def outcome(seed: int) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from support.leakage_page import LINK, is_shown
 
 from sottovoce.learn._solve import chebyshev, dealer, masked
 from sottovoce.learn._wire.machine import Leakage
@@ -11,10 +12,11 @@ GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-hidden.md"
 
 
 @pytest.mark.parametrize("module", [masked, dealer, chebyshev])
-def test_the_guide_shows_the_leakage_of_every_hidden_solve(module: object) -> None:
+def test_the_page_of_leakage_shows_every_hidden_solve_of_the_guide(module: object) -> None:
     leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
     assert isinstance(leakage, Leakage)
-    assert leakage.table() in GUIDE.read_text(encoding="utf-8")
+    assert is_shown(leakage)
+    assert LINK in GUIDE.read_text(encoding="utf-8")
 
 
 def test_the_guides_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

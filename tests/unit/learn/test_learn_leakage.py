@@ -1,8 +1,9 @@
-"""Every protocol says who learns what, and the guide says the same."""
+"""Every protocol says who learns what, and the page that the guide links to says the same."""
 
 from pathlib import Path
 
 import pytest
+from support.leakage_page import LINK, is_shown
 
 from sottovoce.learn import train
 from sottovoce.learn._features import TextRecipe
@@ -18,10 +19,11 @@ GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn.md"
 
 
 @pytest.mark.parametrize("module", [ring, masks, packed, intermediary])
-def test_the_guide_shows_the_leakage_of_every_protocol(module: object) -> None:
+def test_the_page_of_leakage_shows_every_protocol_of_the_guide(module: object) -> None:
     leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
     assert isinstance(leakage, Leakage)
-    assert leakage.table() in GUIDE.read_text(encoding="utf-8")
+    assert is_shown(leakage)
+    assert LINK in GUIDE.read_text(encoding="utf-8")
 
 
 def test_the_guides_example_runs() -> None:

@@ -1,8 +1,11 @@
 """The whole of a joint ridge by secure sums: support, folds, solve, evaluation."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.hidden_systems import BITS, small_keys_allowed
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._ridge import (
@@ -29,8 +32,14 @@ PEERS = {f"peer{i}": np.arange(200) % 4 == i for i in range(4)}
 FOLDS = np.arange(200) // 4 % 5
 
 
+@pytest.fixture(autouse=True)
+def _small_keys() -> Iterator[None]:
+    with small_keys_allowed():
+        yield
+
+
 def summed(parts: dict[str, Floats], way: Way = "masks", bound: float = 1e4) -> Floats:
-    return secure_total(parts, bound=bound, way=way, key_bits=2048).total
+    return secure_total(parts, bound=bound, way=way, key_bits=BITS).total
 
 
 def chosen_features() -> KeptFeatures:
@@ -80,7 +89,7 @@ def test_a_joint_evaluation_is_that_of_all_rows() -> None:
 def test_the_sum_says_over_whom_it_runs(way: Way) -> None:
     parts = {name: np.ones(3) for name in PEERS}
     done = secure_total(
-        parts, bound=1.0, way=way, faults=Faults(silent_from={"peer2": 1}), key_bits=2048
+        parts, bound=1.0, way=way, faults=Faults(silent_from={"peer2": 1}), key_bits=BITS
     )
     assert done.survivors == ("peer0", "peer1", "peer3")
     np.testing.assert_array_equal(done.total, [3, 3, 3])

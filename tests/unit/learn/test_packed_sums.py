@@ -1,16 +1,18 @@
 """Sums and rados under Paillier."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.hidden_systems import BITS, small_keys_allowed
+from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.keys import PrivateKey, generate_key
+from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._paillier.wire import _PREFIX, MAGIC, VERSION, array_from_bytes, decrypt
 from sottovoce.learn._rados.intermediary import (
     RadoIntermediary,
@@ -42,9 +44,15 @@ VALUES = np.random.default_rng(0).uniform(-100, 100, (6, 70))
 NAMES = [f"peer{i}" for i in range(6)]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _small_keys() -> Iterator[None]:
+    with small_keys_allowed():
+        yield
+
+
 @pytest.fixture(scope="module")
 def key() -> PrivateKey:
-    return generate_key(2048)
+    return insecure_key_for_tests(BITS)
 
 
 def sum_terms(number: int = 6, **changes: object) -> PackedSum:
@@ -181,7 +189,7 @@ def test_a_ciphertext_of_another_key_or_plan_is_refused(key: PrivateKey) -> None
         return Message(terms.session, "peer0", "coordinator", said.step, said.kind, said.payload)
 
     for other, its_key, reason in (
-        (terms, generate_key(2048), "another key"),
+        (terms, insecure_key_for_tests(BITS, 1), "another key"),
         (sum_terms(numbers=FixedPoint(1.0, 6)), key, "another plan"),
         (sum_terms(size=3), key, "must have 70 values"),
     ):
@@ -205,7 +213,7 @@ def test_a_summand_that_leaves_others_no_room_is_refused_and_not_counted(
 ) -> None:
     terms = sum_terms(4)
     coordinator, holder, peers = sum_parties(key, terms)
-    plan = terms.plan(2048)
+    plan = terms.plan(BITS)
     fields: dict[str, dict[str, object]] = {
         "capacity": {"bound": f"{plan.capacity:x}"},
         "sum": {"bound": f"{plan.program.last.bound:x}"},
@@ -244,7 +252,7 @@ def test_a_summand_that_cannot_be_added_does_not_count_as_heard(
     coordinator.receive(keys["coordinator"])
     said = [peer.receive(keys[peer.name])[0] for peer in peers]
     monkeypatch.setattr("sottovoce.learn._sums.packed.check_summand", lambda array: None)
-    coordinator.receive(with_header(said[0], bound=f"{terms.plan(2048).capacity:x}"))
+    coordinator.receive(with_header(said[0], bound=f"{terms.plan(BITS).capacity:x}"))
     for message in said[1:]:
         with pytest.raises(ParameterError):
             coordinator.receive(message)

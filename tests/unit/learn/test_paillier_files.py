@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
+from sottovoce.learn import _encrypted_files as encrypted_files
 from sottovoce.learn._paillier._grid import as_grid, gmpy2
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.key_files import (
@@ -43,6 +45,12 @@ def private() -> PrivateKey:
 
 
 @pytest.fixture
+def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scrypt's memory is for attackers; tests need none of it."""
+    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
+
+
+@pytest.fixture
 def array() -> EncryptedArray:
     return encrypt(VALUES, PLAN, KEY)
 
@@ -63,6 +71,7 @@ def test_a_key_file_that_others_can_read_is_refused(private: PrivateKey, tmp_pat
             load_private_key(path)
 
 
+@pytest.mark.usefixtures("cheap_derivation")
 def test_a_passphrase_seals_a_private_key(private: PrivateKey, tmp_path: Path) -> None:
     path = tmp_path / "key.json"
     save_private_key(private, path, passphrase=PHRASE)
@@ -79,6 +88,21 @@ def test_a_passphrase_seals_a_private_key(private: PrivateKey, tmp_path: Path) -
         save_private_key(private, path, passphrase="")
 
 
+def test_whoever_tries_a_passphrase_needs_128_mebibytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    derived: list[int] = []
+
+    def spied(salt: bytes, length: int, n: int, r: int, p: int) -> Scrypt:
+        derived.append(128 * n * r * p)
+        return Scrypt(salt, length, 1 << 4, r, p)
+
+    monkeypatch.setattr(encrypted_files, "Scrypt", spied)
+    fields = encrypted_files.sealed_fields(b"secret", PHRASE, "")
+    salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
+    assert encrypted_files.unsealed(salt, nonce, sealed, PHRASE, "") == b"secret"
+    assert derived == [128 << 20] * 2
+
+
+@pytest.mark.usefixtures("cheap_derivation")
 def test_a_sealed_file_that_was_changed_is_refused(private: PrivateKey, tmp_path: Path) -> None:
     path = tmp_path / "key.json"
     save_private_key(private, path, passphrase=PHRASE)

@@ -1,10 +1,10 @@
 """Keys are sound, refused when they are not, and never shown."""
 
 import pickle
-from functools import cache
 from math import gcd
 
 import pytest
+from support.chance import drawn_once
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
@@ -60,7 +60,7 @@ def test_a_key_of_an_unfit_length_is_refused(bits: int) -> None:
         generate_key(bits)
 
 
-@cache
+@drawn_once
 def modulus_cases() -> dict[str, tuple[int, str]]:
     p, q = primes.random_primes(2048)
     half = primes.random_prime(1024)
@@ -129,7 +129,7 @@ def composite_beside(p: int) -> int:
             return found
 
 
-@cache
+@drawn_once
 def prime_cases() -> dict[str, tuple[int, int, str]]:
     p = primes.random_prime(1024)
     short = primes.random_prime(1020)

@@ -336,6 +336,21 @@ def test_a_leakage_statement_renders_as_a_table() -> None:
     assert table.splitlines()[2:] == ["| peer | the sum |", "| together | two peers: all |"]
 
 
+def test_a_printed_leakage_statement_is_a_table_for_people_as_wide_as_their_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = " ".join(["how many rows there are"] * 4)
+    leakage = Leakage("p", (Learns("every peer", told),), collusion="two peers: all")
+    for columns in (60, 100):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        title, empty, *lines = str(leakage).splitlines()
+        assert (title, empty) == ("Who learns what: p", "")
+        assert "|" not in "".join(lines)
+        assert columns - 25 < max(map(len, lines)) <= columns
+        assert [line[:12] for line in lines if line[0] != " "] == ["every peer  ", "together    "]
+        assert told in " ".join(line[12:] for line in lines)
+
+
 def test_an_endless_talk_is_ended() -> None:
     with pytest.raises(StalledError, match="no end after 5 rounds"):
         Exchange(players(), patience=5).run()

@@ -1,8 +1,10 @@
 """The guide to training together says what the code says, and its example runs."""
 
+import re
 from pathlib import Path
 
 import pytest
+from support.leakage_page import is_shown
 from support.tools import loaded_tool
 
 from sottovoce import learn
@@ -26,7 +28,7 @@ def test_the_page_of_leakage_says_what_the_code_says() -> None:
     """Made by tools/leakage_page.py; what it calls alike has rows for the same parties."""
     tool = loaded_tool("leakage_page")
     assert tool.PAGE.read_text(encoding="utf-8") == tool.page()
-    shown = {run.title: run for run in tool.runs()}
+    shown = {run.title: run for run in (*tool.runs(), *tool.protocols())}
     for run in shown.values():
         if run.like:
             assert _parties(shown[run.like].leakage) <= _parties(run.leakage)
@@ -34,6 +36,12 @@ def test_the_page_of_leakage_says_what_the_code_says() -> None:
 
 def _parties(leakage: Leakage) -> set[str]:
     return {line.split("|")[1] for line in leakage.table().splitlines()}
+
+
+@pytest.mark.parametrize(("mode", "recipe", "blocks"), CASES)
+def test_the_page_of_leakage_shows_every_mode(mode: Mode, recipe: Recipe, *, blocks: bool) -> None:
+    """With the rows that it leaves out where a table is like one before it."""
+    assert is_shown(mode_leakage(mode, recipe, blocks=blocks))
 
 
 def test_no_two_modes_leak_alike() -> None:
@@ -44,7 +52,7 @@ def test_no_two_modes_leak_alike() -> None:
 def test_the_guides_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     code = GUIDE.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     exec(compile(code, "learn-protocols.md", "exec"), {})  # noqa: S102 - our own guide
-    assert "| coordinator |" in capsys.readouterr().out
+    assert re.search("(?m)^coordinator  +which peers", capsys.readouterr().out)
 
 
 def test_the_package_offers_train_and_nothing_that_is_not_there() -> None:

@@ -60,6 +60,11 @@ def test_a_damaged_result_is_refused(result: Mapping[str, Value], name: str, val
         read_trained({**result, name: value})
 
 
+def test_rados_that_an_intermediary_made_are_no_classifier(result: Mapping[str, Value]) -> None:
+    with pytest.raises(ParameterError, match="the key holder alone has its rados"):
+        read_trained({**result, "kind": "rados"})
+
+
 def test_a_classifier_of_another_width_is_refused(result: Mapping[str, Value]) -> None:
     (kept,) = read_trained(result).classifiers
     with pytest.raises(DamagedResultError, match="must have 3 numbers"):

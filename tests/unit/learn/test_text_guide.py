@@ -5,6 +5,16 @@ from typing import Any
 
 import pytest
 
+from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._run.classify import called
+from sottovoce.learn._run.party import make_party
+from sottovoce.learn._run.records import read_trained
+from sottovoce.learn._run.terms import Holdings, RunTerms
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.documents import Documents
+
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn-text.md"
 
 
@@ -12,7 +22,23 @@ def test_the_guides_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     examples = GUIDE.read_text(encoding="utf-8").split("```python\n")[1:]
-    assert len(examples) == 3
+    assert len(examples) == 2
     for example in examples:
         exec(compile(example.split("```")[0], "learn-text.md", "exec"), names)  # noqa: S102 - our own guide
-    assert names["kept"]["labels"] == ("ham", "spam")
+    assert names["classifier"].predict(["see you"]).tolist() == ["ham"]
+    _check_party_by_party(names["peers"])
+
+
+def _check_party_by_party(peers: dict[str, tuple[list[str], list[str]]]) -> None:
+    """What fit does inside: the same terms at every party, and what a peer keeps classifies."""
+    identities = {name: Identity() for name in peers}
+    public = {name: identity.public for name, identity in identities.items()}
+    terms = RunTerms(new_session(), "train", "open", public, text=TextRecipe(width=50)).to_bytes()
+    parties = [make_party(terms, "coordinator", Holdings())]
+    for name, given in peers.items():
+        holdings = Holdings(identities[name], Documents.of(*given))
+        parties.append(make_party(terms, name, holdings))
+    Exchange(parties).run()
+    kept = parties[1].result()
+    assert kept["labels"] == ("ham", "spam")
+    assert list(called(read_trained(kept), Documents.of(["free prize"]))) == ["spam"]

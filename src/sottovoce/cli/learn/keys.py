@@ -84,7 +84,7 @@ def _renew_joined(config: Path, days: int, *, as_json: bool) -> None:
 
 
 def rotate(
-    what: Annotated[str, typer.Argument(help="identity, paillier, journal or tls.")],
+    what: Annotated[str, typer.Argument(help="Which key: identity, paillier, journal or tls.")],
     config: ConfigOption,
     authority: AuthorityOption = None,
     days: DaysOption = 365,

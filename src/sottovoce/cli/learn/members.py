@@ -208,7 +208,7 @@ def admit(
 
 
 def remove(
-    name: Annotated[str, typer.Argument(help="The party.")],
+    name: Annotated[str, typer.Argument(help="What the party is called.")],
     config: ConfigOption,
     as_json: AsJson = False,
 ) -> None:

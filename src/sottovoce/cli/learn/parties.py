@@ -77,13 +77,14 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
         # What was missed is told as soon as it begins.
         service.notice = lambda told: typer.echo(f"{found.party.name}: {told}", err=True)
         try:
+            # Said before it answers anybody, so that who sees it running finds it in the log.
+            if unreadable := unreadable_data(party.config):
+                log_event("data unreadable", sentence=unreadable.to_owner)
+                typer.echo(f"{party.config.party.name}: {unreadable.to_owner}", err=True)
+                typer.echo("Until that is mended it takes part in no training.", err=True)
             with service:
                 for warning in party.warnings:
                     typer.echo(f"{party.config.party.name}: {warning}", err=True)
-                if unreadable := unreadable_data(party.config):
-                    log_event("data unreadable", sentence=unreadable.to_owner)
-                    typer.echo(f"{party.config.party.name}: {unreadable.to_owner}", err=True)
-                    typer.echo("Until that is mended it takes part in no training.", err=True)
                 name, address = party.config.party.name, party.entry.address
                 said = f"{name} listens at {address}. Stop it with Ctrl-C or SIGTERM."
                 show_line({"party": name, "address": address} if as_json else said)

@@ -169,7 +169,7 @@ def export_profiles(
     command asks for --with-texts.
 
     Example: sottovoce topics judge export-profiles community/posts.parquet ranks.parquet
-    --sample 20 --out profiles.csv --key profiles.key --with-texts
+    --sample 20 --out profiles.csv --split --key profiles.key --with-texts
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.cli.topics._profiles import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast

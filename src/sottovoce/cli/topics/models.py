@@ -1,4 +1,7 @@
-"""``sottovoce topics import``, ``show``, ``match`` and ``catalogue``: what is done with models."""
+"""``sottovoce topics list``, ``import``, ``show``, ``match`` and ``catalogue``.
+
+The topics that there are, and what is done with models of them.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +15,36 @@ from sottovoce.errors import ParameterError
 if TYPE_CHECKING:
     from sottovoce.topics._load import Model
     from sottovoce.topics._match import Matching
+
+
+def list_topics(
+    catalogue: Annotated[
+        Path | None, typer.Argument(help="A catalogue of your own, in TOML; none: ours.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the topics that ship, or those of a catalogue: what `assess --topic` takes.
+
+    The name of a topic ranks people on it, the name of a domain on all its topics.
+
+    Example: sottovoce topics list
+    """
+    from sottovoce.cli._options import loaded_catalogue, shipped  # noqa: PLC0415 - keeps --help fast
+
+    found = loaded_catalogue(catalogue) or shipped()
+    rows = [
+        {
+            "topic": each.name,
+            "domain": each.domain,
+            "sensitive": each.sensitive,
+            "words": len(each.words),
+        }
+        for each in sorted(found.topics, key=lambda each: (each.domain, each.name))
+    ]
+    if as_json:
+        show_json(rows)
+    else:
+        show_rows("topics that ship" if catalogue is None else f"topics of {catalogue}", rows)
 
 
 def import_(

@@ -10,35 +10,35 @@ from sottovoce.learn._wire.machine import Learns
 ONE_PEER = "coordinator + 1 peer"
 LYING_COORDINATOR, LYING_PEER, BACKUP = "lying coordinator", "lying peer", "restored backup"
 _OTHERS = (
-    "the sums of the other peers, by taking off that peer's own, also where its documents were "
-    "made up for it; of each kept feature they are over {k} of the others' documents at least, so "
-    "that no word's row is one document"
+    "the sums of the other peers, by taking off that peer's own, made-up documents too; of each "
+    "kept feature they are over {k} of the others' documents at least, so that no word's row is "
+    "one document"
 )
 _KEPT_FALSELY = "it may say that rare features are kept, which no peer can check, and then "
 _CANNOT = (
     "it cannot open one peer's sums, choose which documents are held out, or have a peer train "
-    "whose documents changed by fewer than {k}; it may say that peers are lost, but only before a "
-    "run's statistics are opened, and in no run after the first"
+    "whose documents changed by fewer than {k}; it may say that peers are lost, but only before "
+    "the first run's statistics are opened"
 )
 _SOLVES = (
-    "it may have the solve run on other ciphertexts than the sum, one peer's too, which the key "
-    "holder cannot tell: signs of such a theta are within the same budget, and whether a masked "
-    "system is singular modulo a prime is a yes or no for each prime"
+    "it may have other ciphertexts solved than the sum, one peer's too, which the key holder "
+    "cannot tell: signs of such a theta are within the same budget, and for each prime it hears "
+    "whether a masked system is singular"
 )
 _PASSES = (
     "it may count documents that it has not, and so have any feature kept: with the coordinator it "
-    "then reads a word of one document; it may spoil theta by false rows; what it is told is no "
-    "more than a curious peer is told"
+    "then reads a word of one document; it may spoil theta by false rows; it is told no more than "
+    "a curious peer"
 )
 _SPOILS = (
     "it may count documents that it has not, and so have any feature kept; it may spoil theta by "
-    "false rows; what it is told is no more than a curious peer is told"
+    "false rows; it is told no more than a curious peer"
 )
 _BACKUP = (
-    "a run that was under way is ended by digest where data or inputs are others than it began "
-    "with; a count outside the store shows that a store or a memory is a copy: runs under way end, "
-    "a peer trains once a person has approved, a helper answers no query by an earlier training; "
-    "where that count was restored too, what came after the backup is forgotten"
+    "a run under way ends by digest where data or inputs have changed; a count outside the store "
+    "shows that a store or a memory is a copy: runs under way end, a peer trains once a person has "
+    "approved, a helper answers no query by an earlier training; where that count was restored "
+    "too, what came after the backup is forgotten"
 )
 _ONE_PROCESS = "nothing is kept from run to run: parties of this kind run in one process"
 

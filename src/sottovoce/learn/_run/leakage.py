@@ -11,18 +11,17 @@ from sottovoce.learn.count._sum import count_leakage
 
 _BUCKETS = (
     "how many peers nominated a word of each of {} buckets, whose words it cannot work out without "
-    "the peers' key, but may guess where sums that it sees are those of well-known words{}"
+    "the peers' key, but may guess by sums like those of well-known words{}"
 )
 _TOTAL = "; how many words all peers nominated together"
 _TRIED = (
-    "the buckets that at least {} peers nominated a word of, itself perhaps among them, and so, by "
-    "trying words under the common key, which words are in the dictionary"
+    "the buckets that at least {} peers nominated, itself perhaps among them, and so, by trying "
+    "words under the common key, the dictionary's words"
 )
 _HOLDINGS = "which peers have which features; "
 _SUPPORT = (
-    "of each feature how many documents use it and how many lack it, where of each peer no more "
-    "than {caps} are counted; how many peers have it dropped, since too few of the documents that "
-    "changed use it"
+    "of each feature how many documents use it and how many lack it, of a peer no more than {caps} "
+    "are counted; how many peers have it dropped, as too few changed documents use it"
 )
 _KEPT = "which features are kept"
 _OF_TWO = (
@@ -257,8 +256,8 @@ def _hidden(recipe: Recipe) -> Leakage:
         Learns(
             "every peer",
             f"{_KEPT}; {marginals}; ciphertexts of theta; the signs of "
-            f"{_asked(recipe)}; each sign is a half-space that theta lies in, and as many "
-            "well-chosen signs as features give its direction to a cosine of about 0.8",
+            f"{_asked(recipe)}; as many well-chosen signs as features give theta's direction to a "
+            "cosine of about 0.8",
         ),
     ]
     collusion = (
@@ -317,9 +316,9 @@ def _blocks(recipe: Recipe) -> Leakage:
             "coordinator",
             "which peers have which features; which values of the shared features each peer has in "
             "at least five rows; for each of "
-            f"these and each label{folds}, each peer's sum of its rows, since their features are "
-            "different ones, and no support is asked for: a word that one row of a block uses "
-            "stands in its sum; theta; of rows whose parts several peers hold, each row's score",
+            f"these and each label{folds}, each peer's sum of its rows, without support: a word "
+            "that one row of a block uses stands in its sum; theta; of rows whose parts several "
+            "peers hold, each row's score",
         ),
         Learns(
             "every peer",

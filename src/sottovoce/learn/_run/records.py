@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
+from sottovoce.errors import ParameterError
 from sottovoce.learn._features import Features
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._query_ledger import QueryCharge
@@ -183,6 +184,11 @@ def read_trained(record: Mapping[str, Value]) -> Trained:
 
 def check_version(record: Mapping[str, Value], kind: str) -> None:
     """Refuse what another version wrote, and another kind of run."""
+    if (record.get("version"), record.get("kind"), kind) == (VERSION, "rados", "train"):
+        raise ParameterError(
+            "this training went through an intermediary: the key holder alone has its rados, and "
+            "nobody a classifier to label with; train without an intermediary for that."
+        )
     if record.get("version") != VERSION or record.get("kind") != kind:
         raise DamagedResultError(
             f"a result must be that of a run to {kind}, of version {VERSION}; bring the right one."

@@ -134,7 +134,10 @@ def shares(secret: bytes, *, threshold: int, places: Iterable[int]) -> dict[int,
     if value >= PRIME:
         raise ParameterError("a shared secret must have at most 65 bytes.")
     coefficients = [value, *(random_below(PRIME) for _ in range(threshold - 1))]
-    return {place: _polynomial(coefficients, place) for place in places}
+    made = {place: _polynomial(coefficients, place) for place in places}
+    if min(made) < 1:
+        raise ParameterError("the place of a share must be >= 1: at 0 lies the secret itself.")
+    return made
 
 
 def opened(held: Mapping[int, int], *, threshold: int, size: int) -> bytes:

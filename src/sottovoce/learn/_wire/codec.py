@@ -31,11 +31,16 @@ DTYPES: tuple[np.dtype[Any], ...] = tuple(
 )
 DEEPEST = 6
 MOST_AXES = 4
+_sized = struct.Struct("<BQ").pack
+_counted = struct.Struct("<BI").pack
+_LENGTH_BYTES = 8
 
 
 def encoded(value: Value) -> bytes:
     """The bytes of a value, or a ParameterError when it is of no type that may travel."""
-    return b"".join(_pieces(value, 0))
+    pieces: list[bytes] = []
+    _add(pieces, value, 0)
+    return b"".join(pieces)
 
 
 def decoded(data: bytes) -> Value:
@@ -47,30 +52,31 @@ def decoded(data: bytes) -> Value:
     return value
 
 
-def _pieces(value: Value, depth: int) -> list[bytes]:
+def _add(pieces: list[bytes], value: Value, depth: int) -> None:
+    """The bytes of a value to the others'; the commonest types are asked for first."""
     if depth > DEEPEST:
         raise ParameterError(f"a message's values must nest at most {DEEPEST} deep.")
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _sized(INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
-    if isinstance(value, bytes):
-        return _sized(BYTES, value)
     if isinstance(value, str):
-        return _sized(TEXT, value.encode())
-    if isinstance(value, np.ndarray):
-        return _array_pieces(value)
-    if isinstance(value, tuple):
-        inner = [piece for item in value for piece in _pieces(item, depth + 1)]
-        return [struct.pack("<BI", TUPLE, len(value)), *inner]
-    if isinstance(value, Mapping):
-        return _record_pieces(value, depth)
-    raise ParameterError(
-        "a message holds whole numbers, bytes, text, arrays, tuples and records of these, "
-        f"got {type(value).__name__}."
-    )
-
-
-def _sized(tag: int, content: bytes) -> list[bytes]:
-    return [struct.pack("<BQ", tag, len(content)), content]
+        content = value.encode()
+        pieces += (_sized(TEXT, len(content)), content)
+    elif isinstance(value, bytes):
+        pieces += (_sized(BYTES, len(value)), value)
+    elif isinstance(value, tuple):
+        pieces.append(_counted(TUPLE, len(value)))
+        for item in value:
+            _add(pieces, item, depth + 1)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        content = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+        pieces += (_sized(INTEGER, len(content)), content)
+    elif isinstance(value, np.ndarray):
+        pieces += _array_pieces(value)
+    elif isinstance(value, Mapping):
+        _add_record(pieces, value, depth)
+    else:
+        raise ParameterError(
+            "a message holds whole numbers, bytes, text, arrays, tuples and records of these, "
+            f"got {type(value).__name__}."
+        )
 
 
 def _array_pieces(value: NDArray[Any]) -> list[bytes]:
@@ -83,11 +89,11 @@ def _array_pieces(value: NDArray[Any]) -> list[bytes]:
     return [head, struct.pack(f"<{value.ndim}Q", *value.shape), value.tobytes()]
 
 
-def _record_pieces(value: Mapping[str, Value], depth: int) -> list[bytes]:
-    pieces = [struct.pack("<BI", RECORD, len(value))]
+def _add_record(pieces: list[bytes], value: Mapping[str, Value], depth: int) -> None:
+    pieces.append(_counted(RECORD, len(value)))
     for name in sorted(value):
-        pieces += [*_pieces(name, depth + 1), *_pieces(value[name], depth + 1)]
-    return pieces
+        _add(pieces, name, depth + 1)
+        _add(pieces, value[name], depth + 1)
 
 
 class _Reader:
@@ -104,22 +110,22 @@ class _Reader:
     def value(self, depth: int) -> Value:
         if depth > DEEPEST:
             raise DamagedMessageError(f"a message's values must nest at most {DEEPEST} deep.")
-        tag = self._number(1)
+        tag = self._take(1)[0]
         if tag == ARRAY:
             return self._array()
         if tag == TUPLE:
-            return tuple(self.value(depth + 1) for _ in range(self._count()))
+            return tuple([self.value(depth + 1) for _ in range(self._count())])
         if tag == RECORD:
             return self._record(depth)
-        return self._scalar(tag, self._take(self._number(8)))
+        return self._scalar(tag, self._take(self._number(_LENGTH_BYTES)))
 
     def _scalar(self, tag: int, content: bytes) -> Value:
-        if tag == INTEGER:
-            return int.from_bytes(content, "little", signed=True)
-        if tag == BYTES:
-            return content
         if tag == TEXT:
             return _text(content)
+        if tag == BYTES:
+            return content
+        if tag == INTEGER:
+            return int.from_bytes(content, "little", signed=True)
         raise DamagedMessageError(f"a value's type must be 1 to {RECORD}, got {tag}.")
 
     def _record(self, depth: int) -> Mapping[str, Value]:

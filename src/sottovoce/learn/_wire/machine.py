@@ -5,10 +5,16 @@ waits for: no protocol needs it, but people who wait do.
 """
 
 from dataclasses import dataclass
+from itertools import zip_longest
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Protocol
 
 from sottovoce._notebook import html_table
 from sottovoce.learn._wire.message import Inbox, Message
+
+_BETWEEN = "  "
+_NARROWEST = 30
 
 
 class Party(Protocol):
@@ -71,18 +77,29 @@ class Leakage:
     assumes: str = "honest but curious parties, authenticated private channels"
     against: tuple[Learns, ...] = ()
 
+    @property
+    def _rows(self) -> tuple[Learns, ...]:
+        return (*self.learns, *self.against, Learns("together", self.collusion))
+
     def _repr_html_(self) -> str:
-        rows = [{"who": row.who, "learns": row.what} for row in (*self.learns, *self.against)]
-        return html_table(
-            [*rows, {"who": "together", "learns": self.collusion}],
-            f"Who learns what: {self.protocol}",
-        )
+        rows = [{"who": row.who, "learns": row.what} for row in self._rows]
+        return html_table(rows, f"Who learns what: {self.protocol}")
+
+    def __str__(self) -> str:
+        """The statement as a table for people, as wide as their terminal."""
+        head = max(len(row.who) for row in self._rows)
+        room = max(_NARROWEST, get_terminal_size().columns - head - len(_BETWEEN))
+        lines = [
+            f"{who:<{head}}{_BETWEEN}{line}"
+            for row in self._rows
+            for who, line in zip_longest([row.who], wrap(row.what, room), fillvalue="")
+        ]
+        return "\n".join([f"Who learns what: {self.protocol}", "", *lines])
 
     def table(self) -> str:
-        """The statement as a Markdown table."""
-        rows = [f"| {row.who} | {row.what} |" for row in (*self.learns, *self.against)]
-        lines = ["| who | learns |", "|---|---|", *rows, f"| together | {self.collusion} |"]
-        return "\n".join(lines)
+        """The statement as a Markdown table, for a page; `print` shows it to people."""
+        rows = [f"| {row.who} | {row.what} |" for row in self._rows]
+        return "\n".join(["| who | learns |", "|---|---|", *rows])
 
 
 def awaited(party: Party) -> tuple[str, ...]:
