@@ -1,22 +1,30 @@
-"""Write docs/reference/learn-leakage.md: who learns what in each kind of run, as the code says it.
+"""Write docs/reference/learn-leakage.md: who learns what in each run and protocol, by the code.
 
 A run that differs little from one before it is shown by the rows that differ. Run it when what a
 protocol tells somebody has changed; a test compares the page.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sottovoce.learn._arithmetic import comparison, sign
 from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._rados import intermediary
 from sottovoce.learn._run.leakage import mode_leakage, run_leakage
 from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._solve import chebyshev, dealer, masked
+from sottovoce.learn._sums import masked_sum, packed, ring
 from sottovoce.learn._training_terms import Mode, Recipe
 from sottovoce.learn._wire.machine import Leakage
+from sottovoce.learn.paper import _descent as descent
+from sottovoce.learn.paper import _functions as functions
+from sottovoce.learn.paper import _inverse as inverse
+from sottovoce.learn.paper import _products as products
+from sottovoce.learn.paper import _rado_solver as rado_solver
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "learn-leakage.md"
 PEERS = {name: bytes(32) for name in ("ada", "ben", "cy", "dee")}
-HEAD = 2
 INTRODUCTION = """\
 # Who learns what in `learn`
 
@@ -27,12 +35,20 @@ together](../explanation/learn-protocols.md) says which mode to take.
 *Coordinator*, *key holder* and *every peer* are curious: they follow the protocol and remember
 everything. The rows below them are about those who do more: a peer who hands the coordinator all
 that it has, a party that lies, one that comes back from a backup. A table that says *otherwise
-as* shows only the rows that differ.
+as* shows only the rows that differ, and of a row *as there* only what comes to it or is gone. After
+the runs come the [protocols](#protocols) they are built from.
+"""
+MOST_GONE = 5
+"""Words of what somebody does not learn that they learn in the table before."""
+PROTOCOLS = """\
+## Protocols
+
+For honest but curious parties on authenticated private channels.
 """
 
 
 class Run(NamedTuple):
-    """A kind of run, and which one before it is like it."""
+    """A kind of run or a protocol, and which one before it is like it."""
 
     title: str
     leakage: Leakage
@@ -56,7 +72,7 @@ def runs() -> Iterator[Run]:
         "`open`, rados", _mode("open", statistics="rados", **penalty), "`open`, pairwise masks"
     )
     yield Run("`open`, block rados without matching", _mode("open", blocks=True))
-    yield Run("`hidden`", _mode("hidden", **penalty))
+    yield Run("`hidden`", _mode("hidden", **penalty), "`open`, pairwise masks")
     yield Run("`hidden` with a dealer", _mode("hidden", solver="dealer", **penalty), "`hidden`")
     yield Run("`paper`", _mode("paper", statistics="rados", **penalty))
     agreed = "Texts with an agreed dictionary, `open`"
@@ -68,18 +84,64 @@ def runs() -> Iterator[Run]:
     yield Run("Rados by an intermediary", _run(kind="rados", mode="open", recipe=recipe), agreed)
 
 
+def protocols() -> Iterator[Run]:
+    """What runs are built from, each after the one that it is like."""
+    yield Run("A sum by a ring", ring.LEAKAGE)
+    yield Run("A sum by pairwise masks", masked_sum.LEAKAGE)
+    yield Run("A sum by packed Paillier", packed.LEAKAGE)
+    yield Run("Rados by a blind intermediary (Protocol 1)", intermediary.LEAKAGE)
+    yield Run("Encrypted rados by a secure product", rado_solver.INTERACTIVE_LEAKAGE)
+    yield Run("The exact masked solve", masked.LEAKAGE)
+    yield Run("The masked solve with a dealer", dealer.LEAKAGE)
+    yield Run("Chebyshev on shares", chebyshev.LEAKAGE, "The exact masked solve")
+    yield Run("Bitwise comparison", comparison.LEAKAGE)
+    yield Run("Secure sign", sign.LEAKAGE)
+    product = "Secure products, rescaling and unpacking"
+    yield Run(product, products.PRODUCT_LEAKAGE)
+    yield Run("Secure exponential: S.EXP", functions.EXPONENTIAL_LEAKAGE, product)
+    yield Run("Secure logarithm: S.LOG", functions.LOGARITHM_LEAKAGE, product)
+    yield Run("Secure inverse by Newton's iteration: S.INV", inverse.LEAKAGE, product)
+    yield Run("Secure gradient descent on rados", descent.LEAKAGE)
+
+
+def sections(kinds: Iterable[Run], heading: str) -> Iterator[str]:
+    """A section for each kind, with the rows that differ from the one that it is like."""
+    shown: dict[str, dict[str, str]] = {}
+    for run in kinds:
+        rows = rows_of(run.leakage)
+        shown[run.title] = rows
+        like = shown.get(run.like, {})
+        note = f"Otherwise as *{run.like.replace('`', '')}*.\n\n" if like else ""
+        differing = [
+            f"| {who} | {beyond(what, like.get(who, ''))} |\n"
+            for who, what in rows.items()
+            if like.get(who) != what
+        ]
+        yield f"{heading} {run.title}\n\n{note}| who | learns |\n|---|---|\n{''.join(differing)}"
+
+
+def rows_of(leakage: Leakage) -> dict[str, str]:
+    """Who learns what, in the order of the table."""
+    rows = {row.who: row.what for row in (*leakage.learns, *leakage.against)}
+    return {**rows, "together": leakage.collusion}
+
+
+def beyond(what: str, before: str) -> str:
+    """What somebody learns, without the parts that the table before has of them.
+
+    If it has all, or all but one that is said in few words.
+    """
+    known, learnt = before.split("; "), what.split("; ")
+    gone = [part for part in known if part not in learnt]
+    if len(gone) == len(known) or len(" ".join(gone).split()) > MOST_GONE or len(gone) > 1:
+        return what
+    there = ", but not ".join(["as there", *gone])
+    return "; ".join([there, *(part for part in learnt if part not in known)])
+
+
 def page() -> str:
     """The text of the page."""
-    shown: dict[str, list[str]] = {}
-    parts = [INTRODUCTION]
-    for run in runs():
-        lines = run.leakage.table().splitlines()
-        shown[run.title] = lines
-        like = shown.get(run.like, [])
-        differing = [line for line in lines[HEAD:] if line not in like]
-        note = f"Otherwise as *{run.like.replace('`', '')}*.\n\n" if like else ""
-        table = "\n".join([*lines[:HEAD], *differing])
-        parts.append(f"## {run.title}\n\n{note}{table}\n")
+    parts = [INTRODUCTION, *sections(runs(), "##"), PROTOCOLS, *sections(protocols(), "###")]
     return "\n".join(parts)
 
 

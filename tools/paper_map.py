@@ -107,7 +107,8 @@ def places(source: Path = SOURCE) -> list[Place]:
     return [
         place
         for path in sorted(source.rglob("*.py"))
-        for name, docstring in _docstrings(path, source)
+        if any(_mentions("", text := path.read_text(encoding="utf-8")))
+        for name, docstring in _docstrings(path, text, source)
         for place in _mentions(name, docstring)
     ]
 
@@ -156,10 +157,9 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, LONGEST_LINE, break_on_hyphens=False)
 
 
-def _docstrings(path: Path, source: Path) -> Iterator[tuple[str, str]]:
+def _docstrings(path: Path, text: str, source: Path) -> Iterator[tuple[str, str]]:
     module = ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    yield from _inside(tree, module)
+    yield from _inside(ast.parse(text), module)
 
 
 def _inside(

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.error_sentences import parts, sentences
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -13,8 +14,6 @@ PAGES = [
 ]
 _LINK = re.compile(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)")
 _NAMED = re.compile(r"\bdocs/[\w./-]+\.(?:md|png|svg|ipynb)\b")
-_ENTRY = re.compile(r"^(`[^`\n]+`(?:, `[^`\n]+`)*)\n: ", re.MULTILINE)
-_STANDS_FOR_SOMETHING = re.compile(r"\b[A-Z]{4,}\b|(?<![A-Z-])\b[EN]\b")
 _JOINED = re.compile(r'"\s*\n\s*f?"')
 
 
@@ -62,17 +61,6 @@ def said() -> tuple[str, ...]:
     """The source files, with the parts of long strings joined."""
     files = (ROOT / "src").rglob("*.py")
     return tuple(_JOINED.sub("", path.read_text(encoding="utf-8")) for path in files)
-
-
-def sentences() -> list[str]:
-    page = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text(encoding="utf-8")
-    return [each for entry in _ENTRY.findall(page) for each in re.findall(r"`([^`]+)`", entry)]
-
-
-def parts(sentence: str) -> list[str]:
-    if sentence.startswith("WARNING"):
-        return [sentence]
-    return [each for each in map(str.strip, _STANDS_FOR_SOMETHING.split(sentence)) if len(each) > 1]
 
 
 def test_troubleshooting_has_the_likely_sentences() -> None:

@@ -1,5 +1,6 @@
 """Pages, help and messages are in plain modern English: no quaint word, they for people."""
 
+import json
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ GENDERED = re.compile(r"\b(she|her|hers|herself|he|his|him|himself)\b", re.IGNOR
 # They tell of Alice, Ada, Ben and other people with names.
 NAMED_PEOPLE = {"learn-scenario.md", "learn-joining.md"}
 LONGEST = 120
+SHOWN = ("text/plain", "text/html")
 
 
 def pages() -> list[str]:
@@ -48,6 +50,18 @@ def test_prose_has_no_overlong_line(name: str) -> None:
     text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
     lines = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "#", "["))]
     assert [line for line in lines if len(line) > LONGEST] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "docs").rglob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_a_notebook_shows_no_quaint_word_and_calls_people_they(path: Path) -> None:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    shown = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    for output in (output for cell in cells for output in cell.get("outputs", ())):
+        shown += ["".join(output.get("data", {}).get(kind, ())) for kind in SHOWN]
+    text = re.sub("<[^>]*>", " ", " ".join(shown))
+    assert QUAINT.findall(text) + GENDERED.findall(text) == []
 
 
 def test_no_message_or_docstring_has_a_quaint_word() -> None:
