@@ -11,8 +11,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_OUT ?= demo
 DEMO_OPTIONS ?=
 WORKERS ?= 3
-LIMIT_S ?= 1000
-KERNEL_LIMIT_S ?= 150
+LIMIT_S ?= 950
+KERNEL_LIMIT_S ?= 60
 QUICK_LIMIT_S ?= 230
 
 help:
@@ -27,7 +27,7 @@ help:
 	@echo "make clean      remove the environment and everything built"
 
 $(VENV)/run.ready: constraints/run.txt pyproject.toml
-	@echo "Creating the environment in $(VENV) (once; about a minute) ..."
+	@echo "Creating the environment in $(VENV) (once; one to two minutes) ..."
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Sottovoce needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=...")'
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes --requirement constraints/run.txt
@@ -85,7 +85,7 @@ unit test-quick test-long: export PYTHONDONTWRITEBYTECODE =
 # The limits are processor seconds of an idle machine: tests/support/costs.py.
 unit: $(VENV)/dev.ready
 	@$(BIN)/coverage erase
-	$(BIN)/pytest -n $(WORKERS) -m "not long" --processor-limit $(LIMIT_S) --cov --cov-report= --cov-fail-under=0
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" --processor-limit $(LIMIT_S) --cov --cov-report= --cov-fail-under=0
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $(WORKERS) -m "kernel and not long" --processor-limit $(KERNEL_LIMIT_S) \
 	  --cov --cov-append --cov-report= --cov-fail-under=0 $$(grep --recursive --include="*.py" --files-with-matches mark.kernel tests)
 	$(BIN)/coverage report
@@ -94,8 +94,8 @@ test-quick: $(VENV)/dev.ready
 	$(BIN)/pytest -n $(WORKERS) -m "not long" --processor-limit $(QUICK_LIMIT_S) tests/unit tests/property
 
 test-long: $(VENV)/dev.ready
-	$(BIN)/pytest -m long
-	$(BIN)/pytest -n $(WORKERS) -m "not long" --hypothesis-profile new-examples tests/property
+	$(BIN)/pytest -m long --system-randomness
+	$(BIN)/pytest -n $(WORKERS) -m "not long" --system-randomness --hypothesis-profile new-examples tests/property
 
 peers: $(VENV)/peers.ready
 	@echo "Peers installed: 'sottovoce bench' now compares with them."

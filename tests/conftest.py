@@ -3,12 +3,15 @@
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Generator, Iterator
+from functools import cache, partial
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
 
 from sottovoce.cli import main
@@ -28,30 +31,12 @@ for name, derandomize in (("same-examples", True), ("new-examples", False)):
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
 settings.load_profile("same-examples")
-pytest_plugins = ["support.costs"]
+pytest_plugins = ["support.chance", "support.costs", "support.tracing"]
 
+# All commands, made from their functions once and not for each that a test runs.
+MADE_COMMANDS = cache(typer.main.get_command)
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
-HERE = Path(__file__).parent
-# These run what others run too, over and over, or read sources; tracing costs them a third more.
-UNTRACED = tuple(
-    HERE / name
-    for name in (
-        "browser",
-        "property",
-        "statistical",
-        "integration/test_named_options.py",
-        "integration/test_notebooks.py",
-        "integration/test_readme.py",
-        "unit/test_layout.py",
-    )
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Trace repetitions only where kernels are not compiled: there they are what is traced."""
-    for item in items if COMPILED else []:
-        if any(item.path.is_relative_to(each) for each in UNTRACED):
-            item.add_marker("no_cover")
+SET_UPS = count()
 
 
 @pytest.fixture(autouse=True)
@@ -65,27 +50,40 @@ def wrapping_integers() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What parties note outside their folders goes to a folder of this run."""
+def states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for what programs keep of a user from run to run: none of it is noted at home."""
+    folder = tmp_path_factory.mktemp("states")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
+        patch.setenv("XDG_STATE_HOME", str(folder / "between-tests"))
+        yield folder
 
 
-@pytest.fixture(scope="session")
-def states(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for what programs keep of a user from run to run."""
-    return tmp_path_factory.mktemp("states")
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """What tests share is set up by a user of its own, however often that is done.
+
+    Each time it draws the same bits (support/chance.py): a ledger made again would have the name of
+    the first, and be taken for an old copy of it.
+    """
+    if fixturedef.scope == "function" or fixturedef.argname in ("tmp_path_factory", "states"):
+        return (yield)
+    folder: Path = request.getfixturevalue("states") / f"shared-{next(SET_UPS)}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder))
+        return (yield)
 
 
 @pytest.fixture(autouse=True)
 def own_state(
     states: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """Each test is a user of their own: no ledger of another test, or of whoever runs it."""
+    """Each test is a user of their own: no ledger or width of another test, or of who runs it."""
     folder = states / hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
-    monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
+    for name in ("SOTTOVOCE_LEDGER", "COLUMNS", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
     return folder
 
 
@@ -145,6 +143,7 @@ def run(
 
     def command(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["sottovoce", *map(str, arguments)])
+        monkeypatch.setattr(typer.main, "get_command", MADE_COMMANDS)
         with pytest.raises(SystemExit) as stop:
             main()
         shown = capsys.readouterr()

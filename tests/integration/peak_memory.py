@@ -1,4 +1,7 @@
-"""Read one file to its end, or count its words, and print the peak memory; run as a script."""
+"""Read one file to its end, or count its words; print the peak memory, and what it was before.
+
+Run as a script.
+"""
 
 import re
 import sys
@@ -13,7 +16,7 @@ from sottovoce.errors import CorpusError
 
 def main(kind: str, path: str) -> None:
     opener = open_posts if kind == "posts" else open_documents
-    corpus = None
+    corpus, before = None, peak_mib()
     try:
         corpus = opener(path)
         rows = count_words(corpus) if kind == "counts" else corpus
@@ -23,7 +26,7 @@ def main(kind: str, path: str) -> None:
     except CorpusError:
         outcome = "refused"
     kept = corpus.tally.rows_kept if corpus else 0
-    sys.stdout.write(f"{outcome} {kept} {peak_mib()}\n")
+    sys.stdout.write(f"{outcome} {kept} {peak_mib()} {before}\n")
 
 
 def count_words(corpus: Corpus) -> Iterator[object]:

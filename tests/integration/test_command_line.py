@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import stat
 import subprocess
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 from support.demos import SIZES, quick_demo
+from support.warm_python import run_warm
 
 from sottovoce.cli import main
 from sottovoce.errors import MissingExtraError
@@ -180,8 +180,7 @@ def demo_without(package: str, folder: Path) -> subprocess.CompletedProcess[str]
         f"import sys; sys.modules[{package!r}] = None; sys.argv = {arguments}; "
         "from sottovoce.cli import main; main()"
     )
-    command = [sys.executable, "-c", source]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return run_warm([sys.executable, "-c", source], cwd=folder)
 
 
 @pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
@@ -375,12 +374,12 @@ def test_ctrl_c_at_any_moment_ends_without_a_traceback(posts: Path, delay_s: flo
 
 
 def test_a_closed_pipe_ends_quietly(posts: Path) -> None:
-    source = f"{sys.executable} -m sottovoce.cli describe {posts} | (exec <&-)"
-    bash = shutil.which("bash") or "bash"
-    done = subprocess.run(
-        [bash, "-o", "pipefail", "-c", source], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 141
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run_warm([sys.executable, "-m", "sottovoce.cli", "describe", posts], stdout=writer)
+    os.close(writer)
+    # What a shell tells as 141.
+    assert done.returncode == -signal.SIGPIPE
     assert done.stderr == ""
 
 
@@ -390,9 +389,9 @@ def test_a_full_disk_on_standard_output_is_bad_input_not_a_defect(
 ) -> None:
     command = [sys.executable, "-m", "sottovoce.cli", "describe", str(posts), *as_json]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        done = run_warm(command, stdout=full)
     assert done.returncode == 2
-    assert done.stderr == b"cannot go on: No space left on device.\n"
+    assert done.stderr == "cannot go on: No space left on device.\n"
 
 
 def test_names_of_folders_may_hold_anything(run: Run, posts: Path, tmp_path: Path) -> None:

@@ -1,12 +1,17 @@
 """The assess studies as their users meet them: quick, and on files of their own."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from sottovoce.corpus.simulate import SimulationParameters, write_community
+from sottovoce.lab.assess import _experiment
+from sottovoce.lab.assess._experiment import AssessStudySizes, seed_knowledge
+from sottovoce.loop._knowledge import Knowledge
 
 pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
 pytest.importorskip("gensim", reason="gensim is missing: pip install sottovoce[topics]")
@@ -43,6 +48,24 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     ]
 
 
+@pytest.fixture
+def trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quick studies learn alike from one background: its models are trained for the first only."""
+
+    def shared(sizes: AssessStudySizes, seed: int, spaces: Sequence[str]) -> Knowledge:
+        known = trained(replace(sizes, seeds=1, levels=()), seed)
+        used = tuple(space for space in known.spaces if space.name in spaces)
+        return replace(known, spaces=used)
+
+    monkeypatch.setattr(_experiment, "seed_knowledge", shared)
+
+
+@cache
+def trained(sizes: AssessStudySizes, seed: int) -> Knowledge:
+    return seed_knowledge(sizes, seed, ("w2v", "lda"))
+
+
+@pytest.mark.usefixtures("trained_once")
 @pytest.mark.parametrize(
     "name",
     # Changing every k and m takes as long as all the others.

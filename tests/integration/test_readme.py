@@ -3,7 +3,6 @@
 import doctest
 import gzip
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -13,9 +12,9 @@ from pathlib import Path
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from support.demos import train_loops_briefly
+from support.demos import count_few_words, train_loops_briefly
 from support.own_export import write_own_export
-from support.untraced import untraced
+from support.shown_commands import blocks_in
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
@@ -30,7 +29,10 @@ NOT_HERE = ("make test", "pip install", "python3 -m venv")
 _SMALLER = {
     "--users 500 --weeks 8": "--users 60 --weeks 2",
     "--users 250 --weeks 6": "--users 60 --weeks 2",
+    "--users 200 --weeks 8": "--users 60 --weeks 2",
     "--users 200 --weeks 4": "--users 60 --weeks 2",
+    "--users 220 --weeks 1": "--users 70 --weeks 1",
+    "--user u148": "--user u48",
     "--topics 100 --iterations 60": "--topics 100 --iterations 10",
     "--topics 60 --iterations 60": "--topics 60 --iterations 10",
     "--topics 20 --iterations 40": "--topics 20 --iterations 10",
@@ -42,12 +44,8 @@ _SMALLER = {
 Run = Callable[..., tuple[int, str, str]]
 
 
-def blocks(path: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
-
-
 def commands(path: Path) -> list[str]:
-    lines = [line for block in blocks(path, "sh") for line in block.splitlines()]
+    lines = [line for block in blocks_in(path, "sh") for line in block.splitlines()]
     return [line for line in lines if line.strip() and not line.startswith(NOT_HERE)]
 
 
@@ -103,7 +101,7 @@ def test_the_commands_of_a_page_run_in_a_shell_as_written(page: str, tmp_path: P
         ["/bin/bash", "-c", script],
         cwd=in_checkout(tmp_path),
         env={
-            **untraced(),
+            **os.environ,
             "MAKEFLAGS": "",
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         },
@@ -133,6 +131,7 @@ def test_the_commands_of_a_page_run_as_written(
     monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
     monkeypatch.setattr(tokenize, "_SHORT_POSTS_USERS", 60)
     train_loops_briefly(monkeypatch)
+    count_few_words(monkeypatch, 120)
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     monkeypatch.setattr("sottovoce.web.advise._app.serve", lambda *_where, **_how: None)
     write_own_export(tmp_path)
@@ -181,8 +180,9 @@ def test_the_python_of_the_guides_runs_as_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     train_loops_briefly(monkeypatch)
+    count_few_words(monkeypatch, 120)
     write_what_the_guides_read(tmp_path)
-    examples = blocks(ROOT / page, "python")
+    examples = blocks_in(ROOT / page, "python")
     assert examples
     names: dict[str, object] = {}
     for example in examples:
@@ -204,7 +204,7 @@ def test_the_page_on_python_spends_once_on_its_corpus(
     (tmp_path / "words.txt").write_text(words, encoding="utf-8")
     app(shlex.split(release)[1:], standalone_mode=False)
     names: dict[str, object] = {}
-    for example in blocks(PYTHON, "python"):
+    for example in blocks_in(PYTHON, "python"):
         if "notes" in example:
             exec(compile(example, "python.md", "exec"), names)  # noqa: S102 - our own page
     spends = [
@@ -216,8 +216,7 @@ def test_the_page_on_python_spends_once_on_its_corpus(
 
 
 def test_the_gallery_shows_what_its_examples_print() -> None:
-    page = (ROOT / "docs" / "tutorials" / "gallery.md").read_text(encoding="utf-8")
-    shown = "\n".join(re.findall(r"```pycon\n(.*?)```", page, re.DOTALL))
+    shown = "\n".join(blocks_in(ROOT / "docs" / "tutorials" / "gallery.md", "pycon"))
     held = doctest.DocTestParser().get_doctest(shown, {}, "gallery", "gallery.md", 0)
     assert len(held.examples) > 20
     told: list[str] = []

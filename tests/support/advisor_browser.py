@@ -30,7 +30,8 @@ from sottovoce.web.advise._routes.operator import Operator
 from sottovoce.web.advise._session import DEMO, ComparedCommunity
 from sottovoce.web.rank._service import RankService
 from sottovoce.web.rank._sqlite_store import SqliteStore
-from sottovoce.web.security._login import LoginTokens, LookLog, PasswordFile, write_password
+from sottovoce.web.security._login import LoginTokens, LookLog, PasswordFile
+from support.advisor_page import write_weak_password
 from support.rank_servers import running
 from support.serving import served_at
 
@@ -169,7 +170,7 @@ OPERATORS_PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 @pytest.fixture
 def operated_advisor(tmp_path: Path) -> Iterator[Advisor]:
     """A page with the operator's view."""
-    write_password(tmp_path / "password", OPERATORS_PASSWORD)
+    write_weak_password(tmp_path / "password", OPERATORS_PASSWORD)
     operator = Operator(PasswordFile(tmp_path / "password"), LookLog(tmp_path / "looks.jsonl"))
     with serving(tmp_path, DEMO, operator=operator) as served:
         yield served

@@ -1,18 +1,25 @@
 """The advisor page on a port of its own, and a client that was let in."""
 
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
+from argon2 import PasswordHasher
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from sottovoce.web.advise._app import PageOptions, create_app
-from sottovoce.web.security._login import LoginTokens
+from sottovoce.web.security._login import LoginTokens, write_password
 from support.serving import served_at
+
+# Nothing here is under TLS, and to read all authorities for each client would be dear.
+_NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class PageClient(httpx.Client):
@@ -22,7 +29,9 @@ class PageClient(httpx.Client):
         self.page, self.login, self.port = page, login, port
         self.home = f"http://127.0.0.1:{port}"
         ours = {"origin": self.home, "sec-fetch-site": "same-origin"}
-        super().__init__(base_url=self.home, headers=ours, timeout=60, trust_env=False)
+        super().__init__(
+            base_url=self.home, headers=ours, timeout=60, trust_env=False, verify=_NO_AUTHORITIES
+        )
 
     def come_in(self) -> None:
         """Use the address from the terminal."""
@@ -33,7 +42,12 @@ class PageClient(httpx.Client):
         given = {"origin": origin, "sec-fetch-site": site}
         headers = {name: value for name, value in given.items() if value is not None}
         return httpx.Client(
-            base_url=self.home, headers=headers, cookies=self.cookies, timeout=60, trust_env=False
+            base_url=self.home,
+            headers=headers,
+            cookies=self.cookies,
+            timeout=60,
+            trust_env=False,
+            verify=_NO_AUTHORITIES,
         )
 
 
@@ -47,6 +61,14 @@ def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[Pag
             if let_in:
                 client.come_in()
             yield client
+
+
+def write_weak_password(path: Path, password: str) -> None:
+    """As `write_password` does, with a hash that says that it is cheap to try."""
+    with pytest.MonkeyPatch.context() as patch:
+        cheap = partial(PasswordHasher, time_cost=1, memory_cost=64, parallelism=1)
+        patch.setattr("sottovoce.web.security._login.PasswordHasher", cheap)
+        write_password(path, password)
 
 
 def routes_of(app: object) -> list[tuple[str, str]]:

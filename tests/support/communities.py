@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,7 @@ class FixedSpace:
         return FixedScorer(catalogue.names, weights)
 
 
+@lru_cache(maxsize=64)
 def random_posts(seed: int, *, users: int = 6, posts: int = 60, weeks: int = 8) -> pa.Table:
     """Posts of up to four words; some are empty."""
     generator = np.random.default_rng(seed)

@@ -2,20 +2,25 @@
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus.simulate import SimulationParameters
-from sottovoce.demo._demo import REPORT_FILE, run_demo
+from sottovoce.cli._app import app
+from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
+from sottovoce.demo._demo import REPORT_FILE
 from sottovoce.demo._loop import PLAN
 from sottovoce.loop._knowledge import Training
 from sottovoce.loop._loop import run_loop
-from sottovoce.loop._usefulness import Effort
+from sottovoce.loop._subject import public_words
+from sottovoce.loop._usefulness import Effort, Task
 from support.warm_python import warm_parties
 
+EXAMPLE = "demo --out demo"
+"""As its help has it."""
 SIZES = SimulationParameters(users=100, weeks=4)
 _QUICK_LOOP = replace(
     PLAN,
@@ -36,10 +41,30 @@ def train_loops_briefly(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+def count_few_words(patch: pytest.MonkeyPatch, most: int = 200) -> None:
+    """Release only the first words of a catalogue: to read them takes the cube of their number."""
+    few = partial(public_words, most=most)
+    patch.setattr("sottovoce.loop._subject.public_words", few)
+    patch.setattr("sottovoce.demo._release.public_words", few)
+
+
+def learn_no_classifiers(patch: pytest.MonkeyPatch) -> None:
+    """Loops whose classifiers no assertion looks at do not learn them."""
+    known = {"accuracy": 0.5, "accuracy_true": 0.5}
+    patch.setattr(Task, "_accuracies", lambda *_: known)
+    patch.setattr(Task, "_holders_accuracies", lambda *_: (0.5, 0.5))
+
+
+def _with_little_to_learn_from(asked: SimulationParameters) -> SimulatedCommunity:
+    return simulate(replace(asked, background_documents=2500))
+
+
 @contextmanager
 def quick_demo() -> Iterator[None]:
     """Within the block, a demo trains no longer than its figures need."""
     with pytest.MonkeyPatch.context() as patch:
+        count_few_words(patch)
+        patch.setattr("sottovoce.demo._demo.simulate", _with_little_to_learn_from)
         patch.setattr("sottovoce.demo._assess.TRAINING", QUICK)
         patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
         patch.setattr("sottovoce.demo._release.SWEEPS", 5)
@@ -53,8 +78,9 @@ def quick_demo() -> Iterator[None]:
 def shared_report(common: Path) -> Path:
     """The report of the demo in a folder that processes share, made by the first that asks."""
     report = common / "demo" / REPORT_FILE
-    with (common / "demo.lock").open("w") as lock, quick_demo(), warm_parties():
+    with (common / "demo.lock").open("w") as lock, quick_demo(), warm_parties(), chdir(common):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not report.exists():
-            run_demo(report.parent, SIZES)
+            sizes = ["--users", str(SIZES.users), "--weeks", str(SIZES.weeks)]
+            app([*EXAMPLE.split(), *sizes], standalone_mode=False)
     return report

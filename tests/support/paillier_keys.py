@@ -1,12 +1,11 @@
 """Keys that are far too small, so that tests are fast. The package itself makes none such."""
 
-from functools import cache
-
 from sottovoce.learn._paillier._primes import random_primes
 from sottovoce.learn._paillier.keys import PrivateKey
+from support.chance import drawn_once
 
 
-@cache
+@drawn_once
 def insecure_key_for_tests(bits: int = 256, number: int = 0) -> PrivateKey:
     """A key that anyone can break; ``number`` tells two of one length apart."""
     return PrivateKey._trusted(*random_primes(bits))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._client import RankClient
 from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
 from sottovoce.advisor.rank._opening import Message
 from sottovoce.advisor.rank._transport import RefusedError
@@ -116,3 +117,21 @@ def listening(service: RankService) -> Iterator[str]:
         served_at(listener, create_app(service, UNLIMITED), lifespan="off"),
     ):
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@contextmanager
+def having_published(
+    folder: Path, epsilon: Fraction = Fraction(60), topics: int = 1
+) -> Iterator[str]:
+    """A server where ten people, near each other, reported on "debt", and a period went by."""
+    folder.mkdir(exist_ok=True)
+    clock, between = Clock(), Buckets.even(0, 1, 20)
+    named = tuple(RankedTopic(name, "bow-t", between) for name in ("debt", "illness")[:topics])
+    rules = Description("noise", epsilon, named, "k 0.3, m 3, bucket 1w", DAY, 3)
+    with listening(noise_service(folder, clock, rules)) as url:
+        for person in range(10):
+            client = RankClient(url, folder / f"person {person}", budget=60)
+            client.report("debt", 0.1 + person / 1000)
+            client.close()
+        clock.day += 1
+        yield url

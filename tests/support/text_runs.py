@@ -1,6 +1,7 @@
 """Small runs over texts that are made up: peers, their documents, and their holdings."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,12 @@ GIVEN = TextRecipe(dictionary="given", words=WORDS)
 
 def made_texts(number: int, seed: int, *, labels: int = 2) -> tuple[list[str], list[str]]:
     """Texts of twelve words, ten of which are likelier under each label."""
+    written, names = _drawn_texts(number, seed, labels)
+    return list(written), list(names)
+
+
+@cache
+def _drawn_texts(number: int, seed: int, labels: int) -> tuple[list[str], list[str]]:
     chance = np.random.default_rng(seed)
     written, names = [], []
     for _ in range(number):

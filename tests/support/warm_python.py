@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest.mock import patch
@@ -42,6 +43,7 @@ IMPORTED = (
     "sottovoce.learn._paillier.keys",
     "sottovoce.release._release_counts",
     "sottovoce.web.rank._service",
+    "support.federations",
     "typer._adapters",
 )
 _SET_CHILD_SUBREAPER = 36
@@ -159,6 +161,7 @@ def _serve(asked: socket.socket) -> None:
     for name in IMPORTED:
         importlib.import_module(name)
     _make_ready_for_kernels()
+    _make_ready_for_commands()
     # Whoever collects garbage would look through all of this, and copy its pages.
     gc.collect()
     gc.freeze()
@@ -176,6 +179,15 @@ def _make_ready_for_kernels() -> None:
     target = sys.modules["numba.core.registry"].cpu_target
     target.typing_context.refresh()
     target.target_context.refresh()
+
+
+def _make_ready_for_commands() -> None:
+    """All commands, made from their functions once; and the kernels that split texts, loaded."""
+    typer: Any = sys.modules["typer.main"]
+    typer.get_command = cache(typer.get_command)
+    typer.get_command(sys.modules["sottovoce.cli._app"].app)
+    features = sys.modules["sottovoce.learn._features"]
+    features.Features(features.TextRecipe(dictionary="hashed", width=2)).rows(["a word"])
 
 
 def _left_to_whoever_asked(message: bytes, streams: list[int]) -> int:

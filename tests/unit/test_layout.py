@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +20,8 @@ from house import (  # noqa: E402 - a script of ours, found by the line above
 FILES = sources(ROOT / "src")
 MODULES = [file for file in FILES if not file.is_package]
 LARGEST = 400
+IMPORT = re.compile(r"^from ([\w.]+) import", re.MULTILINE)
+CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 
 # Short, with one importer, and still files of their own.
 APART = {
@@ -40,13 +42,23 @@ PUBLIC_MODULES = {
 
 
 def test_no_public_class_is_defined_twice() -> None:
-    assert repeated_names(FILES, (ast.ClassDef,)) == {}
+    lines = Counter(line for file in FILES for line in set(CLASS.findall(file.text)))
+    assert len(lines) > 500
+    # Only what its text says twice is worth reading as Python.
+    doubted = {line for line, times in lines.items() if times > 1}
+    files = [file for file in FILES if doubted.intersection(CLASS.findall(file.text))]
+    assert repeated_names(files, (ast.ClassDef,)) == {}
 
 
 def test_a_short_module_with_one_importer_is_part_of_it() -> None:
-    by = importers(FILES)
     short = {module.name for module in MODULES if module.lines < SHORT_LINES}
-    assert {name for name in short if len(by[name]) == 1} == set(APART)
+    plain = Counter(name for file in FILES for name in set(IMPORT.findall(file.text)))
+    # What two files import by its whole name is settled; who else does has its last part in there.
+    doubted = [name.rpartition(".")[2] for name in short if plain[name] < 2]
+    named = re.compile(rf"\b({'|'.join(doubted)})\b")
+    by = importers([file for file in FILES if file.name in short or named.search(file.text)])
+    single = {name for name in short if plain[name] < 2 and len(by[name]) == 1}
+    assert single == set(APART)
 
 
 def test_what_is_not_public_is_marked_private() -> None:
@@ -60,8 +72,9 @@ def test_a_file_is_no_longer_than_one_idea_and_its_first_line_says_which() -> No
 
 
 def _says_what_it_is(file: Source) -> bool:
-    told = ast.get_docstring(file.tree)
-    return bool(told) and str(told).splitlines()[0].endswith((".", ":", "?"))
+    before, _, told = file.text.partition('"""')
+    first = told.partition('"""')[0].strip().partition("\n")[0]
+    return before in {"", "r"} and first.endswith((".", ":", "?"))
 
 
 def test_a_folder_groups_a_family_and_not_a_prefix() -> None:

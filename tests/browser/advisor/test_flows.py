@@ -284,19 +284,20 @@ def test_a_bad_file_is_explained_and_changes_nothing(
     visitor.page.wait_for_url("**/start")
 
 
-def test_twenty_thousand_posts_are_brought_and_tried_out(visitor: "Visitor") -> None:
+@pytest.mark.parametrize("number", [2000, pytest.param(20_000, marks=pytest.mark.long)])
+def test_many_posts_are_brought_and_tried_out(visitor: "Visitor", number: int) -> None:
     begin = datetime(2020, 1, 1, tzinfo=UTC)
     words = [word for topic in Community.demo().catalogue for word in topic.words]
     many = [
-        ("me", begin + timedelta(hours=number), f"{words[number % len(words)]} and hello")
-        for number in range(20_000)
+        ("me", begin + timedelta(hours=hour), f"{words[hour % len(words)]} and hello")
+        for hour in range(number)
     ]
     bring(visitor, "posts.csv", as_csv(many))
     visitor.page.wait_for_url("**/standing")
-    expect(visitor.page.locator("main")).to_contain_text("20,000 posts of yours")
+    expect(visitor.page.locator("main")).to_contain_text(f"{number:,} posts of yours")
     visitor.go("/topic?name=debt")
     visitor.page.locator("ol.posts input[type=checkbox]").first.uncheck()
-    expect(visitor.page.locator("#what-if-count")).to_contain_text("1 post of 20,000 left out")
+    expect(visitor.page.locator("#what-if-count")).to_contain_text(f"1 post of {number:,} left out")
 
 
 def test_her_settings_file_is_hers_alone(visitor: "Visitor") -> None:

@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from support.advisor_page import PageClient, served
+from support.advisor_page import PageClient, served, write_weak_password
 
 from sottovoce.advisor._community import Community
 from sottovoce.advisor._settings import AdvisorSetting
@@ -38,7 +38,7 @@ def clock() -> Clock:
 @pytest.fixture
 def operated(tmp_path: Path, clock: Clock) -> Iterator[PageClient]:
     """A page with the operator's view, whose password was not given yet."""
-    write_password(tmp_path / "password", WORD)
+    write_weak_password(tmp_path / "password", WORD)
     log = LookLog(tmp_path / "looks.jsonl")
     with served(
         tmp_path, operator=Operator(PasswordFile(tmp_path / "password"), log, clock)

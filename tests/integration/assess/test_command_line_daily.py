@@ -18,7 +18,7 @@ from sottovoce.assess.state._parts import KeptState
 Run = Callable[..., tuple[int, str, str]]
 SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent")
 WHO = "erased-person-0417"
-DAYS = 5
+DAYS = 3
 
 
 def with_her(day: pa.Table) -> pa.Table:

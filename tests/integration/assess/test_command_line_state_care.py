@@ -1,5 +1,6 @@
 """No command destroys what it reads, and nothing of an erased user stays or comes back."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,21 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept") / "folder"
+
+
+@pytest.fixture
+def with_alerts(run: Run, folder: Path, kept: Path) -> Path:
+    """A state and its alerts, made once and copied."""
+    if not kept.exists():
+        made(run)
+        assert run("alerts", "s", "--top", "50")[0] == 0
+        shutil.copytree(folder, kept)
+    return Path(shutil.copytree(kept, folder, dirs_exist_ok=True))
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -42,16 +58,14 @@ def files(folder: Path) -> dict[str, bytes]:
     ],
 )
 def test_an_output_is_never_written_over_what_is_read(
-    run: Run, folder: Path, command: tuple[str, ...]
+    run: Run, with_alerts: Path, command: tuple[str, ...]
 ) -> None:
-    made(run)
-    assert run("alerts", "s", "--top", "50")[0] == 0
     Path("link").symlink_to("s")
-    before = files(folder)
+    before = files(with_alerts)
     code, out, err = run(*command)
     assert (code, out) == (2, "")
     assert "which is the same file; give another name." in err
-    assert files(folder) == before
+    assert files(with_alerts) == before
 
 
 def test_whose_last_post_is_deleted_is_in_no_alerts(run: Run, folder: Path) -> None:

@@ -19,6 +19,13 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ForumExport]
     return path, write_export(path)
 
 
+@pytest.fixture(scope="module")
+def small_export(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ForumExport]:
+    """For pages, which read every post closely."""
+    path = tmp_path_factory.mktemp("export") / "export.csv"
+    return path, write_export(path, rows=500)
+
+
 @pytest.fixture
 def posts(
     export: tuple[Path, ForumExport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -88,9 +95,11 @@ def test_the_guess_and_the_model_are_kept_with_the_state_and_used_again(
     assert "s.model" in err
 
 
-def test_states_of_unlike_models_or_cleaning_do_not_merge(run: Run, posts: Path) -> None:
-    write_export(Path("more.csv"), rows=1500, seed=1)
-    good(run("assess", posts, "--state", "s", "--measure", "voice-t"))
+def test_states_of_unlike_models_or_cleaning_do_not_merge(
+    run: Run, posts: Path, small_export: tuple[Path, ForumExport]
+) -> None:
+    write_export(Path("more.csv"), rows=600, seed=1)
+    good(run("assess", small_export[0], "--state", "s", "--measure", "voice-t"))
     good(run("assess", "more.csv", "--state", "other", "--measure", "voice-t"))
     code, _, err = run("assess", "--state", "s", "--merge", "other", "--out", "r.csv")
     assert (code, "the models differ" in err) == (2, True)
@@ -170,10 +179,10 @@ def test_a_run_that_drops_most_rows_says_so_loudly(run: Run, posts: Path) -> Non
 
 
 def test_a_report_names_nobody_unless_asked_and_then_it_is_logged(
-    run: Run, posts: Path, export: tuple[Path, ForumExport]
+    run: Run, posts: Path, small_export: tuple[Path, ForumExport]
 ) -> None:
-    people = {row[1] for row in export[1].rows}
-    asked = ("assess", posts, "--topic", "health", "--report", "report.html")
+    people = {row[1] for row in small_export[1].rows}
+    asked = ("assess", small_export[0], "--topic", "health", "--report", "report.html")
     _, err = good(run(*asked))
     page = Path("report.html").read_text()
     assert "names nobody" in err
@@ -192,9 +201,11 @@ def test_a_report_names_nobody_unless_asked_and_then_it_is_logged(
     assert (code, "--people needs --report" in err) == (2, True)
 
 
-def test_a_report_does_not_tell_numbers_of_a_few_people(run: Run, posts: Path) -> None:
+def test_a_report_does_not_tell_numbers_of_a_few_people(
+    run: Run, posts: Path, small_export: tuple[Path, ForumExport]
+) -> None:
     asked = ("--topic", "depression", "--measure", "keyword-kinds", "--report", "report.html")
-    good(run("assess", posts, *asked))
+    good(run("assess", small_export[0], *asked))
     page = Path("report.html").read_text()
     cells = [cell.split("</td>")[0] for cell in page.split("<td>")[1:]]
     assert "fewer than 5" in cells

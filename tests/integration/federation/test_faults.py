@@ -1,8 +1,10 @@
 """Whatever goes wrong, a run ends in the right result or by a named error, and soon."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
+from support.chance import drawn_once
 from support.federations import ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Faults, Outcome, Rehearsal, changed
@@ -23,6 +25,7 @@ POINTS = (
 )
 NAMED = {"LostPartyError", "TooFewPartiesError", "StalledError"}
 SEEDS_A_TEST = 25
+FEW_SEEDS = 12
 
 
 @pytest.fixture(autouse=True)
@@ -58,24 +61,38 @@ def check(outcome: Outcome, expected: bytes) -> bool:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 10))]
+    "seeds",
+    [
+        range(FEW_SEEDS),
+        *(
+            pytest.param(range(first, first + SEEDS_A_TEST), marks=pytest.mark.long)
+            for first in range(0, 10 * SEEDS_A_TEST, SEEDS_A_TEST)
+        ),
+    ],
+    ids=str,
 )
 def test_a_wire_that_loses_doubles_shuffles_and_damages_changes_no_result(
-    way: str, part: int
+    way: str, seeds: range
 ) -> None:
-    training = ToyTraining(PEERS, way)
-    expected = in_process(training)
-    seeds = range(part * SEEDS_A_TEST, (part + 1) * SEEDS_A_TEST)
+    training, expected = undisturbed(way)
     ended = [
         check(rehearsed(training, faults=Faults(0.01, 0.01, 0.01, 0.01, seed)), expected)
         for seed in seeds
     ]
-    assert sum(ended) >= 0.9 * SEEDS_A_TEST
+    assert sum(ended) >= 0.9 * len(seeds)
 
 
-def places(training: ToyTraining) -> list[Crash]:
+@drawn_once
+def undisturbed(way: str) -> tuple[ToyTraining, bytes]:
+    """A training, and what it comes to."""
+    training = ToyTraining(PEERS, way)
+    return training, in_process(training)
+
+
+@cache
+def places(way: str) -> list[Crash]:
     """Every time that any party of an undisturbed run reaches any point."""
-    reached = rehearsed(training).reached
+    reached = rehearsed(undisturbed(way)[0]).reached
     return [
         Crash(name, point, turn)
         for (name, point), times in sorted(reached.items())
@@ -86,17 +103,16 @@ def places(training: ToyTraining) -> list[Crash]:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("point", POINTS)
 def test_a_party_that_crashes_and_comes_back_changes_no_result(way: str, point: str) -> None:
-    training = ToyTraining(PEERS, way)
-    expected = in_process(training)
-    crashes = [crash for crash in places(training) if crash.point == point]
-    assert all(check(rehearsed(training, crash), expected) for crash in crashes[::13])
+    training, expected = undisturbed(way)
+    crashes = [crash for crash in places(way) if crash.point == point]
+    # The long run below tries every place.
+    assert all(check(rehearsed(training, crash), expected) for crash in crashes[::26])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("point", POINTS)
 def test_no_place_of_a_crash_changes_a_result(way: str, point: str) -> None:
-    training = ToyTraining(PEERS, way)
-    expected = in_process(training)
-    crashes = [crash for crash in places(training) if crash.point == point]
+    training, expected = undisturbed(way)
+    crashes = [crash for crash in places(way) if crash.point == point]
     assert all(check(rehearsed(training, crash), expected) for crash in crashes)

@@ -1,5 +1,6 @@
 """What a configured party answers to a proposal, with its journal, its policy and its store."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,13 +23,20 @@ from sottovoce.learn._wire.message import new_session
 NAMES = ("ada", "ben", "cy")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+@pytest.fixture(scope="module")
+def with_keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Large keys take long to make, and are the same to every test."""
+    folder = tmp_path_factory.mktemp("set up") / "all"
     features = FeatureSettings(dictionary="hashed", width=8)
     training = TrainingSettings(mode="hidden", key_bits=2048)
-    set_up(tmp_path / "all", SetupPlan(NAMES, training, features=features))
-    return tmp_path / "all"
+    set_up(folder, SetupPlan(NAMES, training, features=features))
+    return folder
+
+
+@pytest.fixture
+def folder(with_keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return shutil.copytree(with_keys, tmp_path / "all")
 
 
 def configured(folder: Path, name: str) -> ConfiguredParty:

@@ -106,6 +106,9 @@ def test_the_bench_compares_speed_and_topics_at_both_rates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(analyse, "ITERATIONS", 2)
+    monkeypatch.setattr(analyse, "WORDS", 200)
+    monkeypatch.setattr(analyse, "TOPICS", 5)
+    monkeypatch.setattr(analyse, "planted_topics", partial(planted_topics, 200, 5))
     monkeypatch.setattr(analyse, "PrivateTopics", partial(PrivateTopics, max_iter=1))
     monkeypatch.setattr(analyse, "reading_memory", lambda folder, _: _megabytes(folder))
     rows = bench_analyse(100)

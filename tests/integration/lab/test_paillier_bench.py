@@ -49,7 +49,7 @@ def test_every_operation_is_compared_with_every_peer(quick_peers: None) -> None:
 
 def test_a_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schemes, "find_spec", lambda _name: None)
-    rows = paillier.bench_paillier(64, key_bits=(2048,), seconds=0)
+    rows = paillier.bench_paillier(16, key_bits=(2048,), seconds=0)
     assert {row["theirs"] for row in rows if row["peer"] in PEERS} == {None}
 
 
@@ -62,7 +62,7 @@ def test_a_scheme_that_computes_something_else_is_refused(
     monkeypatch.setattr(Ours, "times", wrong)
     monkeypatch.setattr(schemes, "find_spec", lambda _name: None)
     with pytest.raises(CheckFailedError, match="ours computes other values"):
-        paillier.bench_paillier(64, key_bits=(2048,), seconds=0)
+        paillier.bench_paillier(16, key_bits=(2048,), seconds=0)
 
 
 def test_the_command_prints_nothing_but_rows(

@@ -1,13 +1,12 @@
 """Three labels in the hidden mode: every row is decided, and as the plain argmax decides it."""
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
+from support.chance import drawn_once
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import (
-    HASHED,
     LABELS,
     labels_kept,
     made_holdings,
@@ -17,6 +16,7 @@ from support.text_runs import (
     trained,
 )
 
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._query_ledger import QueryBudgetError
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.evaluate import JointEvaluation
@@ -29,18 +29,19 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "masked": {"solver": "masked", "fraction_bits": 14},
 }
 PEERS = made_peers(labels=3)
+NARROW = TextRecipe(dictionary="hashed", width=6)
 
 
-@cache
+@drawn_once
 def a_training(solver: str, queries: int) -> tuple[Any, Finished]:
     recipe = {"penalty": 0.1, "key_bits": BITS, "queries": queries, **SOLVERS[solver]}
-    terms = made_terms("train", "hidden", text=HASHED, recipe=recipe, labels=LABELS, held_out=0.2)
+    terms = made_terms("train", "hidden", text=NARROW, recipe=recipe, labels=LABELS, held_out=0.2)
     return terms, trained(terms, PEERS)
 
 
-@cache
+@drawn_once
 def plainly() -> Any:  # noqa: ANN401 - a training's record
-    terms = made_terms(text=HASHED, recipe={"penalty": 0.1}, labels=LABELS, held_out=0.2)
+    terms = made_terms(text=NARROW, recipe={"penalty": 0.1}, labels=LABELS, held_out=0.2)
     return read_trained(trained(terms, PEERS).results["ben"])
 
 

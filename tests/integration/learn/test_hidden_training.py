@@ -145,7 +145,7 @@ def query(run: Run, rows: int, budget: QueryBudget) -> tuple[HiddenContributor, 
 @pytest.mark.parametrize("exact", ["dealer"], indirect=True)  # queries are the same for all
 def test_each_bit_that_the_asker_gets_is_a_fair_coin(exact: Run) -> None:
     coins = []
-    for _ in range(8):
+    for _ in range(5):
         with small_keys_allowed():
             asker, exchange = query(exact, 8, QueryBudget(["p0"], 100))
             exchange.run()
@@ -153,7 +153,7 @@ def test_each_bit_that_the_asker_gets_is_a_fair_coin(exact: Run) -> None:
         bits = [m.array("bits", "|u1") for m in exchange.views["p0"] if m.kind == "bits"]
         np.testing.assert_array_equal(np.where(bits[0] ^ bits[1], 1, -1), asker.signs)
         coins.append(bits)
-    table = np.array([bits[0] for bits in coins])  # 64 coins; the bounds are 6 deviations off
+    table = np.array([bits[0] for bits in coins])  # 40 coins are there but once in 700,000 runs
     assert 0.125 < table.mean() < 0.875
     assert np.ptp(table, axis=0).any()  # of the same row now this, now that
 

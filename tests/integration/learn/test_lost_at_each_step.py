@@ -1,8 +1,10 @@
 """A peer falls silent for good at each of its messages: the others' right result, or a name."""
 
 import numpy as np
+from support.chance import drawn_once
 from support.text_runs import GIVEN, made_holdings, made_peers, made_terms
 
+from sottovoce._arrays import Floats
 from sottovoce.learn import train
 from sottovoce.learn._features import Features
 from sottovoce.learn._run.classify import models
@@ -15,6 +17,15 @@ PEERS = made_peers(documents=30)
 MESSAGES = 14
 
 
+@drawn_once
+def alone(names: tuple[str, ...]) -> Floats:
+    """The coefficients of these peers' training by themselves."""
+    left = {name: PEERS[name] for name in names}
+    rows = {n: (Features(GIVEN).rows(each.texts), each.labels or ()) for n, each in left.items()}
+    found: Floats = train(rows, penalty=0.1).coef_[0]
+    return found
+
+
 def ended(silent_from: int) -> str:
     terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=("ham", "spam"))
     faults = Faults(silent_from={"dee": silent_from})
@@ -23,10 +34,8 @@ def ended(silent_from: int) -> str:
     except (TooFewPartiesError, StalledError) as error:
         return type(error).__name__
     result = read_trained(done.results["ada"])
-    left = {name: PEERS[name] for name in result.peers}
-    rows = {n: (Features(GIVEN).rows(each.texts), each.labels or ()) for n, each in left.items()}
     (model,) = models(result)
-    np.testing.assert_array_equal(model.coefficients, train(rows, penalty=0.1).coef_[0])
+    np.testing.assert_array_equal(model.coefficients, alone(result.peers))
     return f"among {len(result.peers)}"
 
 

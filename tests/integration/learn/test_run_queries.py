@@ -1,11 +1,11 @@
 """Classifying and evaluating with what a training left at each party."""
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from support.chance import drawn_once
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import (
     GIVEN,
@@ -51,7 +51,7 @@ PAPER: dict[str, Any] = {"penalty": 0.1, "key_bits": BITS, "statistics": "rados"
 RECIPES: dict[str, dict[str, Any]] = {"hidden": HIDDEN, "paper": PAPER, "open": OPEN}
 
 
-@cache
+@drawn_once
 def a_training(mode: str) -> tuple[Any, Finished]:
     """Terms and results, which nobody changes."""
     terms = made_terms("train", mode, text=HASHED, recipe=RECIPES[mode], held_out=0.25)

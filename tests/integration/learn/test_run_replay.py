@@ -1,18 +1,19 @@
 """A party that hears the same and draws the same says the same: what a journal rests on."""
 
-import os
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from support.hidden_systems import BITS, small_keys_allowed
-from support.text_runs import AGREED, HASHED, made_holdings, made_peers, made_terms
+from support.text_runs import AGREED, made_holdings, made_peers, made_terms
 
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.party import RunParty, make_party
 from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn._wire.message import Message
+from sottovoce.privacy import _randomness
 
 SOURCE = "sottovoce.privacy._randomness.os"  # where learn draws, and nobody else
 
@@ -32,15 +33,15 @@ class Taped:
         return self.party.finished
 
     def _noted(self, given: Message | str, work: Callable[[], list[Message]]) -> list[Message]:
+        beneath = vars(_randomness)["os"]
+
         def draw(count: int) -> bytes:
-            self.draws.append(os.urandom(count))
+            self.draws.append(beneath.urandom(count))
             return self.draws[-1]
 
-        self._patch.setattr(SOURCE, SimpleNamespace(urandom=draw))
-        try:
+        with self._patch.context() as patch:
+            patch.setattr(SOURCE, SimpleNamespace(urandom=draw))
             said = work()
-        finally:
-            self._patch.setattr(SOURCE, os)
         self.inputs.append(given)
         self.outputs += [message.to_bytes() for message in said]
         return said
@@ -59,15 +60,15 @@ def replayed(
     taped: Taped, terms: RunTerms, holdings: Holdings, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[bytes], Any]:
     tape = list(taped.draws)
-    monkeypatch.setattr(SOURCE, SimpleNamespace(urandom=lambda count: _next(tape, count)))
-    party = make_party(terms.to_bytes(), taped.name, holdings)
     said: list[Message] = []
-    for given in taped.inputs:
-        if isinstance(given, Message):
-            said += party.receive(Message.from_bytes(given.to_bytes()))
-        else:
-            said += party.start() if given == "start" else party.time_out()
-    monkeypatch.setattr(SOURCE, os)
+    with monkeypatch.context() as patch:
+        patch.setattr(SOURCE, SimpleNamespace(urandom=lambda count: _next(tape, count)))
+        party = make_party(terms.to_bytes(), taped.name, holdings)
+        for given in taped.inputs:
+            if isinstance(given, Message):
+                said += party.receive(Message.from_bytes(given.to_bytes()))
+            else:
+                said += party.start() if given == "start" else party.time_out()
     assert not tape
     return [message.to_bytes() for message in said], party.result()
 
@@ -86,7 +87,7 @@ def _next(tape: list[bytes], count: int) -> bytes:
             "train",
             "hidden",
             {
-                "text": HASHED,
+                "text": TextRecipe(dictionary="hashed", width=4),
                 "recipe": {"penalty": 0.1, "key_bits": BITS, "solver": "chebyshev",
                            "fraction_bits": 16},
             },

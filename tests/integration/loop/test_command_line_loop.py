@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.demos import train_loops_briefly
+from support.demos import count_few_words, learn_no_classifiers, train_loops_briefly
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
 
@@ -27,6 +27,8 @@ def test_exposure_falls_from_no_noise_to_strong_noise(
     community: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train_loops_briefly(monkeypatch)
+    count_few_words(monkeypatch)
+    learn_no_classifiers(monkeypatch)
     code, out, _ = run(
         "loop", community, "--epsilon", "40", "--epsilon", "0.2", "-N", "2", "--json",
         "--out", tmp_path / "out",
@@ -51,6 +53,8 @@ def test_without_a_truth_those_who_stay_at_the_top_decide(
     community: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train_loops_briefly(monkeypatch)
+    count_few_words(monkeypatch)
+    learn_no_classifiers(monkeypatch)
     posts, topics = community / "posts.parquet", community / "topics.toml"
     code, out, _ = run(
         "loop", posts, "--topics", topics, "--epsilon", "8", "--shape", "user", "--limit", "0.9"

@@ -1,18 +1,17 @@
-"""The loop with whole documents hidden: two more rows for each epsilon, the others as before."""
+"""The loop with whole documents hidden: two more rows for each epsilon."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.demos import train_loops_briefly
+from support.demos import count_few_words, learn_no_classifiers, train_loops_briefly
 
 import sottovoce as sv
 from sottovoce.corpus.simulate import write_files
-from sottovoce.loop._usefulness import Task
 
 Run = Callable[..., tuple[int, str, str]]
-COMMUNITY = sv.simulate(users=60, weeks=2, background_documents=1)
+COMMUNITY = sv.simulate(users=90, weeks=2, background_documents=1)
 NEW = {"way", "unit", "votes", "document_told", "document_bound"}
 
 
@@ -28,6 +27,8 @@ def test_the_loop_compares_both_ways_at_one_epsilon(
     community: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train_loops_briefly(monkeypatch)
+    count_few_words(monkeypatch)
+    learn_no_classifiers(monkeypatch)
     code, out, _ = run(
         "loop", community, "--epsilon", "40", "--shape", "user", "--json",
         "--whole-documents", "90", "--votes", "6", "--out", tmp_path / "out",
@@ -53,17 +54,6 @@ def test_the_loop_compares_both_ways_at_one_epsilon(
     assert together["document_bound"] == pytest.approx(1)
     assert "does not exist for a sum" in (tmp_path / "out" / "report.html").read_text()
     assert (tmp_path / "out" / "loop-3.svg").exists()
-
-
-def test_without_the_wish_rows_are_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    uses = ("jaccard", "accuracy", "accuracy_true", "totals_error")
-    known = {name: 0.5 for use in uses for name in (use, f"{use}_former")}
-    monkeypatch.setattr(Task, "usefulness", lambda *_: known)
-    compared = sv.loop.compare_settings(
-        COMMUNITY.posts, topics=COMMUNITY.topics, epsilon=8, shape="user"
-    )
-    assert [row["epsilon"] for row in compared.rows] == [None, "8"]
-    assert not NEW & set(compared.rows[0])
 
 
 def test_an_epsilon_that_cannot_be_kept_is_refused_in_a_sentence(community: Path, run: Run) -> None:

@@ -22,7 +22,7 @@ def _released(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return generator.integers(-3, 6, (24, 5)) + 2 * (codes[:, None] == np.arange(5)), codes
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(SEEDS, RATES, st.permutations(range(3)))
 def test_other_names_for_the_classes_permute_the_probabilities(
     seed: int, rate: float, names: list[int]
@@ -35,7 +35,7 @@ def test_other_names_for_the_classes_permute_the_probabilities(
         assert second[:, names] == pytest.approx(first, rel=1e-4, abs=1e-7)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(SEEDS, RATES)
 def test_the_order_of_words_and_of_documents_means_nothing(seed: int, rate: float) -> None:
     cells, codes = _released(seed)
@@ -50,7 +50,7 @@ def test_the_order_of_words_and_of_documents_means_nothing(seed: int, rate: floa
         assert other == pytest.approx(one, rel=1e-6, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(SEEDS, RATES)
 def test_released_cells_at_or_below_zero_all_say_the_same(seed: int, rate: float) -> None:
     cells, codes = _released(seed)

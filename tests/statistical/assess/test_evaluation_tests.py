@@ -86,13 +86,13 @@ def rejections(prefixes: list[str], runs: int) -> tuple[int, int, int, int]:
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         one, two = ([scores] * len(judged) for scores in rng.normal(size=(2, 100)) + sensitive)
-        draws = bootstrap_metrics(judged, {"1": one, "2": two}, replicates=200, seed=seed)
+        draws = bootstrap_metrics(judged, {"1": one, "2": two}, replicates=100, seed=seed)
         drawn += paired_difference(0.0, draws["1"]["map"], draws["2"]["map"]).p_value < 0.05
         test = paired_test(user_hits(judged, one), user_hits(judged, two))
         student += test.p_t < 0.05
         swapped += test.p_permutation < 0.05
         nothing = [rng.normal(size=100)] * len(judged)
-        found = stratified_test(judged, nothing, strata, permutations=199, seed=seed)
+        found = stratified_test(judged, nothing, strata, permutations=99, seed=seed)
         shuffled += found.p_value < 0.05
     return drawn, student, swapped, shuffled
 
@@ -119,7 +119,7 @@ def test_shuffling_within_volume_unmasks_a_measure_that_only_sees_volume() -> No
         one_stratum = np.zeros(2000, dtype=np.int64)
 
         def p_value(scores: Floats, strata: Integers, seed: int = seed) -> float:
-            test = stratified_test([topic], [scores], [strata], permutations=199, seed=seed)  # noqa: B023 - called at once
+            test = stratified_test([topic], [scores], [strata], permutations=99, seed=seed)  # noqa: B023 - called at once
             return test.p_value
 
         fooled += p_value(volume, one_stratum) < 0.05

@@ -130,9 +130,9 @@ def test_a_lying_insider_without_noise_gains_what_collude_allows_for() -> None:
 
 def test_words_that_a_coordinator_chose_for_documents_gain_no_more() -> None:
     """A list of nothing but the words of some documents, each of whose cells is its own."""
-    words, scores = tuple(f"w{at:04}" for at in range(1000)), []
-    there = np.random.default_rng(4).integers(0, 2, (6, 500)).astype(bool)
-    places = pair_places(np.arange(0, 1000, 2), np.arange(1, 1000, 2), len(words))
+    words, scores = tuple(f"w{at:04}" for at in range(300)), []
+    there = np.random.default_rng(4).integers(0, 2, (20, 150)).astype(bool)
+    places = pair_places(np.arange(0, 300, 2), np.arange(1, 300, 2), len(words))
     for targets in there:
         own = tuple(f"{words[2 * at]} {words[2 * at + 1]}" for at in np.flatnonzero(targets))
         peers = {

@@ -103,11 +103,11 @@ def test_every_epsilon_is_reached_nearly_and_never_exceeded(epsilon: str) -> Non
 
 
 def test_the_same_count_asked_for_again_tells_nothing_more() -> None:
-    assert Counts("2", answers=2).audit(trials=9000).holds
+    assert Counts("2", words=100, answers=2).audit(trials=5000).holds
 
 
 def test_noise_that_is_drawn_again_without_paying_is_caught() -> None:
-    report = DrawnAgain("2", answers=2).audit(trials=9000)
+    report = DrawnAgain("2", words=100, answers=2).audit(trials=5000)
     assert failing(report) == {DOCUMENT}
     assert reached(report) > 1.5
 
@@ -119,7 +119,7 @@ def test_a_peer_without_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
         return draw(share, number) * (next(calls) % 4 > 0)
 
     monkeypatch.setattr(NoiseShare, "draw", silent_first)
-    assert failing(Counts("2").audit(trials=9000)) == {LAW, DOCUMENT}
+    assert failing(Counts("2", words=100).audit(trials=5000)) == {LAW, DOCUMENT}
 
 
 def test_shares_of_the_wrong_size_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:

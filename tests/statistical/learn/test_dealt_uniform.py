@@ -35,8 +35,8 @@ SYSTEM = gram_system(ROWS, [4, 1, 0, -2, 3], 2)
 PLAIN = gram_system([[1, 0, 0, 0, 0]], [0, 0, 0, 0, 0], 1)
 PLAN = plan_dealt(tight_bounds(SYSTEM), key_bits=BITS)
 HALF = mask_bound(PLAN.largest) // 2
-RUNS = 160
-FAULTY_RUNS = 30
+RUNS = 120
+FAULTY_RUNS = 12
 HONEST, CAUGHT = 1e-6, 1e-12
 
 # What C and K see, by name: raw integers, and below what each must lie.

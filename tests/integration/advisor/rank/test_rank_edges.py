@@ -5,9 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.rank_servers import Clock, description, listening, noise_service
+from support.rank_servers import Clock, description, having_published, listening, noise_service
 
-from sottovoce.advisor.rank._client import RankClient
 from sottovoce.advisor.rank._edges import load_edges
 
 Command = Callable[..., tuple[int, str, str]]
@@ -35,14 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def published(folder: Path, run: Command, *options: str) -> tuple[int, str, str]:
     """Ask for edges once ten people have reported about one of two topics, near each other."""
-    clock = Clock()
-    rules = description(epsilon="60", topics=2)
-    with listening(noise_service(folder, clock, rules)) as url:
-        for person in range(10):
-            client = RankClient(url, folder / f"person {person}", budget=60)
-            client.report("debt", 0.1 + person / 1000)
-            client.close()
-        clock.day += 1
+    with having_published(folder, topics=2) as url:
         return run("rank-edges", url, "--out", "edges.json", *options)
 
 
@@ -57,7 +49,7 @@ def test_edges_move_to_where_people_are_and_serve_the_next_server(
     edges = load_edges(Path("edges.json"))
     assert all(0.1 <= edge <= 0.15 for edge in edges["debt"].buckets.edges)
     assert edges["illness"].buckets.edges[0] == 0.05
-    words = ("--topics", "topics.toml", "--measure", "lda", "--edges", "edges.json", "--dry-run")
+    words = ("--topics", "topics.toml", "--measure", "bow-t", "--edges", "edges.json", "--dry-run")
     code, out, _ = run("rank-server", *words, "--json")
     assert code == 0
     announced = {topic["name"]: tuple(topic["edges"]) for topic in json.loads(out)["topics"]}

@@ -35,7 +35,7 @@ def second(folder: Path) -> list[RankService]:
     return [second, first]
 
 
-@pytest.mark.parametrize("examples", [5, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [3, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 @pytest.mark.parametrize(
     ("servers", "routes"), [(noise, 4), (first, 4), (second, 6)], ids=["noise", "first", "second"]
