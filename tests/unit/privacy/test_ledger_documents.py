@@ -142,6 +142,34 @@ def test_a_few_documents_may_be_vouched_for_and_a_corpus_may_not(ledger: Ledger)
         spend(ledger, asked("c", TEXTS, 40, others=True))
 
 
+def test_new_documents_that_come_with_a_few_known_ones_are_not_said_to_have_spent(
+    ledger: Ledger,
+) -> None:
+    spend(ledger, asked("a", TEXTS[:10], 2))
+    more = ledger.kept(asked("b", TEXTS, 4))
+    with pytest.raises(
+        BudgetError,
+        match="10 of these 100 documents have spent 2 of 2 already, at N=2; 90 have spent nothing, "
+        "but may spend 2 like the others",
+    ) as refused:
+        ledger.quote(more, shared=True)
+    assert refused.value.may_be_others
+    assert spent(spend(ledger, asked("b", TEXTS, 4, others=True))) == [(10, 6), (90, 4)]
+    account = ledger.account(more.corpus)
+    assert {group.budget.epsilon for group in account.groups if group.documents == 90} == {4}
+    # Vouched for again, they are known, and no more is left to them.
+    with pytest.raises(BudgetError, match="corpus has spent 6 of 2.*too many to be other"):
+        spend(ledger, asked("c", TEXTS, 4, others=True))
+
+
+def test_documents_that_are_mostly_known_lend_their_budget_whatever_is_vouched(
+    ledger: Ledger,
+) -> None:
+    spend(ledger, asked("a", TEXTS[:60], 2))
+    with pytest.raises(BudgetError, match="60 of these 100 documents.*too many to be other"):
+        spend(ledger, asked("b", TEXTS, 4, others=True))
+
+
 def test_a_corpus_does_not_change_its_documents(ledger: Ledger) -> None:
     spend(ledger, asked("a", TEXTS), BUDGET)
     kept = ledger.kept(asked("a", TEXTS))

@@ -22,6 +22,7 @@ from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger._documents import DocumentSet, Hashes, LedgerKey
 from sottovoce.privacy.ledger._groups import (
     DocumentGroup,
+    are_few,
     charge_groups,
     columns_of,
     groups_of,
@@ -186,12 +187,16 @@ def budget_for_new(
 ) -> LimitedPrecision:
     """What documents may spend that come without a budget: as those they come with, or just this.
 
-    A ledger of somebody's own choice that knows other documents but none of these needs it said,
+    Where the few that are known are vouched to be others, new ones may spend this at least. A
+    ledger of somebody's own choice that knows other documents but none of these needs it said,
     unless they have budgets ``elsewhere``.
     """
-    known = [group.budget for group in known_groups(connection, payers.hashes)]
+    known = known_groups(connection, payers.hashes)
     if known or elsewhere:
-        return min((*known, *elsewhere), key=lambda budget: budget.rate)
+        budgets = [*(group.budget for group in known), *elsewhere]
+        least = min(budgets, key=lambda budget: budget.rate)
+        apart = request.others and are_few(known, payers.hashes.size)
+        return request.guarantee if apart and least.rate < request.guarantee.rate else least
     if not shared and connection.execute("SELECT 1 FROM budget").fetchone():
         raise no_budget()
     return request.guarantee

@@ -140,7 +140,7 @@ def charge_groups(
     check_units(groups, guarantee)
     after = [group.after(guarantee.rate) for group in groups]
     short = [before for before, then in zip(groups, after, strict=True) if then.left < 0]
-    if short and not (others and are_few(short, groups)):
+    if short and not (others and are_few(short, total(groups))):
         raise over_budget(short, groups, guarantee, others=others)
     connection.executemany(
         "UPDATE document_group SET rate = ? WHERE id = ?",
@@ -159,9 +159,9 @@ def check_units(groups: Sequence[DocumentGroup], guarantee: LimitedPrecision) ->
             )
 
 
-def are_few(some: Sequence[DocumentGroup], groups: Sequence[DocumentGroup]) -> bool:
-    """Whether ``some`` hold less than half of the documents."""
-    return _total(some) < _FEW * _total(groups)
+def are_few(some: Sequence[DocumentGroup], whole: int) -> bool:
+    """Whether ``some`` hold less than half of ``whole`` documents."""
+    return total(some) < _FEW * whole
 
 
 def tightest(groups: Sequence[DocumentGroup]) -> DocumentGroup:
@@ -177,26 +177,30 @@ def over_budget(
     others: bool,
 ) -> BudgetError:
     """What to say when documents would go beyond their budget."""
-    worst = tightest(short)
+    whole, paid = total(groups), [group for group in short if group.spent] or short
+    worst = tightest(paid)
     n = worst.budget.n
     amount = f"{text_up(worst.spent * n)} of {text_up(worst.budget.epsilon)}"
-    whole = _total(short) == _total(groups)
     told = f"the corpus has spent {amount}"
-    if not whole:
-        told = overlap_in_words(short, _total(groups))
+    if total(paid) != whole:
+        told = overlap_in_words(paid, whole)
+    if new := [group for group in short if group not in paid]:
+        most = text_up(tightest(new).budget.rate * n)
+        told += f"; {total(new):,} have spent nothing, but may spend {most} like the others"
+    few = are_few(paid, whole)
     many = " They are too many to be other documents that happen to say the same."
     error = BudgetError(
         f"the release needs epsilon={text_up(guarantee.rate * n)} at N={n}, and {told}; nothing "
         "was spent or released. The first release of a corpus sets its budget, and it cannot be "
-        f"raised.{many if others else ''}"
+        f"raised.{many if others and not few else ''}"
     )
-    error.may_be_others = not others and are_few(short, groups)
+    error.may_be_others = few and not others
     return error
 
 
 def overlap_in_words(some: Sequence[DocumentGroup], whole: int) -> str:
     """How many of ``whole`` documents have spent before, and at most how much."""
-    worst, number = tightest(some), _total(some)
+    worst, number = tightest(some), total(some)
     n = worst.budget.n
     who = "all of" if number == whole else f"{number:,} of"
     verb = "has" if number == 1 else "have"
@@ -205,7 +209,8 @@ def overlap_in_words(some: Sequence[DocumentGroup], whole: int) -> str:
     return f"{who} these {whole:,} documents {verb} spent {most}{amount} already, at N={n}"
 
 
-def _total(groups: Sequence[DocumentGroup]) -> int:
+def total(groups: Sequence[DocumentGroup]) -> int:
+    """How many documents they hold."""
     return sum(group.documents for group in groups)
 
 
