@@ -71,6 +71,10 @@ _TRUST = {
     "local": "Noise can be added where each document is; nobody has to be trusted with it.",
     "central": "Whoever computed the word frequencies saw all true counts and must be trusted.",
 }
+_TRUST_OF_GROUPS = (
+    "Whoever put the documents of a row together saw their true counts and must be trusted. A "
+    "document in what is said here is a row."
+)
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,9 @@ class ReleaseCard:
 
     def threat_model(self) -> str:
         """Who must be trusted, and against whom the promise holds."""
-        return f"{_READER} {_TRUST[self.prior['kind']]} {COMPUTATIONAL}"
+        local = self.prior["kind"] != "central"
+        trust = _TRUST_OF_GROUPS if local and self.groups else _TRUST[self.prior["kind"]]
+        return f"{_READER} {trust} {COMPUTATIONAL}"
 
 
 def make_card(
@@ -211,8 +217,10 @@ def _refuse_unknown(fields: Mapping[str, Any]) -> None:
 
 def _first(card: ReleaseCard, fields: Mapping[str, Any]) -> dict[str, str]:
     """What a card of the first ones says otherwise; its numbers are the same."""
-    said = card.threat_model().replace(_READER, _FIRST_READER)
-    return {"threat_model": said} if fields["threat_model"] == said else {}
+    now, then = card.threat_model(), _TRUST[card.prior["kind"]]
+    once = [now.replace(_TRUST_OF_GROUPS, then)]
+    once += [said.replace(_READER, _FIRST_READER) for said in (now, *once)]
+    return {"threat_model": fields["threat_model"]} if fields["threat_model"] in once else {}
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -45,10 +45,15 @@ def _release_unit(card: ReleaseCard) -> str:
         else f"Of each user at most {card.documents_per_user} documents are in it, and for these "
         f"together N = {card.per_user.n} and epsilon = {text_up(card.per_user.epsilon)} hold."
     )
+    row = _row(card)
     return (
-        f"Up to N = {card.guarantee.n} words of one document; not the document as a whole, and not "
-        f"that it is there. {WORD} {user}"
+        f"Up to N = {card.guarantee.n} words of one {row}; not the {row} as a whole, and not that "
+        f"it is there. {WORD} {user}"
     )
+
+
+def _row(card: ReleaseCard) -> str:
+    return "document" if card.groups is None else "row (all documents of a group)"
 
 
 def _release_epsilon(card: ReleaseCard) -> str:
@@ -73,6 +78,11 @@ def _release_model(card: ReleaseCard) -> str:
         if card.prior["kind"] == "public"
         else f" Word frequencies were learnt under noise too, at {card.prior['rate']} of the rate."
     )
+    if card.groups is not None:
+        return (
+            "A trusted curator: whoever put the documents of a row together, which may be many "
+            f"people's, saw their true counts. Noise is on each row by itself.{paid}"
+        )
     return (
         "The local model: noise is on each document by itself, so that it could have been added "
         "before anybody else saw it. Where somebody has the true texts, as whoever made this "
@@ -109,8 +119,10 @@ def _release_accuracy(card: ReleaseCard) -> str:
 
 
 def _release_not_protected(card: ReleaseCard) -> str:
+    of_groups = "rows, in which order, and which groups there are"
+    whose = "documents, in which order and whose" if card.groups is None else of_groups
     told = [
-        f"that there are {card.documents} documents, in which order and whose",
+        f"that there are {card.documents} {whose}",
         "what a long document is about: each of its words adds to what can be told",
     ]
     if card.vocabulary["data_dependent"] or card.vocabulary["declared"]:

@@ -125,6 +125,15 @@ def test_a_curator_is_named_where_there_was_one() -> None:
     assert "The local model" in release_statement(a_card()).answers["model"]
 
 
+def test_rows_of_several_documents_are_nobody_s_own() -> None:
+    told = release_statement(a_card(groups={"by": "thread", "ids": False})).answers
+    assert "words of one row (all documents of a group)" in told["unit"]
+    assert "trusted curator: whoever put the documents of a row together" in told["model"]
+    assert "41 rows" in told["not_protected"]
+    assert "whose" not in told["not_protected"]
+    assert "nobody has to be trusted" not in told["threats"]
+
+
 def test_accounting_that_does_not_hold_is_said_to() -> None:
     weaker = a_card(stated=LimitedPrecision(5, 1), accounting="paper")
     assert "does not hold" in release_statement(weaker).answers["epsilon"]

@@ -22,6 +22,7 @@ from sottovoce.release._audit import audit_presence, audit_release
 from sottovoce.release._card import ReleaseCard, make_card, read_card
 from sottovoce.release._counts import Matrix
 from sottovoce.release._folder import unpack_bundle, verified_card, write_bundle
+from sottovoce.release._groups import Grouping
 from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._settings import ReleaseSettings
 from sottovoce.release.compression import load_maps
@@ -102,6 +103,20 @@ def test_a_card_of_the_first_ones_is_read() -> None:
     fields["threat_model"] = fields["threat_model"].replace("Whoever computed", "Nobody who made")
     with pytest.raises(InputError, match="contradicts itself"):
         read_card(json.dumps(fields))
+
+
+def test_whoever_groups_documents_is_trusted_and_a_card_that_denied_it_is_read() -> None:
+    local = plan(ReleaseSettings(LimitedPrecision(2, 1)))
+    grouped = make_card(local, VOCABULARY, documents=2, grouping=Grouping("thread"))
+    alone = make_card(local, VOCABULARY, documents=2)
+    fields = json.loads(grouped.as_json())
+    assert "put the documents of a row together saw" in fields["threat_model"]
+    assert "nobody has to be trusted" not in fields["threat_model"]
+    then = fields | {"threat_model": alone.threat_model()}
+    assert read_card(json.dumps(then)) == grouped
+    now = json.loads(alone.as_json()) | {"threat_model": grouped.threat_model()}
+    with pytest.raises(InputError, match="contradicts itself"):
+        read_card(json.dumps(now))
 
 
 def test_a_card_without_a_field_is_refused() -> None:
