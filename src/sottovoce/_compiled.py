@@ -50,11 +50,17 @@ def on_threads(tasks: Sequence[Callable[[], Result]], threads: int | None = None
 
     def work() -> None:
         # Whoever is free takes the next; the interpreter's lock guards the iterator.
-        for number, task in numbered:
-            results[number] = task()
+        try:
+            for number, task in numbered:
+                results[number] = task()
+        finally:
+            # After an error nobody begins another.
+            deque(numbered, maxlen=0)
 
-    others = [_standing().submit(work) for _ in range(threads - 1)]
+    others = list[Future[None]]()
     try:
+        # In a context of its own: what a task sets must not be there for the thread's next one.
+        others.extend(_standing().submit(Context().run, work) for _ in range(threads - 1))
         Context().run(work)
     finally:
         # What has not begun has nothing left to do; so a task may itself run tasks on threads.

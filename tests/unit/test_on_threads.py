@@ -3,12 +3,14 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 
 import pytest
 
+from sottovoce import _compiled
 from sottovoce._compiled import on_threads
 
 OUTER: ContextVar[str] = ContextVar("outer", default="none")
@@ -84,6 +86,43 @@ def test_no_task_on_several_threads_sees_the_caller_s_variables() -> None:
         assert on_threads([OUTER.get] * 3) == ["none"] * 3
     finally:
         OUTER.reset(token)
+
+
+def test_what_a_task_sets_is_gone_when_its_thread_has_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    meeting = threading.Barrier(3, timeout=10)
+
+    def task() -> str:
+        found = OUTER.get()
+        OUTER.set("left behind")
+        # So that each thread has one task.
+        meeting.wait()
+        return found
+
+    with ThreadPoolExecutor(2) as pool:
+        monkeypatch.setattr(_compiled, "_POOL", [pool])
+        assert [on_threads([task] * 3) for _ in range(2)] == [["none"] * 3] * 2
+
+
+def test_after_an_error_no_other_task_is_begun() -> None:
+    meeting, began = threading.Barrier(2, timeout=10), list[int]()
+
+    def fail() -> None:
+        meeting.wait()
+        raise ValueError
+
+    def late() -> None:
+        meeting.wait()
+        time.sleep(0.1)
+
+    def begin() -> None:
+        began.append(1)
+
+    for first, second in ((fail, late), (late, fail)):
+        with pytest.raises(ValueError):  # noqa: PT011 - it has no words
+            on_threads([first, second, *[begin] * 20], 2)
+    assert began == []
 
 
 def test_a_forked_process_starts_threads_of_its_own() -> None:

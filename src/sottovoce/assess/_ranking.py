@@ -50,6 +50,7 @@ _SCORES_FOR_THREADS = 1 << 17
 # So many scores are ordered in one step, and so many steps at least are there for each thread.
 _SCORES_AT_ONCE = 1 << 19
 _STEPS_OF_A_THREAD = 4
+_LARGEST_NAMES = (1 << 31) - 1  # in bytes; strings of Arrow's have no larger numbers
 _BAND_NAMES = (*(f"top {percent}%" for percent in BANDS), REST)
 _NAMES = pa.array(_BAND_NAMES, pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -305,7 +306,8 @@ def rank_batches(
 
     chosen = chosen_topics(state, topics)
     most = -(-len(measures) * len(chosen) // (_STEPS_OF_A_THREAD * threads))
-    parts = list(_parts(state, chosen, min(most, _SCORES_AT_ONCE // len(state))))
+    most = min(most, _SCORES_AT_ONCE // len(state), _LARGEST_NAMES // max(1, names.nbytes))
+    parts = list(_parts(state, chosen, most))
     tasks = [partial(ranked, measure, some) for measure in measures for some in parts]
     few = len(measures) * len(chosen) * len(state) < _SCORES_FOR_THREADS
     return chain.from_iterable(in_turn(tasks, 1 if few else threads))

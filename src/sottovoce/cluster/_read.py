@@ -116,7 +116,8 @@ def added_up(frame: Spark, **kinds: str) -> tuple[NDArray[Any], ...]:
     Workers add, in a tree, so that the driver gets a few rows and not one for each part.
     """
     sums: tuple[NDArray[Any], ...] = frame.rdd.map(partial(_unpacked, kinds)).treeReduce(_added)
-    return sums
+    # The one row of one part is added to none, and nobody may write into its bytes.
+    return tuple(np.require(each, requirements="W") for each in sums)
 
 
 def _unpacked(kinds: Mapping[str, str], row: Spark) -> tuple[NDArray[Any], ...]:

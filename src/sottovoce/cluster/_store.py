@@ -27,7 +27,8 @@ class SparkStore:
         with _in_words(address):
             self._system = path.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001 - likewise
             self._folder = self._system.makeQualified(path)
-            self.address = str(self._folder.toUri().toString())
+            # Not its URI's text, in which a blank is %20, and which no longer names the folder.
+            self.address = str(self._folder.toString())
 
     @property
     def local(self) -> Path | None:
@@ -77,8 +78,11 @@ class SparkStore:
 
     def remove(self, name: str) -> None:
         """Remove a file or a folder in it."""
+        path = self._fs.Path(self._folder, name)
         with _in_words(self.address):
-            self._system.delete(self._fs.Path(self._folder, name), True)
+            # Some systems raise nothing where they cannot.
+            if not self._system.delete(path, True) and self._system.exists(path):
+                raise InputError(f"cannot remove {name} from {self.address}; try again.")
 
 
 def store_at(session: Spark, address: str) -> ReleaseStore:

@@ -40,6 +40,7 @@ class Vocabulary:
     """How the terms were chosen, in words for a card: never a term or a count."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", tuple(self.terms))
         if not self.terms:
             raise ParameterError("a vocabulary needs at least 1 term, got none.")
         repeated = len(self.terms) - len(set(self.terms))

@@ -94,6 +94,8 @@ class GeometricMechanism:
         """
         if threshold is not None:
             threshold = positive_integer(threshold, "threshold")
+        if threads is not None:
+            threads = positive_integer(threads, "threads")
         rows, shape = _rows_of(counts, threads), counts.shape
         if not shape[0] * shape[1]:
             return csr_array(shape, dtype=np.int64)

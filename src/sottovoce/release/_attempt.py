@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from sottovoce._files import whole_file
+from sottovoce._files import nearest_folder, whole_file
 from sottovoce.errors import LedgerError
 from sottovoce.privacy._randomness import system_bytes
 from sottovoce.release._shards import SHARD_FOLDERS
@@ -21,7 +21,8 @@ def new_attempt(note: Path, address: str) -> str:
     """The name of a new folder of shards at ``address``, noted before anything is in it."""
     folder = f"counts-{system_bytes(8).hex()}"
     with whole_file(note, private=True) as temporary:
-        temporary.write_text(json.dumps({"where": address, "folder": folder}))
+        noted = {"where": address, "folder": folder, "device": _device(address)}
+        temporary.write_text(json.dumps(noted))
     return folder
 
 
@@ -40,7 +41,17 @@ def clear_attempt(note: Path, store_at: Callable[[str], ReleaseStore]) -> None:
             f"{note} cannot be read, and says where shards of an unfinished release lie; remove "
             "that release's folder, and then this file."
         )
+    if not Path(where).exists() and found.get("device") != _device(where):
+        raise LedgerError(
+            f"shards of an unfinished release lie in {where}, which cannot be reached: see that "
+            f"its disk is there. If they are gone for good, remove {note}."
+        )
     store_at(where).remove(folder)
+
+
+def _device(address: str) -> int | None:
+    """The disk that a folder of this machine is on, or would be; None for one of a cluster's."""
+    return nearest_folder(Path(address)).stat().st_dev if address.startswith("/") else None
 
 
 def local_store_at(address: str) -> LocalStore:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ from sottovoce.assess.measures._catalogue import PAPER_METHODS
 from sottovoce.cluster._analyse import release_on_spark
 from sottovoce.cluster._assess import SparkAssessPlan as AssessPlan
 from sottovoce.cluster._assess import assess_files, score_on_spark
+from sottovoce.cluster._read import added_up
 from sottovoce.cluster._release import SparkWriters, counted_documents
 from sottovoce.cluster._session import open_session
 from sottovoce.cluster._store import SparkStore
@@ -190,7 +192,8 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
     spark: Spark, mounted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words, corpus, dead = tmp_path / "words.txt", tmp_path / "texts", tmp_path / "dead"
-    out, address = mounted / "out", "viewfs://test/mounted/out"
+    # A name that is written otherwise in a URI.
+    out, address = mounted / "100% #1 out", "viewfs://test/mounted/100% #1 out"
     words.write_text(Vocabulary.public(WORDS).as_text())
     # The second file is larger, and comes second all the same.
     written(corpus, POSTS.select(["text"])[:20], POSTS.select(["text"])[20:])
@@ -233,6 +236,38 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
         for block, end in zip(blocks, [b.first_document for b in blocks[1:]] + [120], strict=True)
     ]
     assert not (load_release(out).counts - sparse.vstack(expected)).nnz
+
+
+def test_sums_of_a_single_row_are_their_caller_s_to_change(spark: Spark) -> None:
+    packed = np.array([0.0, 1.0]).tobytes().hex()
+    for rows in (1, 2):
+        (sums,) = added_up(spark.range(rows).selectExpr(f"unhex('{packed}') AS sums"), sums="<f8")
+        sums += 1
+        assert sums.tolist() == [1, 1 + rows]
+
+
+def test_what_cannot_be_removed_is_told(
+    spark: Spark, mounted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SparkStore(spark, "viewfs://test/mounted/kept")
+    store.write("shard", b"noise")
+
+    class Refusing:
+        def __getattr__(self, name: str) -> object:
+            return getattr(sound, name)
+
+        def delete(self, *_: object) -> bool:
+            return False
+
+    sound = store._system
+    with monkeypatch.context() as patched, pytest.raises(InputError, match="cannot remove shard"):
+        patched.setattr(store, "_system", Refusing())
+        store.remove("shard")
+    assert (mounted / "kept" / "shard").exists()
+    store.remove("shard")
+    # What is not there need not be removed.
+    store.remove("shard")
+    assert store.names() == []
 
 
 def _noting(drawings: list[Drawing]) -> Callable[..., Drawing]:

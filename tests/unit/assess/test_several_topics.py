@@ -1,10 +1,12 @@
 """Scores for several topics together are those for each of them alone."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 from support.communities import CATALOGUE, random_posts
 
-from sottovoce.assess import Setting
+from sottovoce.assess import Setting, _orders, _ranking, rank
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess.measures._catalogue import MEASURES
 
@@ -22,3 +24,23 @@ def test_topics_together_score_as_each_alone(mode: str) -> None:
         assert np.array_equal(together, alone)
         evident = [int(measure.evident(state, topic).sum()) for topic in topics]
         assert measure.evident_users(state, topics) == evident
+
+
+def test_long_names_are_ordered_for_fewer_topics_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, plan = plan_scoring(CATALOGUE, [], ("bow",))
+    state = plan.state_of(random_posts(9, posts=150).to_batches())
+    measures = {"bow": MEASURES["bow"]}
+    together, sizes, sound = rank(state, measures, threads=1), list[int](), _orders.rearranged
+
+    def rearranged(names: pa.Array, orders: NDArray[np.int32]) -> pa.Array:
+        sizes.append(names.nbytes * len(orders))
+        return sound(names, orders)
+
+    monkeypatch.setattr(_ranking, "_STEPS_OF_A_THREAD", 1)
+    monkeypatch.setattr(_ranking, "rearranged", rearranged)
+    assert rank(state, measures, threads=1).table.equals(together.table)
+    most = 2 * max(sizes) // 3
+    monkeypatch.setattr(_ranking, "_LARGEST_NAMES", most)
+    sizes.clear()
+    assert rank(state, measures, threads=1).table.equals(together.table)
+    assert max(sizes) <= most

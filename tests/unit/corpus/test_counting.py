@@ -258,3 +258,11 @@ def test_words_are_counted_however_many_a_list_has(
     texts = [pa.array([text]) for text in ("the sea", "a loan and the sea")]
     counts = count_batches(texts, Vocabulary.public(["loan", "sea", "sun"]), rules)
     assert [each.toarray().tolist() for each in counts] == [[[0, 1, 0]], [[1, 1, 0]]]
+
+
+def test_words_and_stop_words_may_be_given_as_any_collection() -> None:
+    words = Vocabulary(["the", "sea"], data_dependent=False, origin="a list")  # type: ignore[arg-type]  # as people do
+    for given in (["the"], {"the"}, ("the",)):
+        rules = TokenRules(stop_words=given)  # type: ignore[arg-type]  # likewise
+        (counts,) = count_batches([pa.array(["the sea"])], words, rules)
+        assert counts.toarray().tolist() == [[0, 1]]

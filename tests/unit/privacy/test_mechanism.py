@@ -90,6 +90,15 @@ def test_sparse_noise_repeats_neither_between_threads_nor_between_calls() -> Non
     assert len(set(halves)) == 4
 
 
+@pytest.mark.parametrize("threads", [0, -1])
+def test_a_number_of_threads_that_is_none_is_refused(threads: int) -> None:
+    mechanism, counts = GeometricMechanism(1), np.ones((2, 2), np.int64)
+    with pytest.raises(ParameterError, match="threads must be > 0"):
+        mechanism.sparse(csr_array(counts), threads=threads)
+    with pytest.raises(ParameterError, match="threads must be > 0"):
+        mechanism.dense(counts, threads=threads)
+
+
 def test_several_threads_share_no_noise() -> None:
     noise = GeometricMechanism(1).noise(1 << 19, threads=2)
     half = noise.size // 2

@@ -17,7 +17,7 @@ from sottovoce.errors import InputError, LedgerError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy._repeatable import RepeatableMechanism
 from sottovoce.privacy.ledger import DocumentSet, Ledger
-from sottovoce.release import _sharded_job, _stores
+from sottovoce.release import _attempt, _sharded_job, _stores
 from sottovoce.release._counts import Counts
 from sottovoce.release._folder import CARD_FILE
 from sottovoce.release._inputs import CountedDocuments, CountsElsewhere
@@ -274,6 +274,24 @@ def test_one_machine_draws_nothing_while_another_noise_may_lie_where_it_cannot_l
         release_to_folder(job, ledger, tmp_path / "one")
     assert not (tmp_path / "one" / CARD_FILE).exists()
     assert note.exists()
+
+
+def test_nothing_is_drawn_while_the_disk_of_another_noise_is_not_there(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = job_of()
+    first, second = died(tmp_path, ledger, job), LocalStore(tmp_path / "second")
+    first.folder.rename(tmp_path / "away")
+    with monkeypatch.context() as patched:
+        # Where the disk was is a folder of another.
+        patched.setattr(_attempt, "_device", lambda _: -1)
+        writers = Writers(second)
+        with pytest.raises(LedgerError, match="cannot be reached"):
+            release_to_shards(job, ledger, second, writers)
+        assert writers.drawings == []
+    # It is there, and the folder is not: somebody removed it.
+    release_to_shards(job, ledger, second, Writers(second))
+    assert load_release(second.folder).card.documents == 10
 
 
 def test_a_request_that_was_paid_for_is_not_put_among_the_shards_of_another(

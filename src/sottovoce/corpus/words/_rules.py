@@ -34,6 +34,8 @@ class TokenRules:
     bigrams: bool = False
 
     def __post_init__(self) -> None:
+        # Whoever counts is kept by the rules, so that these must not change.
+        object.__setattr__(self, "stop_words", frozenset(self.stop_words))
         if not 1 <= self.shortest <= LONGEST_WORD:
             raise ParameterError(
                 f"shortest must be between 1 and {LONGEST_WORD}, got {self.shortest}."
