@@ -1,5 +1,7 @@
 """Scores for several topics together are those for each of them alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,7 +10,8 @@ from support.communities import CATALOGUE, random_posts
 
 from sottovoce.assess import Setting, _orders, _ranking, rank
 from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.measures._catalogue import MEASURES
+from sottovoce.assess.measures._catalogue import MEASURES, Measure
+from sottovoce.errors import ParameterError
 
 
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
@@ -24,6 +27,17 @@ def test_topics_together_score_as_each_alone(mode: str) -> None:
         assert np.array_equal(together, alone)
         evident = [int(measure.evident(state, topic).sum()) for topic in topics]
         assert measure.evident_users(state, topics) == evident
+
+
+@pytest.mark.parametrize("users", [1, 1_000])
+def test_a_measure_that_scores_other_users_than_there_are_is_refused(users: int) -> None:
+    _, plan = plan_scoring(CATALOGUE, [], ("bow",))
+    state = plan.state_of(random_posts(9, posts=150).to_batches())
+    wrong = Measure(lambda _state, _topic, _setting: np.zeros(users))
+    several = replace(wrong, several=lambda _state, topics, _setting: np.zeros((len(topics), 2)))
+    for each in (wrong, several):
+        with pytest.raises(ParameterError, match="one score for each of the"):
+            rank(state, {"wrong": each})
 
 
 def test_long_names_are_ordered_for_fewer_topics_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

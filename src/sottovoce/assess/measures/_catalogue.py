@@ -83,7 +83,7 @@ class Measure:
     where nobody has, nobody is in a band. Without it everybody counts as having given some.
     ``word_buckets``: it needs which words were used in which time bucket. ``several``: the scores
     for some topics, a row each, where that takes fewer steps than ``score`` for one after the
-    other; they must be the same.
+    other; they must be the same, so that whoever replaces one replaces both.
 
     >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
     False
@@ -98,9 +98,17 @@ class Measure:
 
     def scores(self, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
         """Topics x users."""
-        if self.several is not None:
-            return self.several(state, topics, setting)
-        return np.array([self.score(state, topic, setting) for topic in topics])
+        rows: Scores | list[Scores] = (
+            [self.score(state, topic, setting) for topic in topics]
+            if self.several is None
+            else self.several(state, topics, setting)
+        )
+        if [np.shape(row) for row in rows] != [(len(state),)] * len(topics):
+            raise ParameterError(
+                f"a measure must give one score for each of the {len(state):,} users and each "
+                "topic; mend the measure."
+            )
+        return np.asarray(rows)
 
     def evident_users(self, state: "State", topics: Sequence[str]) -> list[int]:
         """For each topic how many users have written anything that speaks for it."""
