@@ -8,6 +8,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
+from schemathesis.checks import positive_data_acceptance
 from support.rank_servers import UNLIMITED, Clock, description, noise_service, pair
 
 from sottovoce.web.rank._app import create_app
@@ -59,7 +60,10 @@ def test_every_route_keeps_to_its_document(
         @settings(generated, max_examples=examples)
         @given(case=operation.as_strategy(generation_mode=mode))
         def keeps_to_its_document(case: schemathesis.Case[Any]) -> None:
-            case.call_and_validate()
+            # How many ones a report has is a rule of its topic, which a schema cannot tell.
+            noised = servers is noise and case.method == "POST"
+            left_out = [positive_data_acceptance] if noised else []
+            case.call_and_validate(excluded_checks=left_out)
 
         # There is nothing to get wrong about a request without parameters.
         if mode is GenerationMode.POSITIVE or operation.path != "/description":
