@@ -67,7 +67,8 @@ def test_ranks_are_written_for_the_owner_only_and_no_user_is_named(run: Run, fol
     )
     assert (code, err) == (0, "")
     assert "30 users, 300 posts" in out
-    assert not any(f"u{number}" in out for number in range(30))
+    shown = out.replace(str(folder), "")
+    assert not any(f"u{number}" in shown for number in range(30))
     ranks = pq.read_table(folder / "ranks.parquet")
     assert ranks.column_names == ["measure", "user", "topic", "score", "rank", "band"]
     assert set(ranks["topic"].to_pylist()) == {"debts", "depression"}
