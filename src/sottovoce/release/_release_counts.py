@@ -217,7 +217,7 @@ def release_counts(
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     dry_run: bool = False,
 ) -> Release | ReleaseQuote:
-    """Release word counts so that no passage can be recovered from them.
+    """Release word counts so that what a passage says stays in doubt.
 
     What ``sottovoce release`` does. The spend is committed to the ledger before noise is drawn;
     the same call again gives the same bytes and spends nothing. Documents are known to the ledger
