@@ -232,7 +232,7 @@ def release_counts(
     ...         ledger=f"{folder}/notes.ledger",
     ...     )
     >>> print(released.guarantee)
-    (N=2, epsilon=2) limited-precision local privacy per document, 1 nats per word
+    (N=2, epsilon=2) limited-precision local privacy per document, 1 nat per word
 
     Args:
         documents: a file's path, a data frame of pandas, polars or Arrow, or rows: texts (a series
