@@ -23,6 +23,7 @@ from sottovoce.privacy.ledger import Ledger, user_ledger
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "docs" / "how-to" / "python.md"
+START = ROOT / "docs" / "tutorials" / "start.md"
 # The test run itself, and what would install into this environment or make another.
 NOT_HERE = ("make test", "pip install", "python3 -m venv")
 # What takes long only because a community is large; the long run types what stands there.
@@ -45,7 +46,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def commands(path: Path) -> list[str]:
-    lines = [line for block in blocks_in(path, "sh") for line in block.splitlines()]
+    lines = "".join(blocks_in(path, "sh")).replace("\\\n", " ").splitlines()
     return [line for line in lines if line.strip() and not line.startswith(NOT_HERE)]
 
 
@@ -146,6 +147,27 @@ def test_the_commands_of_a_page_run_as_written(
             subprocess.run(["/bin/bash", "-c", line], check=True)
     for made in MADE[page]:
         assert (tmp_path / made).is_file() or made == "demo/report.html"
+
+
+def test_guides_release_the_same_texts_in_folders_and_ledgers_of_their_own(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the first page says; with one ledger the second of these would be refused."""
+    (export,) = [line for line in commands(START) if line.startswith("export ")]
+    name, _, value = export.removeprefix("export ").partition("=")
+    for page in (ROOT / "README.md", PYTHON):
+        folder = tmp_path / page.stem
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv(name, value.strip('"').replace("$PWD", str(folder)))
+        for line in map(smaller, commands(page)):
+            if line.startswith(("sottovoce simulate", "sottovoce release")):
+                code, _, err = run(*shlex.split(line)[1:])
+                assert code == 0, err
+            elif line.startswith("printf"):
+                subprocess.run(["/bin/bash", "-c", line], check=True)
+        assert (folder / "released" / "card.json").is_file()
+        assert (folder / "state").is_dir()
 
 
 @pytest.mark.parametrize(

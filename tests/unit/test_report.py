@@ -51,7 +51,7 @@ def test_findings_state_what_the_numbers_say() -> None:
         {"salient words": 0.25, "posts": 0.05, "chance": 0.03},
         command="again",
     )
-    expected = "The best count, salient words, gives 25% of its top places to the afflicted; "
+    expected = "The best count, salient words, gives 25% of its top places to people concerned; "
     assert counted.plots[0].finding == expected + "chance would give 3%."
     assert counted.plots[0].description.endswith("medians: afflicted 3.5, bystander 0.5.")
 

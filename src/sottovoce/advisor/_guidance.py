@@ -29,7 +29,7 @@ ANONYMOUS = "Post about it under another name"
 
 NOTHING_REASON = (
     "A ranking would not come to you soon, and no post of yours says it outright. Speaking openly "
-    "has its worth."
+    "can be worth it."
 )
 NOTHING_REASON_FLAGGED = (
     "Being seen can be what you want: to help others, or to find help. Only you can weigh that."

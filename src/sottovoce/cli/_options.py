@@ -145,7 +145,10 @@ def _column_map(fields: str | None) -> dict[str, str | int]:
 
 ModelOption = Annotated[
     list[Path] | None,
-    typer.Option("--model", help="A model of 'topics train'; lda and w2v measures need theirs."),
+    typer.Option(
+        "--model",
+        help="A model of 'topics train'; lda and w2v measures need theirs, voice is best with it.",
+    ),
 ]
 TopicsOption = Annotated[
     Path | None, typer.Option("--topics", help="The catalogue of topics, in TOML; default: ours.")

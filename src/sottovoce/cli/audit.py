@@ -41,7 +41,7 @@ def audit(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try to refute a privacy claim: exit code 0 when it holds, 1 when it does not.
+    """Try to refute a privacy claim: exit code 0 (no proof) when no check fails, else 1.
 
     Example: sottovoce audit --sampler --epsilon 1/2 --precision 4
     """

@@ -31,7 +31,7 @@ def loop(
     topics: TopicsOption = None,
     model: ModelOption = None,
     truth: Annotated[
-        Path | None, typer.Option(help="Who is afflicted; without it, who stays at the top.")
+        Path | None, typer.Option(help="Whom topics concern; without it, who stays at the top.")
     ] = None,
     background: Annotated[
         Path | None, typer.Option(help="Public texts, from which the adversary learns topics.")

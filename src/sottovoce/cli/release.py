@@ -174,7 +174,7 @@ def release(
     partitions: PartitionsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Release word counts so that no passage can be recovered from them.
+    """Release word counts so that what a passage says stays in doubt.
 
     Writes counts.npz, vocabulary.txt, the public map and card.json, which states the guarantee.
     The same command again gives the same bytes and spends nothing.

@@ -108,7 +108,7 @@ class CleaningCounts:
             told.append(f"{self.emptied:,} posts held nothing of their author's own")
         if self.nobodys:
             told.append(
-                f"{self.nobodys:,} posts of authors that stand for nobody ([deleted], anonymous, "
+                f"{self.nobodys:,} posts without a person as author ([deleted], anonymous, "
                 "bots) were left out"
             )
         return "; ".join(told)

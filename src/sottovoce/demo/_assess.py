@@ -66,10 +66,10 @@ _PARTS = (
     f"once was perhaps curious. {SHOWN} is persistence less breadth."
 )
 _METRICS = (
-    "The simulation knows whom a topic afflicts, so every ranking can be judged. R-precision: if "
-    "as many people are picked from the top as are afflicted, the share who are. MAP: down to "
-    "each afflicted person's place, the share who are, averaged. NDCG: how far the order follows "
-    "how gravely they are afflicted, 1 at best. In brackets 95% intervals over users drawn again."
+    "The simulation knows whom a topic concerns, so every ranking can be judged. R-precision: if "
+    "as many people are picked from the top as it concerns, the share whom it does. MAP: down to "
+    "the place of each of them, that share, averaged. NDCG: how far the order follows how much it "
+    "concerns them, 1 at best. In brackets 95% intervals over users drawn again."
 )
 _MEASURES = (
     "ent and diff-priv look for rare words; bow, w2v and lda for closeness to the topic in a bag "
@@ -81,7 +81,7 @@ _LITTLE = (
     "control, run sottovoce study assess-table-5."
 )
 _ROLES = {
-    AFFLICTED: "the topic afflicts them",
+    AFFLICTED: "the topic concerns them",
     "supporter": "they support others",
     "professional": "they work in the field",
     "curious": "they were curious for a week",

@@ -229,8 +229,9 @@ def band_facts(rankings: Sequence[TopicRanking]) -> dict[str, str]:
         places = sum(len(ranking.within(percent)) for ranking in rankings)
         afflicted = sum(ranking.afflicted_within(percent) for ranking in rankings)
         share = f" ({afflicted / places:.0%})" if places else ""
-        facts[f"In the top {percent}%"] = f"{places:,} places, {afflicted:,} afflicted{share}"
-    facts["By lot"] = f"{chance(rankings):.0%} of any places would go to the afflicted"
+        told = f"{places:,} places, {afflicted:,} of people concerned{share}"
+        facts[f"In the top {percent}%"] = told
+    facts["By chance"] = f"{chance(rankings):.0%} of any places would go to them"
     return facts
 
 
@@ -241,7 +242,7 @@ def chance(rankings: Sequence[TopicRanking]) -> float:
 
 def ranking_table(rankings: Sequence[TopicRanking]) -> tuple[tuple[str, ...], ...]:
     """A row for each topic: how many are in each band, and who stands first."""
-    bands = (f"afflicted in the top {percent}%" for percent in BANDS)
+    bands = (f"people concerned in the top {percent}%" for percent in BANDS)
     head = ("topic", *bands, f"the first {FIRST}, and who they are in truth")
     return (head, *(_row(ranking) for ranking in rankings))
 
@@ -282,5 +283,5 @@ def _band_finding(places: dict[str, int]) -> str:
     afflicted = places[AFFLICTED] / total
     return (
         f"{afflicted:.0%} of the {total:,} places in the top {DRAWN_BAND}% go to people whom the "
-        f"topic afflicts, {1 - afflicted:.0%} to others: {each}."
+        f"topic concerns, {1 - afflicted:.0%} to others: {each}."
     )

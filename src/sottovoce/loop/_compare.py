@@ -68,7 +68,7 @@ def compare_settings(
             pandas, polars or Arrow, or rows as dictionaries or as tuples (user, time, text).
         topics: the catalogue: a TOML file's path, a `Catalogue`, or topics; a folder has its own.
         model: the adversary's background knowledge: a model or its folder, or several.
-        truth: who is afflicted: a file or a data frame; without it, who stays at the top.
+        truth: whom topics concern: a file or a data frame; without it, who stays at the top.
         background: public texts, from which the adversary learns topics where there is no model.
         user: the column of the user; likewise ``time`` and ``text``.
         time: the column of the time.

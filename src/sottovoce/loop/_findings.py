@@ -9,6 +9,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 from sottovoce.loop._adversary import is_former
 from sottovoce.loop._round import FOUND, KEPT
 from sottovoce.loop._verdict import LABELS, end_of
+from sottovoce.privacy._exact import in_nats
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report._page import Plot
@@ -138,12 +139,13 @@ LEVELS = {
 }
 _MEANING = {
     FOUND: (
-        "Found is their R-precision: as many people are picked from the top of the ranking as are "
-        "afflicted, and this share of them are. Which adversary does best is seen afterwards, so "
-        "that of nothing but noise the best stands a little above chance: that level is shown, too."
+        "Found is their R-precision: as many people are picked from the top of the ranking as the "
+        "topic concerns, and it concerns this share of them. Which adversary does best is seen "
+        "afterwards, so that of nothing but noise the best stands a little above chance: that is "
+        "shown, too."
     ),
     KEPT: (
-        "Nobody said who is afflicted (--truth), so what counts is who stays at the top: of the "
+        "Nobody said whom topics concern (--truth), so what counts is who stays at the top: of the "
         "first 5% by their posts, the share who are in the first 5% of the release. Of nothing but "
         "noise that is 0.05 for one adversary, and more for the best of several."
     ),
@@ -185,9 +187,10 @@ def finding(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
     plain = [row for row in rows if row["compression"] == "none"] or list(rows)
     ordered = in_order(plain)
     first, last = ordered[0], ordered[-1]
+    rate = in_nats(f"{number(last, 'rate'):.3g}")
     text = (
         f"The {LABELS[exposure]} goes from {number(first, exposure):.2f} without noise to "
-        f"{number(last, exposure):.2f} at {number(last, 'rate'):.3g} nats per word"
+        f"{number(last, exposure):.2f} at {rate} per word"
     )
     if exposure == FOUND:
         text += (

@@ -124,7 +124,7 @@ def _nearer(cells: Counts, without: Counts, planted: Counts) -> Floats:
 
 
 def told_share(scores: Floats) -> float:
-    """Of the first half (with the passage) the share above the edge of the second, ties by lot."""
+    """Of the first half (with the passage) the share above the second's edge, ties by chance."""
     present, absent = np.split(scores, 2)
     edge = np.quantile(absent, 1 - FALSE_ALARMS, method="higher")
     above, at = np.mean(absent > edge), np.mean(absent == edge)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from sottovoce.loop._round import FOUND, KEPT
+from sottovoce.privacy._exact import in_nats
 from sottovoce.report._result import Row, number
 
-LABELS = {FOUND: "share of the afflicted found", KEPT: "share of the top 5% who stay there"}
+LABELS = {FOUND: "share found of people concerned", KEPT: "share of the top 5% who stay there"}
 ENOUGH = 0.5
 """Of what the true counts give beyond doing nothing, the share that makes a release useful."""
 _NEARLY_RIGHT = 0.1
@@ -100,15 +101,15 @@ def change(rows: Sequence[Row], exposure: str) -> str:
     middle = max(noisy, key=lambda row: number(row, "jaccard") - number(row, "jaccard_former"))
     most = max(noisy, key=lambda row: _rise(row, exposure))
     friends = (
-        f"Read by the law of the noise, a release gives more: at {_rate(middle)} nats per word the "
-        f"topic Jaccard is {number(middle, 'jaccard'):.2f} instead of "
+        f"Read by the law of the noise, a release gives more: at {in_nats(_rate(middle))} per word "
+        f"the topic Jaccard is {number(middle, 'jaccard'):.2f} instead of "
         f"{number(middle, 'jaccard_former'):.2f}."
     )
     if _rise(most, exposure) <= _luck(most, exposure):
         return f"{friends} The adversaries who read so find no more than the former ones."
     return (
         f"{friends} It gives more to adversaries, too: the {LABELS[exposure]} rises, most at "
-        f"{_rate(most)} nats per word, from {number(most, f'{exposure}_former'):.2f} to "
+        f"{in_nats(_rate(most))} per word, from {number(most, f'{exposure}_former'):.2f} to "
         f"{number(most, exposure):.2f}{_by_luck(most, exposure)}. A setting that was chosen by the "
         "former adversary promises what it promised, but exposes more than was said."
     )
@@ -118,7 +119,7 @@ def passage_words(rows: Sequence[Row]) -> str:
     """What one passage is told by, beside what the promise allows; and any defect."""
     noisy = _noisy(rows)
     shown = "; ".join(
-        f"at {_rate(row)} nats per word, N = {row['precision']}: {_told(row)}" for row in noisy
+        f"at {in_nats(_rate(row))} per word, N = {row['precision']}: {_told(row)}" for row in noisy
     )
     told = (
         "Whether one document holds a passage of N words of a sensitive topic, told with 5% false "
@@ -171,7 +172,7 @@ def _listed(rows: Sequence[Row]) -> str:
     methods = list(dict.fromkeys(cast("str", row["method"]) for row in rows))
     rates = {method: [_rate(row) for row in rows if row["method"] == method] for method in methods}
     return ", and ".join(
-        f"{method} at {_joined(own)} nats per word" for method, own in rates.items()
+        f"{method} at {in_nats(_joined(own))} per word" for method, own in rates.items()
     )
 
 

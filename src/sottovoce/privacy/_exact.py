@@ -73,6 +73,11 @@ def text_up(number: Fraction) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def in_nats(rate: str) -> str:
+    """``rate`` with its unit: 1 nat, 0.5 nats."""
+    return f"{rate} nat" if rate == "1" else f"{rate} nats"
+
+
 def _from_text(text: str, name: str) -> Fraction:
     if len(text) > _LONGEST_TEXT:
         raise ParameterError(f"{name} must have at most {_LONGEST_TEXT} characters.")

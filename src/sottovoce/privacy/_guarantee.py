@@ -21,7 +21,7 @@ from html import escape
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._exact import Exact, positive, positive_integer, text_up
+from sottovoce.privacy._exact import Exact, in_nats, positive, positive_integer, text_up
 
 Unit: TypeAlias = Literal["document", "user"]
 
@@ -134,7 +134,7 @@ class LimitedPrecision(OrderedGuarantee):
     def __str__(self) -> str:
         return (
             f"(N={self.n}, epsilon={text_up(self.epsilon)}) limited-precision local privacy "
-            f"per {self.unit}, {text_up(self.rate)} nats per word"
+            f"per {self.unit}, {in_nats(text_up(self.rate))} per word"
         )
 
     def __hash__(self) -> int:

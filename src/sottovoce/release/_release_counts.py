@@ -217,7 +217,7 @@ def release_counts(
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     dry_run: bool = False,
 ) -> Release | ReleaseQuote:
-    """Release word counts so that no passage can be recovered from them.
+    """Release word counts so that what a passage says stays in doubt.
 
     What ``sottovoce release`` does. The spend is committed to the ledger before noise is drawn;
     the same call again gives the same bytes and spends nothing. Documents are known to the ledger
@@ -232,7 +232,7 @@ def release_counts(
     ...         ledger=f"{folder}/notes.ledger",
     ...     )
     >>> print(released.guarantee)
-    (N=2, epsilon=2) limited-precision local privacy per document, 1 nats per word
+    (N=2, epsilon=2) limited-precision local privacy per document, 1 nat per word
 
     Args:
         documents: a file's path, a data frame of pandas, polars or Arrow, or rows: texts (a series

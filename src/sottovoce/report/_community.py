@@ -15,9 +15,9 @@ _NOBODY = (
     "personas, so that every claim can be checked against the truth."
 )
 _WHY_COUNTING_FAILS = (
-    "Suppose an adversary looks for the people whom a sensitive topic really afflicts, and simply "
+    "Suppose an adversary looks for the people whom a sensitive topic really concerns, and simply "
     "counts. People who help, work in the field or are curious for a week use the topic's salient "
-    "words as well, and those who are afflicted often do not name it."
+    "words as well, and those whom it concerns often do not name it."
 )
 
 
@@ -82,7 +82,7 @@ def counting_section(
         title="What counting finds",
         paragraphs=(_WHY_COUNTING_FAILS,),
         facts={
-            f"Ranking by {name}": f"{share:.0%} of its top places go to the afflicted"
+            f"Ranking by {name}": f"{share:.0%} of its top places go to people concerned"
             for name, share in found.items()
         },
         plots=(salient_words_plot(salient_words, found),),
@@ -112,7 +112,7 @@ def salient_words_plot(
     axes.invert_yaxis()
     best, share = max(found.items(), key=lambda item: item[1])
     finding = (
-        f"The best count, {best}, gives {share:.0%} of its top places to the afflicted; "
+        f"The best count, {best}, gives {share:.0%} of its top places to people concerned; "
         f"chance would give {found['chance']:.0%}."
     )
     medians = ", ".join(f"{name} {np.median(salient_words[name]):g}" for name in names)

@@ -27,7 +27,7 @@ QUESTIONS: Final = {
 }
 FILL_IN: Final = "*For whoever publishes this to fill in:* "
 COLLECTED: Final = (
-    f"{FILL_IN}whose data they are, how they were come by and on what ground, who else has them, "
+    f"{FILL_IN}whose data they are, how and on what ground they were obtained, who else has them, "
     "and when they are deleted. Noise on what is published protects nobody from what was collected."
 )
 RARE: Final = (

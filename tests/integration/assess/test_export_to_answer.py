@@ -45,7 +45,7 @@ def test_the_first_command_answers_and_leaves_nothing_behind(run: Run, posts: Pa
     out, err = good(run("assess", posts, "--topic", "health"))
     assert "user = author (by its name), time = created_at" in err
     assert "cleaned of quotes in" in err
-    assert "posts of authors that stand for nobody" in err
+    assert "posts without a person as author" in err
     assert "depression" in out
     assert "debt" not in out
     assert "separation" in out
@@ -165,7 +165,7 @@ def test_authors_that_are_all_nobody_are_refused_with_a_sentence(run: Run, posts
     Path("gone.csv").write_text("author,created_at,body\n" + rows)
     code, _, err = run("assess", "gone.csv", "--measure", "bow-t")
     assert code == 2
-    assert "8 posts of authors that stand for nobody" in err
+    assert "8 posts without a person as author" in err
     assert "--no-clean" in err
 
 

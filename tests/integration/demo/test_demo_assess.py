@@ -84,14 +84,14 @@ def test_a_wider_band_holds_the_narrower_ones() -> None:
 def test_facts_of_bands_add_up_over_topics() -> None:
     other = ranking(["top 10%", "rest"], ["curious", "afflicted"])
     facts = band_facts([RANKED, other])
-    assert facts["In the top 5%"] == "3 places, 2 afflicted (67%)"
-    assert facts["In the top 10%"] == "5 places, 2 afflicted (40%)"
-    assert band_facts([other])["In the top 1%"] == "0 places, 0 afflicted"
+    assert facts["In the top 5%"] == "3 places, 2 of people concerned (67%)"
+    assert facts["In the top 10%"] == "5 places, 2 of people concerned (40%)"
+    assert band_facts([other])["In the top 1%"] == "0 places, 0 of people concerned"
 
 
 def test_the_table_of_rankings_says_who_stands_first_and_who_they_are() -> None:
     head, row = ranking_table([RANKED])
-    assert head[2] == "afflicted in the top 5%"
+    assert head[2] == "people concerned in the top 5%"
     assert row[:4] == ("t", "1 of 1", "2 of 3", "2 of 4")
     assert row[4].startswith("u0 (afflicted), u1 (curious), u2 (afflicted), u3 (supporter)")
 
@@ -99,7 +99,7 @@ def test_the_table_of_rankings_says_who_stands_first_and_who_they_are() -> None:
 def test_the_finding_on_the_top_5_percent_is_counted_from_its_people() -> None:
     plot = band_plot([RANKED])
     assert plot.finding == (
-        "67% of the 3 places in the top 5% go to people whom the topic afflicts, 33% to others: "
+        "67% of the 3 places in the top 5% go to people whom the topic concerns, 33% to others: "
         "afflicted 2, supporter 0, curious 1, professional 0, bystander 0."
     )
     widths = [bar.get_width() for bar in plot.figure.axes[0].patches]  # type: ignore[attr-defined] # bars

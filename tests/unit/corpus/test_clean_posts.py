@@ -93,7 +93,7 @@ def test_authors_that_stand_for_nobody_are_left_out_with_a_sentence() -> None:
     batch = pa.record_batch({"user": pa.array(names), "text": pa.array(["a loan"] * len(names))})
     counts = CleaningCounts()
     assert clean_posts(batch, counts)["user"].to_pylist() == ["ada", "abbot"]
-    assert "5 posts of authors that stand for nobody" in counts.in_words()
+    assert "5 posts without a person as author" in counts.in_words()
 
 
 @pytest.mark.parametrize(

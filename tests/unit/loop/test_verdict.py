@@ -42,7 +42,7 @@ def test_who_is_served_by_a_safe_setting_is_named_and_who_is_not() -> None:
     told = verdict(ROWS, FOUND, 0.1)
     assert told.startswith(
         "Both useful and safe, for anybody who asks how often topics are spoken of in all: "
-        "every word at 1 nats per word."
+        "every word at 1 nat per word."
     )
     assert "Nothing that is safe serves anybody who looks for topics, " in told
 

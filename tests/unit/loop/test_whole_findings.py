@@ -44,7 +44,8 @@ def test_the_three_ways_are_told_in_one_sentence_with_the_bound() -> None:
 def test_nobody_is_said_to_be_found_in_a_sum() -> None:
     first = said(ROWS).notes[0]
     assert (
-        "found is 0.03 in the local release, 0.40 without protection, and does not exist" in first
+        "concerned is 0.03 in the local release, 0.40 without protection, and does not exist"
+        in first
     )
     assert said(ROWS).table()[-1] == {"way": TOGETHER}
 

@@ -119,7 +119,7 @@ def test_one_word_cannot_be_replaced_within_distance_one() -> None:
 
 def test_the_one_line_form_names_what_was_promised() -> None:
     assert str(LimitedPrecision(2, 2)) == (
-        "(N=2, epsilon=2) limited-precision local privacy per document, 1 nats per word"
+        "(N=2, epsilon=2) limited-precision local privacy per document, 1 nat per word"
     )
     assert str(LocalPrivacy(2, 9)) == "epsilon=2 local privacy per document of at most 9 words"
     assert "the released documents of a user" in LocalPrivacy(2, 9, "user").in_words()

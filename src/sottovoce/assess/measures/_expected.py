@@ -67,8 +67,8 @@ def precision_in_words(measures: Iterable[str]) -> list[str]:
     if not told:
         return []
     sentence = (
-        "Most of those in a band are there by mistake. Of 100 people in the top 1%, 5% and 10%, so "
-        f"many were concerned in a test on real timelines: {'; '.join(told)} (by chance "
+        "Most of those in a band are there by mistake. In a test on real timelines the topic "
+        f"concerned, of 100 people in the top 1%, 5% and 10%: {'; '.join(told)} (by chance "
         f"{100 * CONCERNED:.0f})."
     )
     return [sentence]

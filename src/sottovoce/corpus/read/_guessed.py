@@ -62,7 +62,7 @@ def guessed_reading(
     if kind is Format.CSV and options.delimiter is None:
         delimiter = found_delimiter(head(path, options), options)
         if delimiter != ",":
-            said.append(f"values are parted by {_DELIMITER_NAMES[delimiter]}: --delimiter")
+            said.append(f"values are separated by {_DELIMITER_NAMES[delimiter]}: --delimiter")
     columns = sample_columns(path, options)
     options, guess = _with_columns(path, schema, options, columns)
     if guess is not None:

@@ -23,13 +23,13 @@ def require_whole(name: str, value: int, low: int, high: int) -> None:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """How hard the afflicted are to tell from everyone else.
+    """How hard people concerned are to tell from everyone else.
 
-    ``indirect``: share of the afflicted's topical posts that do not name the topic.
+    ``indirect``: share of their topical posts that do not name the topic.
     ``dilution``: share of everyday words in a post that has a topic.
     ``leakage``: mean share of anyone's posts that mention a sensitive topic in passing.
-    ``focus``: mean share of the afflicted's posts that are topical.
-    ``drift``: share of the afflicted's topical posts that turn to a sibling topic.
+    ``focus``: mean share of their posts that are topical.
+    ``drift``: share of their topical posts that turn to a sibling topic.
     """
 
     indirect: float

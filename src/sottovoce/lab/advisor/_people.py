@@ -103,7 +103,7 @@ def _summed(noise: OneHotNoise, true: NDArray[np.int64]) -> NDArray[np.int64]:
 def _found(
     total: NDArray[np.int64], true: NDArray[np.int64], generator: np.random.Generator
 ) -> float:
-    """The share of people whose largest entry, ties broken by lot, is that of their bucket."""
+    """The share of people whose largest entry, ties broken by chance, is that of their bucket."""
     guesses = np.argmax(total + generator.random(total.shape), axis=1)
     return float(np.mean(guesses == true))
 

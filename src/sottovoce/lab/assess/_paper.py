@@ -211,7 +211,7 @@ def persona_claims(outcomes: Sequence[CommunityOutcome], spaces: Sequence[str]) 
             space,
             f"{space}{variant}",
             _relative(persona),
-            f"{space}{variant} puts the {persona} lower against the afflicted than {space}",
+            f"{space}{variant} puts the {persona} lower against people concerned than {space}",
         )
         for space in spaces
         for variant, persona in pairs

@@ -257,7 +257,7 @@ def _plot(rows: Sequence[Row]) -> Plot:
     own = [row for row in rows if row["what"] == "ranking"]
     figure, panels = new_panels(2, width=7.5, height=0.8 + 0.3 * len(own))
     for panel, (name, title) in zip(
-        panels, (("map", "MAP"), ("above_helpers", "afflicted above helpers")), strict=True
+        panels, (("map", "MAP"), ("above_helpers", "people concerned above helpers")), strict=True
     ):
         for place, row in enumerate(reversed(own)):
             colour = ACCENT if row["who"] == FOUND[0] else INK
@@ -269,7 +269,7 @@ def _plot(rows: Sequence[Row]) -> Plot:
     said = {row["who"]: number(row, "outright") for row in rows if row["what"] == "disclosure"}
     best = max(own, key=lambda row: number(row, "map"))
     finding = (
-        f"{said[AFFLICTED]:.0%} of the afflicted say it outright, {said['professional']:.0%} of "
+        f"{said[AFFLICTED]:.0%} of people concerned say it outright, {said['professional']:.0%} of "
         f"professionals and {said['supporter']:.0%} of supporters are read as if they did; "
         f"{best['who']} has the highest MAP, {number(best, 'map'):.2f}."
     )
