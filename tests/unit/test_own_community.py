@@ -1,7 +1,10 @@
 """The report on one's own community: its first sentence, what was left out, and false alarms."""
 
 import html
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from sottovoce.assess._community_facts import TopicFacts
 from sottovoce.assess.disclosure import TopicCounts
@@ -18,9 +21,16 @@ def topic(name: str, evident: int, separation: float) -> TopicFacts:
     return TopicFacts(name, "bow-t", "health", (1, 6, 8), separation, evident)
 
 
-def page(folder: Path, *topics: TopicFacts, about: dict[str, int] | None = None) -> str:
+def page(
+    folder: Path,
+    *topics: TopicFacts,
+    about: dict[str, int] | None = None,
+    english: bool = True,
+    own_topics: bool = False,
+) -> str:
     said = [TopicCounts(name, number, 0) for name, number in (about or {}).items()]
     facts = CommunityFacts(100, 200, topics, rows=ROWS, closely=200, said=said)
+    facts = replace(facts, english=english, own_topics=own_topics)
     community_report(facts).save(folder / "page.html")
     return html.unescape((folder / "page.html").read_text(encoding="utf-8"))
 
@@ -35,12 +45,40 @@ def test_the_first_sentence_goes_by_people_and_leaves_rare_topics_out(tmp_path: 
     )
     shown = page(tmp_path, *several, about={"cancer": 3, "debt": 40})
     headline = "30 on debt, 12 on anxiety, and 9 on chronic illness and disability."
-    assert f"{headline} The table has 2 more that somebody's posts speak for." in shown
+    assert f"{headline} The table has 2 more for which somebody has a word." in shown
     assert "The first stand out most on cancer (5.0)." in shown
 
 
 def test_nobody_is_named_where_only_a_few_speak_of_a_topic(tmp_path: Path) -> None:
-    assert "fewer than 5 people, or none" in page(tmp_path, topic("pregnancy", 4, 9.0))
+    shown = page(tmp_path, topic("pregnancy", 4, 9.0))
+    assert "posts, fewer than 5, or none, used a word that counts for any one of these" in shown
+
+
+def test_the_first_sentence_does_not_say_few_where_the_table_says_many(tmp_path: Path) -> None:
+    shown = page(tmp_path, topic("cancer", 50, 5.0), about={"cancer": 3})
+    assert "up to 50 used a word that counts for a topic, but fewer than 5 posts, or none," in shown
+
+
+@pytest.mark.parametrize("own_topics", [False, True])
+def test_posts_of_another_language_are_not_said_to_say_nothing_outright(
+    tmp_path: Path, own_topics: bool
+) -> None:
+    about = {"debt": 0, "depression": 0}
+    topics = (topic("debt", 29, 2.0), topic("depression", 29, 1.0))
+    shown = page(tmp_path, *topics, about=about, english=False, own_topics=own_topics)
+    warned = shown.index("These posts do not seem to be in English")
+    assert warned < shown.index("29 on debt, and 29 on depression.")
+    assert "What posts say outright is read in English only, and so is left out here." in shown
+    assert "posts that say it outright" not in shown
+    assert ("--topics takes topics in its words" in shown) != own_topics
+    assert "Warning:" not in page(tmp_path, *topics, about=about)
+
+
+def test_the_tables_say_what_they_count_and_why_they_differ(tmp_path: Path) -> None:
+    shown = page(tmp_path, topic("sexuality", 64, 1.0), about={"sexuality": 6})
+    assert "people with a word that counts for it" in shown
+    assert "speak of it" not in shown
+    assert "The table above counts people with any word that counts for a topic" in shown
 
 
 def test_authors_that_were_left_out_stand_under_what_was_left_out(tmp_path: Path) -> None:

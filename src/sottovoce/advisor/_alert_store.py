@@ -2,8 +2,8 @@
 
 What is stored: the setting; for each measure, topic and threshold whether they are inside; and of
 each alert its time, measure, topic, threshold, direction, place, how many posts say it outright,
-and whether they have seen it. Post texts are stored only if they ask (``keep_posts``). ``erase``
-removes everything, the file included.
+whether the others were made up, and whether they have seen it. Post texts are stored only if they
+ask (``keep_posts``). ``erase`` removes everything, the file included.
 """
 
 import json
@@ -31,12 +31,13 @@ CREATE TABLE IF NOT EXISTS inside (
 CREATE TABLE IF NOT EXISTS alert (
     id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL, topic TEXT NOT NULL,
     percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER, high INTEGER,
-    users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0, outright INTEGER NOT NULL DEFAULT 0);
+    users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0, outright INTEGER NOT NULL DEFAULT 0,
+    simulated INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS outright (topic TEXT PRIMARY KEY, posts INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS post (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
 """
-# Files of before posts were read for what they say outright lack it.
-_ADD_OUTRIGHT = "ALTER TABLE alert ADD COLUMN outright INTEGER NOT NULL DEFAULT 0"
+# Files of before posts were read for what they say outright, or others told to be made up, lack it.
+_LATER_COLUMNS = ("outright", "simulated")
 _NO_BAND = 0
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
@@ -60,6 +61,8 @@ class Alert:
     users: int
     seen: bool
     outright: int = 0
+    simulated: bool = False
+    """Whether all others were made up."""
 
 
 class AlertStore:
@@ -77,8 +80,10 @@ class AlertStore:
             self._base.execute("PRAGMA secure_delete = ON")
             self._base.executescript(_TABLES)
             columns = [row[1] for row in self._base.execute("PRAGMA table_info(alert)")]
-            if "outright" not in columns:
-                self._base.execute(_ADD_OUTRIGHT)
+            for name in _LATER_COLUMNS:
+                if name not in columns:
+                    added = f"ALTER TABLE alert ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0"
+                    self._base.execute(added)
         except sqlite3.Error:
             raise InputError(
                 f"{self.path} is no file of the advisor, or it is damaged; remove it."
@@ -218,7 +223,7 @@ def _more_outright(cursor: sqlite3.Cursor, topic: str, posts: int) -> bool:
 
 def _was_inside(cursor: sqlite3.Cursor, standing: Standing, percent: int) -> bool:
     query = "SELECT 1 FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
-    place = (standing.measure, standing.topic, percent)
+    place = (_ranking(standing), standing.topic, percent)
     return cursor.execute(query, place).fetchone() is not None
 
 
@@ -234,7 +239,12 @@ def _note(cursor: sqlite3.Cursor, standing: Standing, percent: int, *, entered: 
         if entered
         else "DELETE FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
     )
-    cursor.execute(change, (standing.measure, standing.topic, percent))
+    cursor.execute(change, (_ranking(standing), standing.topic, percent))
+
+
+def _ranking(standing: Standing) -> str:
+    """By what and among whom: who left a band of made-up people has left none of real ones."""
+    return f"{standing.measure} among made-up people" if standing.simulated else standing.measure
 
 
 def _raise(
@@ -242,8 +252,8 @@ def _raise(
 ) -> int:
     percent, entered = band or (_NO_BAND, False)
     cursor.execute(
-        "INSERT INTO alert (time, measure, topic, percent, entered, low, high, users, outright) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO alert (time, measure, topic, percent, entered, low, high, users, outright, "
+        "simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             when,
             standing.measure,
@@ -254,13 +264,15 @@ def _raise(
             standing.high,
             standing.users,
             outright,
+            standing.simulated,
         ),
     )
     return int(cursor.lastrowid or 0)
 
 
 def _alert(row: tuple[object, ...]) -> Alert:
-    number, time, measure, topic, percent, entered, low, high, users, seen, outright = row
+    number, time, measure, topic, percent, entered, low, high, users, seen, *counted = row
+    outright, simulated = counted
     return Alert(
         int(str(number)),
         datetime.fromisoformat(str(time)),
@@ -273,4 +285,5 @@ def _alert(row: tuple[object, ...]) -> Alert:
         int(str(users)),
         bool(seen),
         int(str(outright)),
+        bool(simulated),
     )

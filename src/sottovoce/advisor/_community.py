@@ -22,6 +22,7 @@ from sottovoce.advisor._crowd import (
 )
 from sottovoce.advisor._person_values import Post, posts_of_table
 from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.assess._community_facts import all_shipped
 from sottovoce.assess._score import Scoring
 from sottovoce.assess.disclosure import DisclosureReader
 from sottovoce.assess.measures._catalogue import MEASURES
@@ -119,6 +120,8 @@ class Community:
         """What a draft without a time takes for now; None: the clock's."""
         self.example: str | None = None
         """In the demo community: a user worth looking at first."""
+        self.simulated = False
+        """Whether its members are made up: people who do not exist."""
         self.state = state
         """What is known of each user; None where only histograms are."""
         self.learnable: Mapping[str, Callable[[AdvisorSetting], Community]] = {}
@@ -205,6 +208,11 @@ class Community:
         """Reads what single posts say of the sensitive topics."""
         return DisclosureReader(self.catalogue)
 
+    @cached_property
+    def topics_built_in(self) -> bool:
+        """Whether the topics are those that ship, in English."""
+        return all_shipped(self.catalogue)
+
     @property
     def topics(self) -> tuple[str, ...]:
         """The sensitive topics, in the catalogue's order."""
@@ -255,6 +263,7 @@ class Community:
             self._rebuilt(setting) if changed or setting.m > header.kept else self._with(setting)
         )
         other.now, other.example, other.learnable = self.now, self.example, self.learnable
+        other.simulated = self.simulated
         return other
 
     def crowd(self, user: str | None, included: Mapping[str, float] | None = None) -> Crowd:

@@ -37,7 +37,7 @@ def _demo() -> Community:
     made, catalogue = _posts(), shipped_catalogue()
     community = Community.from_posts(made.posts, [_voice()], catalogue, AdvisorSetting("voice-t"))
     community.now = pc.max(made.posts["time"]).as_py()
-    community.example = _example(community, made)
+    community.example, community.simulated = _example(community, made), True
     if find_spec("tomotopy") is not None:
         community.learnable = {"lda": _latent_demo}
     return community
@@ -71,7 +71,7 @@ def _learnt() -> Community:
     catalogue = match_model(plain.catalogue, model).without_unmatched()
     setting = AdvisorSetting("lda-t")
     community = Community.from_posts(_posts().posts, (_voice(), model), catalogue, setting)
-    community.now, community.example = plain.now, plain.example
+    community.now, community.example, community.simulated = plain.now, plain.example, True
     return community
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sottovoce.advisor._evidence import Evidence, heaviest_post
 from sottovoce.advisor._standing import BANDS, REST, Standing
+from sottovoce.advisor._verdict import how_soon
 from sottovoce.assess.disclosure import DisclosureLevel
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ REPHRASE = "Say it in other words"
 ANONYMOUS = "Post about it under another name"
 
 NOTHING_REASON = (
-    "A ranking would not come to you soon, and no post of yours says it outright. Speaking openly "
-    "can be worth it."
+    "{where}, and no post of yours was found to say it outright. Speaking openly can be worth it."
 )
 NOTHING_REASON_FLAGGED = (
     "Being seen can be what you want: to help others, or to find help. Only you can weigh that."
@@ -103,6 +103,12 @@ def effect_of_anonymity(standing: Standing) -> str:
     return f"Your own place would stay where it is: {place(standing)}."
 
 
+def nothing_reason(standing: Standing) -> str:
+    """What is known where they neither stand out nor say it outright: the place, not its worth."""
+    where = how_soon(standing)
+    return NOTHING_REASON.format(where=where[:1].upper() + where[1:])
+
+
 def _band(standing: Standing) -> str:
     if standing.best_band != standing.band:
         return (
@@ -141,13 +147,13 @@ def guidance(
 ) -> list[Suggestion]:
     """What they could do about one topic; with ``person`` the effects are computed.
 
-    Who neither stands out nor says it outright is told so, and gets no other option.
+    Who neither stands out nor says it outright is told their place, and gets no other option.
     """
     outright = _outright(evidence, person)
     if not standing.present or (standing.users == 1 and not outright):
         return []
     if not outright and not stands_out(standing, person):
-        return [Suggestion("nothing", NOTHING, NOTHING_REASON)]
+        return [Suggestion("nothing", NOTHING, nothing_reason(standing))]
     if standing.users == 1:
         # Nobody else is known, so that no effect on a place can be told.
         return [

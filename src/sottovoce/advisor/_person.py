@@ -12,6 +12,7 @@ from sottovoce.advisor._community import Community
 from sottovoce.advisor._crowd import Crowd, Seats
 from sottovoce.advisor._draft import DraftCheck, TextCounter, check_draft
 from sottovoce.advisor._evidence import Evidence, evidence_of
+from sottovoce.advisor._language import posts_warning
 from sottovoce.advisor._person_values import (
     MeasuredPosts,
     Post,
@@ -62,6 +63,17 @@ class Person:
         if other.community.catalogue == self.community.catalogue:
             other.__dict__["said"] = self.said
         return other
+
+    @property
+    def among_simulated(self) -> bool:
+        """Whether they are real, as far as is known, and all the others are made up."""
+        return self.community.simulated and self.user not in self.community
+
+    @cached_property
+    def language_warning(self) -> str | None:
+        """That posts of theirs do not seem to be in English; None where they do."""
+        texts = [post.text for post in self.posts]
+        return posts_warning(texts, built_in=self.community.topics_built_in)
 
     @cached_property
     def crowd(self) -> Crowd:
@@ -126,7 +138,7 @@ class Person:
         if not rows.size:
             raise ParameterError("at least 1 post must stay, got none.")
         fewer = copy.copy(self)
-        worked_out = ("left_out", "tops", "essential", "said", "_standings")
+        worked_out = ("left_out", "tops", "essential", "said", "_standings", "language_warning")
         kept = {name: value for name, value in self.__dict__.items() if name not in worked_out}
         fewer.__dict__ = {**kept, "crowd": self.crowd}
         fewer.values = self.values.only(rows)

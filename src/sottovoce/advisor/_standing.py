@@ -70,6 +70,8 @@ class Standing:
     breadth: float | None = None
     persistence: float | None = None
     uncertainty: Uncertainty | None = None
+    simulated: bool = False
+    """Whether all others are made up, so that the place is one among people who do not exist."""
 
     @property
     def present(self) -> bool:
@@ -173,9 +175,10 @@ def _placed(person: "Person", seats: Seats, column: int) -> Standing:
     score, users = float(seats.scores[0, column]), int(seats.users[column])
     domain, measure = person.community.catalogue.by_name[topic].domain, person.setting.measure
     if np.isnan(score):
-        return Standing(topic, domain, measure, users - 1)
+        return Standing(topic, domain, measure, users - 1, simulated=person.among_simulated)
     low, high, surely = (int(each[0, column]) for each in (seats.low, seats.high, seats.surely))
-    return Standing(topic, domain, measure, users, score, low, high, surely)
+    found = Standing(topic, domain, measure, users, score, low, high, surely)
+    return replace(found, simulated=person.among_simulated)
 
 
 class _Parts:

@@ -40,6 +40,20 @@ class Signs:
         return self.standing.within(self.edge)
 
     @property
+    def named(self) -> bool:
+        """Whether any post has a word of it."""
+        return self.said.level is not DisclosureLevel.NONE
+
+    @property
+    def shows(self) -> bool:
+        """Whether a post names it, or a ranking lists them among the first.
+
+        Among made-up people a place by other words than the topic's is no sign: neither their
+        words nor what was learnt from them are those of real people.
+        """
+        return self.named or (self.stands_out and not self.standing.simulated)
+
+    @property
     def outright(self) -> bool:
         """Whether any post says it of its author."""
         return self.said.level is DisclosureLevel.OUTRIGHT
@@ -51,12 +65,14 @@ class Signs:
         A measure that weighs everyday words gives everybody some score, so that a score alone is
         no sign.
         """
-        return self.said.level is DisclosureLevel.NONE and not self.standing.may_be_within(HALF)
+        late = self.standing.simulated or not self.standing.may_be_within(HALF)
+        return not self.named and late
 
     @property
     def order(self) -> tuple[int, int, float]:
         """What is said outright first, then what a ranking finds soonest, then what is about it."""
-        grades = (self.outright, self.stands_out, self.said.level is DisclosureLevel.ABOUT, True)
+        early = self.shows and self.stands_out
+        grades = (self.outright, early, self.said.level is DisclosureLevel.ABOUT, True)
         place = self.standing.percent if self.standing.evident else None
         return grades.index(True), -len(self.said.outright), 100.0 if place is None else place
 
@@ -87,15 +103,25 @@ def how_soon(standing: Standing) -> str:
     if standing.users == 1:
         return "nobody else is known, so there is no ranking yet"
     if not standing.evident:
-        return f"a ranking of {standing.users:,} people has nothing to list you by"
+        return f"a ranking of {_whom(standing)} has nothing to list you by"
     low, high = f"{standing.low:,}", f"{standing.high:,}"
     place = f"at place {low}" if low == high else f"between place {low} and {high}"
-    return f"a ranking of {standing.users:,} people would list you {place}"
+    return f"a ranking of {_whom(standing)} would list you {place}"
+
+
+def _whom(standing: Standing) -> str:
+    """Who is ranked; that others do not exist is said wherever a place is."""
+    if standing.simulated:
+        return f"you and {standing.users - 1:,} made-up people"
+    return f"{standing.users:,} people"
 
 
 def verdict(signs: Signs) -> str:
     """One topic in one sentence, or two where the signals differ."""
     plainly, soon = how_plainly(signs.said), how_soon(signs.standing)
+    if not signs.named and signs.standing.simulated:
+        by_others = f"; by words that do not name it, {soon}" if signs.standing.evident else ""
+        return f"{_capital(signs.topic)}: {plainly}{by_others}."
     if signs.absent:
         return f"No sign of {signs.topic}: {plainly}."
     if signs.outright and not signs.stands_out:
@@ -110,6 +136,11 @@ def verdict_of_all(found: Sequence[Signs]) -> str:
     if not first.absent:
         return verdict(first)
     said = first.said
+    if first.standing.simulated:
+        return (
+            f"No word of any of the {len(found)} topics was found in your "
+            f"{posts_in_words(said.posts)}: {said.words:,} words were read."
+        )
     return (
         f"No sign of any of the {len(found)} topics in your {posts_in_words(said.posts)}: "
         f"{said.words:,} words were read."

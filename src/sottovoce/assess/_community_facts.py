@@ -16,7 +16,9 @@ import pyarrow.compute as pc
 from sottovoce.assess._orders import separation
 from sottovoce.assess._ranking import BANDS, RankedTopicUsers
 from sottovoce.corpus._clean import clean_texts, of_nobody
+from sottovoce.corpus._everyday import seems_english
 from sottovoce.topics._catalogue import Catalogue
+from sottovoce.topics.shipped import shipped_catalogue
 
 MOST_READ = 4000
 """Posts that are read closely: about a second's work."""
@@ -33,7 +35,7 @@ class TopicFacts:
     """How many people are in each of the bands, the narrowest first."""
     separation: float | None
     evident: int
-    """How many people have written anything that speaks for the topic."""
+    """How many people have written a word that counts for the topic."""
 
 
 @dataclass
@@ -69,6 +71,20 @@ class CommunityWatch:
     def texts(self) -> Sequence[str]:
         """An even sample of the posts, without their authors, to be read closely."""
         return [text for text in self._texts if text is not None]
+
+    @property
+    def english(self) -> bool:
+        """Whether the sample seems to be in English; what is too little to tell does."""
+        return seems_english(self.texts)
+
+
+def all_shipped(catalogue: Catalogue) -> bool:
+    """Whether each sensitive topic is a built-in one, and so in English."""
+    ours = shipped_catalogue().by_name
+    return all(
+        topic.name in ours and set(topic.words) <= set(ours[topic.name].words)
+        for topic in catalogue.sensitive
+    )
 
 
 def _own_texts(sample: pa.RecordBatch) -> list[str | None]:

@@ -62,7 +62,7 @@ class CommunityReport:
 
     def write(self, assessment: "Assessment", read: Mapping[str, object]) -> None:
         """Draw and write the page; that it names people is logged before it does."""
-        from sottovoce.assess._community_facts import first_people, topic_facts  # noqa: PLC0415 - fast --help
+        from sottovoce.assess._community_facts import all_shipped, first_people, topic_facts  # noqa: PLC0415 - fast --help
         from sottovoce.assess.disclosure import disclosure_counts  # noqa: PLC0415 - fast --help
 
         try:
@@ -81,6 +81,8 @@ class CommunityReport:
                 weeks=dict(sorted(watch.weeks.items())) if watch else {},
                 closely=len(texts),
                 said=disclosure_counts(texts, catalogue) if texts else (),
+                english=watch is None or watch.english,
+                own_topics=not all_shipped(catalogue),
                 people=first_people(assessment.ranks(), MOST_PEOPLE) if self.people else (),
                 command=shlex.join(["sottovoce", *sys.argv[1:]]),
             )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sottovoce.assess.disclosure import TopicCounts
 
 FEWEST = 5
+WITH_A_WORD = "people with a word that counts for it"
 _MOST_BARS = 22
 _OUTSIDER = (
     "An outsider with these posts and a sensitive topic in mind would look at people in the order "
@@ -41,9 +42,22 @@ _SCORES = (
     "They say whom a program would look at first, not whom a topic applies to: people who help, "
     "work in the field or are curious score as well."
 )
+NOT_ENGLISH = (
+    "these posts do not seem to be in English, and the built-in topics are: what is written in "
+    "another language scores nothing. --topics takes topics in its words."
+)
+"""As the command says it."""
+_NOT_ENGLISH_OWN_TOPICS = (
+    "these posts do not seem to be in English. They were ranked by the topics that were given."
+)
+_NOT_READ = "What posts say outright is read in English only, and so is left out here."
+_WHY_NOT_ALIKE = (
+    "The table above counts people with any word that counts for a topic, also an everyday one; "
+    "this one counts posts, and only those in which the words together speak of the topic."
+)
 _NO_PROMISE = (
-    "A topic of which few speak is not one that applies to nobody, and a small separation is no "
-    "promise: what one post says outright, any reader knows."
+    "A topic for which few have a word is not one that applies to nobody, and a small "
+    "separation is no promise: what one post says outright, any reader knows."
 )
 
 
@@ -60,6 +74,10 @@ class CommunityFacts:
     closely: int = 0
     """Posts that were read for what they say outright."""
     said: "Sequence[TopicCounts]" = ()
+    english: bool = True
+    """Whether the posts seem to be; what they say outright is read in English only."""
+    own_topics: bool = False
+    """Whether topics were given, in whatever language; the built-in ones are in English."""
     people: Sequence[tuple[str, str, Sequence[str]]] = ()
     command: str = ""
 
@@ -67,7 +85,7 @@ class CommunityFacts:
 def community_report(facts: CommunityFacts) -> Report:
     """One page, for who keeps the community."""
     sections = [_read(facts), _standing_out(facts)]
-    if facts.said:
+    if _said(facts):
         sections.append(_outright(facts))
     if facts.people:
         sections.append(_people(facts))
@@ -77,7 +95,20 @@ def community_report(facts: CommunityFacts) -> Report:
         summary=_summary(facts),
         sections=tuple(sections),
         version=sottovoce.__version__,
+        warning=_warning(facts),
     )
+
+
+def _warning(facts: CommunityFacts) -> str | None:
+    if facts.english:
+        return None
+    language = _NOT_ENGLISH_OWN_TOPICS if facts.own_topics else NOT_ENGLISH
+    return f"{language[0].upper()}{language[1:]} {_NOT_READ}"
+
+
+def _said(facts: CommunityFacts) -> "Sequence[TopicCounts]":
+    """What posts say outright; nothing where they cannot be read for it."""
+    return facts.said if facts.english else ()
 
 
 def few(number: int) -> str:
@@ -89,19 +120,27 @@ def _summary(facts: CommunityFacts) -> str:
     said = f"Of {facts.users:,} people who wrote {facts.posts:,} posts, "
     told = [f"{people:,} on {topic}" for topic, people in _most_people(facts)[:3]]
     if not told:
-        few_or_none = "fewer than 5 people, or none, wrote anything that speaks for any of these"
-        return f"{said}{few_or_none} topics. {_who(facts)}"
+        return f"{said}{_few_or_none(facts)} {_who(facts)}"
     listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])}, and {told[-1]}"
     more = len({each.topic for each in facts.topics if each.evident}) - len(told)
-    others = f"The table has {more} more that somebody's posts speak for. " if more else ""
+    others = f"The table has {more} more for which somebody has a word. " if more else ""
+    return f"{said}this many used a word that counts for a topic: {listed}. {others}{_who(facts)}"
+
+
+def _few_or_none(facts: CommunityFacts) -> str:
+    """That there is little to tell, in no other words than the tables' numbers."""
+    most = max((each.evident for each in facts.topics), default=0)
+    if most < FEWEST:
+        return f"fewer than {FEWEST}, or none, used a word that counts for any one of these topics."
     return (
-        f"{said}this many wrote something that speaks for a topic: {listed}. {others}{_who(facts)}"
+        f"up to {most:,} used a word that counts for a topic, but fewer than {FEWEST} posts, or "
+        f"none, are about any one of the topics for which {FEWEST} people or more have a word."
     )
 
 
 def _most_people(facts: CommunityFacts) -> list[tuple[str, int]]:
     """Topics by how many people have evidence; none that few people or few posts speak of."""
-    rare = {each.topic for each in facts.said if each.about < FEWEST}
+    rare = {each.topic for each in _said(facts) if each.about < FEWEST}
     people: dict[str, int] = {}
     for each in facts.topics:
         people[each.topic] = max(each.evident, people.get(each.topic, 0))
@@ -157,7 +196,7 @@ def _standing_out(facts: CommunityFacts) -> Section:
         title="Where people stand out",
         paragraphs=(_OUTSIDER,),
         plots=(_separation_plot(ordered),) if any(each.separation for each in ordered) else (),
-        table=(("topic", "domain", "people who speak of it", *BANDS_APART, "separation"), *rows),
+        table=(("topic", "domain", WITH_A_WORD, *BANDS_APART, "separation"), *rows),
     )
 
 
@@ -179,12 +218,12 @@ def _separation_plot(ordered: Sequence[TopicFacts]) -> Plot:
 
 def _outright(facts: CommunityFacts) -> Section:
     ranked = {each.topic for each in facts.topics}
-    said = [each for each in facts.said if each.topic in ranked]
+    said = [each for each in _said(facts) if each.topic in ranked]
     ordered = sorted(said, key=lambda each: (-each.outright, -each.about))
     rows = [(each.topic, few(each.about), few(each.outright)) for each in ordered]
     return Section(
         title="What posts say outright",
-        paragraphs=(f"{_how_many_closely(facts)} {_CLOSELY}",),
+        paragraphs=(f"{_how_many_closely(facts)} {_CLOSELY} {_WHY_NOT_ALIKE}",),
         table=(("topic", "posts about it", "posts that say it outright"), *rows),
     )
 

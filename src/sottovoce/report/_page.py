@@ -70,6 +70,8 @@ class Report:
     summary: str
     sections: tuple[Section, ...]
     version: str
+    warning: str | None = None
+    """What must be known before any number is read."""
 
     def html(self) -> str:
         """The whole page."""

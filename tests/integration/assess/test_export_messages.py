@@ -66,4 +66,12 @@ def test_posts_in_another_language_are_not_said_to_give_nothing_away(
     assert "English" not in run("assess", posts, "--topic", "depression")[2]
     german = tmp_path / "german.csv"
     german.write_text(posts.read_text().replace(PLAIN, GERMAN).replace(SAD, GERMAN))
-    assert "do not seem to be in English" in run("assess", german, "--topic", "depression")[2]
+    asked = ("--topic", "depression", "--report", "page.html")
+    _, _, err = run("assess", german, *asked)
+    said = next(line for line in err.splitlines() if line.startswith("WARNING: "))
+    assert "do not seem to be in English" in said
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.index(said.removeprefix("WARNING: t")) < page.index("people who wrote")
+    assert "posts that say it outright" not in page
+    run("assess", posts, *asked)
+    assert "English" not in Path("page.html").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import sqlite3
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -43,6 +44,14 @@ def test_she_enters_at_the_border_and_leaves_beyond_it(store: AlertStore) -> Non
     assert told(store, 12) == set()
     assert told(store, 5) == {(5, True)}
     assert told(store, None) == {(10, False)}
+
+
+def test_a_band_of_made_up_people_is_not_one_of_real_ones(store: AlertStore) -> None:
+    (made_up,) = store.update([replace(at(3)[0], simulated=True)], SETTING, NOON)
+    (real,) = store.update(at(3), SETTING, NOON)
+    assert (made_up.simulated, real.simulated) == (True, False)
+    assert store.update([replace(at(90)[0], simulated=True)], SETTING, NOON) != []
+    assert told(store, 3) == set(), "they have not left the band of real people"
 
 
 def test_what_happens_at_once_is_one_alert_that_tells_most(store: AlertStore) -> None:

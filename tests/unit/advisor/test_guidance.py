@@ -47,7 +47,7 @@ def test_who_says_it_outright_gets_options_however_late_their_place(person: Pers
     found = guidance(standing, quiet.evidence("debt"), quiet)
     assert [each.kind for each in found] == ["anonymous", "rephrase", "remove", "nothing"]
     assert found[2].title == say.REMOVE_OUTRIGHT
-    assert found[3].reason != say.NOTHING_REASON
+    assert found[3].reason == say.NOTHING_REASON_FLAGGED
     alone = guidance(replace(standing, users=1, low=1, high=1), quiet.evidence("debt"), quiet)
     assert {each.effect for each in alone} == {None}, "nobody else is known: no place to tell"
 
@@ -99,6 +99,19 @@ def test_who_does_not_stand_out_is_left_in_peace(person: Person) -> None:
             break
     else:
         pytest.fail("everybody stands out everywhere")
+
+
+def test_who_is_just_below_the_band_is_told_their_place_and_not_that_it_is_late(
+    person: Person,
+) -> None:
+    standing = Standing("debt", "money", "bow-t", 501, 0.2, 51, 51, 51)
+    quiet = Person(person.community, _bread())
+    assert not stands_out(standing, quiet)
+    (only,) = guidance(standing, quiet.evidence("debt"), quiet)
+    assert only.reason == (
+        "A ranking of 501 people would list you at place 51, and no post of yours was found to say "
+        "it outright. Speaking openly has its worth."
+    )
 
 
 def test_without_the_person_nothing_is_computed(person: Person, exposed: Standing) -> None:

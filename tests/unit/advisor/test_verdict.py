@@ -1,6 +1,7 @@
 """Both signals in a sentence: neither is concluded from the other."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,10 @@ def signs(
     score: float = 0.5,
     users: int = 500,
     topic: str = "debts",
+    simulated: bool = False,
 ) -> Signs:
     standing = Standing(topic, "money", "bow-t", users, score, place, place, place)
+    standing = replace(standing, simulated=simulated)
     ids = tuple(range(outright + about))
     return Signs(standing, TopicSaid(topic, ids[:outright], ids[outright:], 4, 31), 10)
 
@@ -77,6 +80,29 @@ def test_what_is_said_outright_comes_before_any_place() -> None:
     found = [signs(1, topic="a"), signs(480, outright=1, topic="b"), signs(2, about=3, topic="c")]
     assert [one.topic for one in sorted(found, key=lambda each: each.order)] == ["b", "a", "c"]
     assert verdict_of_all(found).startswith("B: 1 of your 4 posts says it outright")
+
+
+def test_a_place_among_made_up_people_is_told_as_one() -> None:
+    assert verdict(signs(3, about=1, simulated=True)).endswith(
+        "; a ranking of you and 499 made-up people would list you at place 3."
+    )
+    outright = verdict(signs(480, outright=1, simulated=True))
+    assert "A ranking of you and 499 made-up people would list you at place 480, but" in outright
+
+
+def test_among_made_up_people_only_what_a_post_names_shows() -> None:
+    unnamed, named = signs(2, simulated=True), signs(400, about=1, topic="rent", simulated=True)
+    assert unnamed.stands_out
+    assert not unnamed.shows
+    assert signs(2).shows
+    assert verdict_of_all([unnamed, named]).startswith("Rent: 1 of your 4 posts is about it")
+    assert verdict(unnamed) == (
+        "Debts: no word of it was found in your 4 posts, 31 words in all; by words that do not "
+        "name it, a ranking of you and 499 made-up people would list you at place 2."
+    )
+    assert verdict_of_all([unnamed, signs(480, simulated=True)]) == (
+        "No word of any of the 2 topics was found in your 4 posts: 31 words were read."
+    )
 
 
 def test_no_sentence_of_page_or_advisor_calls_an_unchanged_place_nothing() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sottovoce.advisor import _guidance as say
 from sottovoce.advisor._draft import DraftCheck, DraftTopic
+from sottovoce.advisor._language import draft_warning
 from sottovoce.advisor._marks import pieces
 from sottovoce.advisor._person import Person
 from sottovoce.advisor._standing import Standing
@@ -70,11 +71,13 @@ def with_draft(person: Person, text: str) -> DraftAnswer:
         return DraftAnswer(summary=NOTHING_OWN, rows=[], ways=[], pieces=[])
     check = person.with_draft(text)
     found = [topic for topic in check.topics if _touches(person, topic)]
+    warning = draft_warning(text, built_in=person.community.topics_built_in)
+    before = "" if warning is None else f"{warning} "
     found.sort(key=lambda one: (-one.level, one.before.low == one.after.low, one.after.percent))
     if not found:
-        return DraftAnswer(summary=_no_sign(check), rows=[], ways=[], pieces=[])
+        return DraftAnswer(summary=before + _no_sign(check), rows=[], ways=[], pieces=[])
     return DraftAnswer(
-        summary=_summary(found),
+        summary=before + _summary(found),
         rows=[_row(topic, text) for topic in found],
         ways=_ways(found[0]),
         pieces=[
@@ -87,8 +90,10 @@ def with_draft(person: Person, text: str) -> DraftAnswer:
 def _touches(person: Person, topic: DraftTopic) -> bool:
     """Whether the draft names the topic, or weighs on it where a ranking lists them early.
 
-    An unchanged place is no sign that it does not.
+    An unchanged place is no sign that it does not. Among made-up people only what it names counts.
     """
+    if topic.after.simulated:
+        return bool(topic.level)
     own = topic.strength or 0.0
     as_strong = own > 0 and own >= AS_STRONG * (topic.before.strength or 0.0)
     telling = person.measure.space in WITHOUT_WORDS_ZERO and as_strong
@@ -114,6 +119,10 @@ def _ways(topic: DraftTopic) -> list[Way]:
 def _no_sign(check: DraftCheck) -> str:
     read = counted(check.words_read, "word", "words")
     found = f"No sign of any of the {len(check.topics)} sensitive topics in its {read}"
+    if check.topics[0].after.simulated:
+        return (
+            f"No word of any of the {len(check.topics)} sensitive topics was found in its {read}."
+        )
     if not check.known_words:
         return f"{found}, none of which the ranking knows."
     moved = max(check.topics, key=_moves)

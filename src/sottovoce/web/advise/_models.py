@@ -240,6 +240,7 @@ class AlertAnswer(BaseModel):
     percent: int | None = Field(description="None where no band was entered or left")
     entered: bool
     outright: int = Field(description="How many of their posts say it outright")
+    simulated: bool = Field(description="Whether all others were made up")
 
 
 def finite(value: float | None) -> float | None:

@@ -16,7 +16,7 @@ from sottovoce.advisor._alert_store import AlertStore
 from sottovoce.advisor._community import Community
 from sottovoce.advisor._person import Person
 from sottovoce.advisor._person_values import posts_of_table
-from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._settings import BEST, AdvisorSetting
 from sottovoce.advisor.rank._client import Quote
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue
@@ -45,6 +45,8 @@ class ComparedCommunity:
 
 
 DEMO = ComparedCommunity(Community.demo, "a simulated community of people who do not exist")
+OWN_AMONG_SIMULATED = "bow-t"
+"""Of real posts among made-up people, unless they choose: a model of made-up texts misleads."""
 DEMO_MEMBER = "the others of the demo community (you are one of its members, and nobody is real)"
 
 
@@ -102,12 +104,12 @@ class AdvisorSession:
 
     def look_at_demo(self) -> None:
         """Be a member of the demo community who is worth looking at."""
-        community = _nearest(Community.demo, self.setting)
+        community = _nearest(Community.demo, self._own_store.setting())
         self._set_person(Person(community, user=community.example), DEMO_MEMBER)
 
     def bring_mine(self, received: ReceivedPosts) -> None:
         """Their posts, compared with the community at hand."""
-        person = Person(self.community(), posts_of_table(received.table))
+        person = Person(self._for_own_posts(), posts_of_table(received.table))
         self._set_person(person, self.comparison.name, received=received)
         self.keep_file(None)
 
@@ -137,7 +139,8 @@ class AdvisorSession:
         if not waiting.of(user).num_rows:
             raise InputError("Nobody in the file has this name.")
         topics = self.community().catalogue
-        community = _nearest(partial(self._from_posts, waiting.table, topics), self.setting)
+        made = partial(self._from_posts, waiting.table, topics)
+        community = _nearest(made, self._own_store.setting())
         person = Person(community, user=user)
         self._set_person(person, "the community in your file", received=waiting)
         self.keep_file(None)
@@ -225,8 +228,21 @@ class AdvisorSession:
             self.received = received
             self.person, self.compared_with, self.removed = person, name, removed
             self.waiting = None
-            told = {topic: len(person.said.of_topic(topic).outright) for topic in person.topics}
-            self.store.update(person.standings(), person.setting, outright=told)
+            said = {topic: person.said.of_topic(topic) for topic in person.topics}
+            told = {topic: len(each.outright) for topic, each in said.items()}
+            # Among made-up people a place by other words than the topic's is nothing to alert of.
+            found = [
+                one for one in person.standings() if said[one.topic].level or not one.simulated
+            ]
+            self.store.update(found, person.setting, outright=told)
+
+    def _for_own_posts(self) -> Community:
+        """Whom their own posts are compared with: by the topics' words where all are made up."""
+        asked = self._own_store.setting()
+        community = _nearest(self.comparison.community, asked)
+        if not community.simulated or asked.measure != BEST:
+            return community
+        return community.with_setting(replace(asked, measure=OWN_AMONG_SIMULATED))
 
     def _from_posts(self, table: pa.Table, topics: Catalogue, setting: AdvisorSetting) -> Community:
         return Community.from_posts(table, self.comparison.spaces, topics, setting)

@@ -68,8 +68,13 @@ class TopicView:
 
     @property
     def shows(self) -> bool:
-        """Whether a post names it, or a ranking lists them among the first."""
-        return bool(self.signs.said.level) or self.signs.stands_out
+        """Whether a post names it, or a ranking of real people lists them among the first."""
+        return self.signs.shows
+
+    @property
+    def crowd(self) -> str:
+        """Whom the strip shows."""
+        return words.crowd(self.standing)
 
     @property
     def address(self) -> str:
@@ -310,14 +315,17 @@ class AlertView:
 def _happened(alert: Alert) -> Iterator[str]:
     """What happened at once: a band, and what posts say outright."""
     if alert.percent is not None:
-        way = "You entered" if alert.entered else "You left"
-        yield f"{way} the first {alert.percent}%."
+        way = "entered" if alert.entered else "left"
+        among = f"among {alert.users - 1:,} made-up people" if alert.simulated else ""
+        yield f"You {way} the first {alert.percent}%{among and ' '}{among}."
     if alert.outright:
         posts = counted(alert.outright, "post of yours says", "posts of yours say")
         yield f"{posts} it outright."
     if alert.low is not None and alert.high is not None and (alert.entered or not alert.percent):
         places = str(alert.low) if alert.low == alert.high else f"{alert.low:,} to {alert.high:,}"
-        yield f"Your place: {places} of {alert.users:,}."
+        told = alert.percent is not None or not alert.simulated
+        made_up = "" if told else f": you and {alert.users - 1:,} made-up people"
+        yield f"Your place: {places} of {alert.users:,}{made_up}."
 
 
 def listed(names: Sequence[str]) -> str:

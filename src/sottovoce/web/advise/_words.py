@@ -11,6 +11,10 @@ _SPACES = {
     "w2v": "how close posts come to the topic, by word vectors",
     "voice": "words that people use who speak of themselves",
 }
+LEARNT_FROM_MADE_UP = (
+    " What this ranking takes for telling words it has learnt from made-up texts: with real posts "
+    "it is not to be believed."
+)
 _SPEAKER = ", and whether posts say I or you"
 _KINDS = {
     "": "",
@@ -56,9 +60,24 @@ def sentence(standing: Standing) -> str:
         return (
             f"The ranking does not see {standing.topic} in your posts, and so has no place for you."
         )
+    whom = "this community by how much its members write"
+    if standing.simulated:
+        whom = f"you and {standing.users - 1:,} made-up people by how much each writes"
     return (
-        f"Someone who ranked this community by how much its members write about {standing.topic} "
-        f"would list you {places(standing)} of {standing.users:,}{_ending(standing)}."
+        f"Someone who ranked {whom} about {standing.topic} would list you {places(standing)} of "
+        f"{standing.users:,}{_ending(standing)}."
+    )
+
+
+def crowd(standing: Standing) -> str:
+    """Whom the strip shows, and that they do not exist where they do not."""
+    order = "from the one a ranking finds first, on the left, to the last"
+    if not standing.simulated:
+        return f"The whole community, {order}; the first percents are drawn wider."
+    return (
+        f"You and {standing.users - 1:,} made-up people, who do not exist, {order}; the first "
+        "percents are drawn wider. Among real people your place may be quite another."
+        f"{LEARNT_FROM_MADE_UP if standing.measure.startswith('voice') else ''}"
     )
 
 

@@ -103,6 +103,7 @@ def alerts(session: CurrentSession) -> list[AlertAnswer]:
             percent=alert.percent,
             entered=alert.entered,
             outright=alert.outright,
+            simulated=alert.simulated,
         )
         for alert in session.store.alerts()
     ]

@@ -50,6 +50,8 @@ def standing(request: Request, session: CurrentSession) -> Response:
     return show(
         request,
         "standing.html",
+        language=person.language_warning,
+        simulated=person.among_simulated,
         verdict=verdict_of_all([one.signs for one in found]),
         first=None if first.signs.absent else first,
         reasons=_reasons(person, first.topic),
@@ -136,6 +138,7 @@ def _topic_page(
     return show(
         request,
         "topic.html",
+        language=person.language_warning,
         one=view,
         bands=drawing.bands(),
         parts=views.parts_of(view.standing, person.setting),
