@@ -110,7 +110,7 @@ def test_who_is_just_below_the_band_is_told_their_place_and_not_that_it_is_late(
     (only,) = guidance(standing, quiet.evidence("debt"), quiet)
     assert only.reason == (
         "A ranking of 501 people would list you at place 51, and no post of yours was found to say "
-        "it outright. Speaking openly has its worth."
+        "it outright. Speaking openly can be worth it."
     )
 
 
