@@ -26,6 +26,7 @@ from sottovoce.cli._options import (
     HeaderOption,
     LineLimitOption,
     TimezoneOption,
+    check_precision,
     export_options,
     needs_extra,
     warn_about_rows,
@@ -34,7 +35,9 @@ from sottovoce.cli._output import AsJson, progress, show_facts, show_json
 from sottovoce.cli._reading import (
     AUTO,
     AnyEncodingOption,
+    DayFirstOption,
     DelimiterOption,
+    MonthFirstOption,
     group_column,
     reading_of,
 )
@@ -165,6 +168,8 @@ def release(
     fields: FieldsOption = None,
     header: HeaderOption = None,
     delimiter: DelimiterOption = None,
+    day_first: DayFirstOption = False,
+    month_first: MonthFirstOption = False,
     timezone: TimezoneOption = "UTC",
     encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
@@ -192,15 +197,24 @@ def release(
 
     if pilot and not (dry_run and labels):
         raise ParameterError("--pilot needs --dry-run, and --labels to name the classes' column.")
+    check_precision(precision)
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     chosen = Engine(engine, master, spark_conf or (), partitions)
     told = export_options(
-        file_format, fields, header, timezone, encoding, max_line_bytes, delimiter
+        file_format,
+        fields,
+        header,
+        timezone,
+        encoding,
+        max_line_bytes,
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
     ).named(label=labels)
     reading, group = told, by
     if chosen.is_spark:
-        chosen.refuse({"--by": by})
+        chosen.refuse({"--by": by, "--day-first": day_first, "--month-first": month_first})
     else:
         reading = reading_of(corpus, _schema(user_documents), told, encoding)
         group = None if by is None else group_column(corpus, by, reading)
@@ -261,7 +275,7 @@ def release(
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.release, job, address_of(out))
             done = carry_out(job, place, allowed, folder, elsewhere)
-        _warn(done.uncounted)
+        _warn(done.uncounted, _no_part_of_it(folder, done.card))
         _show(job, done, as_json, place.path, out)
 
 
@@ -272,9 +286,23 @@ def _schema(user_documents: int | None) -> "pa.Schema":
     return DOCUMENTS if user_documents is None else POSTS
 
 
-def _warn(of: str) -> None:
-    if of:
-        typer.echo(f"warning: {of}", err=True)
+def _no_part_of_it(folder: Path | None, card: "ReleaseCard") -> str:
+    """What else lies in the folder, and would be published with it."""
+    from sottovoce.release._folder import CARD_FILE, WHERE_FILE  # noqa: PLC0415 - fast --help
+    from sottovoce.release._shards import SHARD_FOLDERS  # noqa: PLC0415 - fast --help
+
+    names = [entry.name for entry in folder.iterdir()] if folder and folder.is_dir() else []
+    own = {*card.files, CARD_FILE, WHERE_FILE}
+    others = sum(name not in own and not SHARD_FOLDERS.fullmatch(name) for name in names)
+    if not others:
+        return ""
+    found = "1 other entry, which is" if others == 1 else f"{others:,} other entries, which are"
+    return f"{folder} holds {found} no part of the release: do not publish that with it."
+
+
+def _warn(*of: str) -> None:
+    for each in filter(None, of):
+        typer.echo(f"warning: {each}", err=True)
 
 
 def _show(
