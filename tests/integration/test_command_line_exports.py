@@ -32,6 +32,16 @@ def test_describe_takes_the_answer_to_its_own_question(
     assert min(json.loads(out)["posts_by_week"]) == f"2024-{week}"
 
 
+def test_a_release_by_user_takes_it_too(run: Run, tmp_path: Path) -> None:
+    posts = written(tmp_path / "e.csv", ["1/5/2024", "2/5/2024"])
+    stated = ("--epsilon", "1", "-N", "2", "--vocabulary", "everyday", "--user-documents", "1")
+    command = ("release", posts, *stated, "--out", tmp_path / "r", "--dry-run")
+    code, _, err = run(*command)
+    assert code == 2
+    assert "--day-first or --month-first" in err
+    assert run(*command, "--day-first")[0] == 0
+
+
 def test_describe_and_count_find_the_encoding(run: Run, tmp_path: Path) -> None:
     posts = written(tmp_path / "e.csv", ["2024-01-01", "2024-01-02"], "windows-1252")
     for command in (("describe", posts), ("count", posts, "--out", tmp_path / "counts")):

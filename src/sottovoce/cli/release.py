@@ -1,6 +1,5 @@
 """``sottovoce release``."""
 
-from collections import Counter
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -41,14 +40,22 @@ from sottovoce.cli._reading import (
     group_column,
     reading_of,
 )
-from sottovoce.cli._released_texts import alike, as_they_stand, named_facts, texts_read, units
+from sottovoce.cli._released_texts import (
+    alike,
+    as_they_stand,
+    guessing,
+    named_facts,
+    no_part_of_it,
+    promised,
+    texts_read,
+    units,
+)
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sottovoce.release._card import ReleaseCard
     from sottovoce.release._job import Job, ReleaseQuote
     from sottovoce.release._release_counts import Done
     from sottovoce.release._settings import Accounting, PriorKind
@@ -275,7 +282,7 @@ def release(
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.release, job, address_of(out))
             done = carry_out(job, place, allowed, folder, elsewhere)
-        _warn(done.uncounted, _no_part_of_it(folder, done.card))
+        _warn(done.uncounted, no_part_of_it(folder, done.card))
         _show(job, done, as_json, place.path, out)
 
 
@@ -284,20 +291,6 @@ def _schema(user_documents: int | None) -> "pa.Schema":
     from sottovoce.corpus._schema import DOCUMENTS, POSTS  # noqa: PLC0415 - fast --help
 
     return DOCUMENTS if user_documents is None else POSTS
-
-
-def _no_part_of_it(folder: Path | None, card: "ReleaseCard") -> str:
-    """What else lies in the folder, and would be published with it."""
-    from sottovoce.release._folder import CARD_FILE, WHERE_FILE  # noqa: PLC0415 - fast --help
-    from sottovoce.release._shards import SHARD_FOLDERS  # noqa: PLC0415 - fast --help
-
-    names = [entry.name for entry in folder.iterdir()] if folder and folder.is_dir() else []
-    own = {*card.files, CARD_FILE, WHERE_FILE}
-    others = sum(name not in own and not SHARD_FOLDERS.fullmatch(name) for name in names)
-    if not others:
-        return ""
-    found = "1 other entry, which is" if others == 1 else f"{others:,} other entries, which are"
-    return f"{folder} holds {found} no part of the release: do not publish that with it."
 
 
 def _warn(*of: str) -> None:
@@ -336,7 +329,7 @@ def _show(
         facts["folder"] = out
     if as_json:
         tried = {} if said is None else {"pilot": said.facts()}
-        shown = {**facts, **_foreseen(made), **tried, **_promised(card), **_how(made, out)}
+        shown = {**facts, **_foreseen(made), **tried, **promised(card), **_how(made, out)}
         private = [name for name in _PRIVATE if name in shown] + _private_forecast(made)
         show_json({**shown, "private": private})
         return
@@ -352,14 +345,14 @@ def _show(
     for sentence in as_they_stand(job):
         typer.echo(sentence)
     if made.spent_before and not made.paid_before:
-        typer.echo(f"{_sentence(made.spent_before)}, before this release.")
+        typer.echo(f"{made.spent_before[:1].upper()}{made.spent_before[1:]}, before this release.")
     typer.echo(card.in_words())
     if forecast := getattr(made, "forecast", None):
         own = " (private: theirs, rounded)" if _private_forecast(made) else ""
         typer.echo(
             f"By rule of thumb, at epsilon/N = {forecast.rate:g} with {forecast.columns:,} columns "
             f"and {forecast.documents:,} documents of about {forecast.length:g} counted words"
-            f"{own}: {forecast.in_words(_guessing(job))}"
+            f"{own}: {forecast.in_words(guessing(job))}"
         )
     if said is not None:
         typer.echo(f"By a pilot of {said.pilot:,} of these documents (private): {said.in_words()}")
@@ -382,30 +375,10 @@ def _tried(job: "Job") -> "AccuracyForecast":
         )
 
 
-def _guessing(job: "Job") -> float:
-    """How often guessing the most frequent label is right; labels are public."""
-    labels = job.documents.labels
-    return 0.5 if labels is None else max(Counter(labels).values()) / len(labels)
-
-
 def _foreseen(made: "Done | ReleaseQuote") -> dict[str, object]:
     if not hasattr(made, "forecast"):
         return {}
     return {"forecast": None if made.forecast is None else made.forecast.facts()}
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _promised(card: "ReleaseCard") -> dict[str, object]:
-    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - fast --help
-
-    return {
-        "stated": to_record(card.stated),
-        "guarantee": to_record(card.guarantee),
-        "per_user": None if card.per_user is None else to_record(card.per_user),
-    }
 
 
 def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:

@@ -1,13 +1,19 @@
 """What a stranger typed who brought files of their own: options that are there, and the way out."""
 
+from fractions import Fraction
+
+import numpy as np
 import pytest
+from scipy import sparse
 
 from sottovoce.cli._options import state_file
 from sottovoce.cli._output import show_facts
-from sottovoce.cli.audit import in_short
+from sottovoce.cli.audit import _is_about_the_folder, in_short
 from sottovoce.cli.explain import _places
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.audit._findings import AuditReport, Finding
+from sottovoce.privacy.audit._lines import Published, audit_lines
+from sottovoce.release._audit import audit_presence
 
 FOLDER = Finding("noise in every row", True, "seen")
 SAMPLER = Finding("noise in every row (as released)", True, "seen")
@@ -39,3 +45,12 @@ def test_an_audit_ends_with_what_its_rows_come_to() -> None:
     said = in_short(AuditReport((failed, TABLE)), of_folder=False)
     assert said.startswith("Refuted by 1 of 2 checks: fresh noise.")
     assert "folder" not in said
+
+
+def test_every_check_of_published_counts_is_counted_as_one_of_the_folder() -> None:
+    counts = sparse.csr_array(np.ones((9, 8), np.int64))
+    seen = audit_presence(counts, Fraction(1)).findings
+    found = [*seen, *audit_lines(Published(counts, Fraction(1)))]
+    assert all(map(_is_about_the_folder, found))
+    assert not any(_is_about_the_folder(each.by("as released")) for each in found)
+    assert not _is_about_the_folder(TABLE)

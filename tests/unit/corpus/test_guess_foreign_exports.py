@@ -148,7 +148,9 @@ def test_the_first_line_of_excel_names_the_delimiter(tmp_path: Path, line: str) 
     path.write_text(f"{line}author;time;text\nada;2024-05-01;a, b\n", encoding="utf-8")
     found = guessed_reading(path, POSTS, ReadOptions()).options
     assert found.columns["user"] == "author"
-    kept = open_posts(path, options=found).read_all().to_pylist()
+    opened = open_posts(path, options=found)
+    kept = opened.read_all().to_pylist()
+    assert opened.tally.rows_read == 1
     assert [(row["user"], row["text"]) for row in kept] == [("ada", "a, b")]
 
 

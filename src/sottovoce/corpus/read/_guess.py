@@ -302,9 +302,10 @@ def refuse_serial_dates(column: ColumnSample) -> None:
     serials = sum(bool(_SERIAL_DATE.fullmatch(value.strip())) for value in filled)
     if filled and isinstance(column.key, int) and serials >= _MOSTLY * len(filled):
         raise UnclearColumnsError(
-            f"the numbers of the column {shown_name(column)} look like a spreadsheet's serial "
-            "dates, which do not say what they count from. Give that column the format of a date, "
-            "such as 2024-12-31 18:30, in the spreadsheet, and save it as CSV again."
+            f"the numbers of the column {shown_name(column)} "
+            "look like a spreadsheet's serial dates, which do not say what they count from. Give "
+            "that column the format of a date, such as 2024-12-31 18:30, in the spreadsheet, and "
+            "save it as CSV again."
         )
 
 
