@@ -105,7 +105,7 @@ def test_count_by_a_public_list_with_stop_words_and_stems(
 
 def test_skipped_rows_are_told_on_standard_error(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "posts.csv"
-    path.write_bytes(POSTS.encode() + b"cyd,noon,x\ndan,2024-01-02,caf\xe9\n")
+    path.write_bytes(POSTS.encode() + "cyd,noon,é\n".encode() + b"dan,2024-01-02,caf\xe9\n")
     code, out, err = run("describe", path, "--json")
     assert code == 0
     assert "skipped 1 of 4 rows: unreadable time" in err
@@ -233,7 +233,7 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
         f'{{"user": ["a"], "time": 1, "text": "{PRIVATE}"}}\n'.encode(),
         "no usable row|must be",
     ),
-    "utf-16": ("posts.csv", POSTS.encode("utf-16"), "UTF-16|encoding"),
+    "utf-16": ("posts.csv", POSTS.encode("utf-16-le"), "UTF-16|encoding"),
     "not parquet": ("posts.parquet", f"PAR1{PRIVATE}PAR1".encode(), "damaged, cut short"),
     "empty": ("posts.csv", b"", "empty"),
     "only a header": ("posts.csv", b"user,time,text\n", "no usable row"),

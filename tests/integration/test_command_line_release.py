@@ -322,7 +322,7 @@ def test_public_frequencies_and_vectors_come_from_files(run: Runner) -> None:
 BAD = {
     "epsilon of zero": (["--epsilon", "0", "-N", "2"], "epsilon must be > 0, got 0"),
     "epsilon not a number": (["--epsilon", "nan", "-N", "2"], "epsilon must be a finite number"),
-    "precision of zero": (["--epsilon", "1", "-N", "0"], "n must be > 0"),
+    "precision of zero": (["--epsilon", "1", "-N", "0"], "--precision must be > 0, got 0"),
     "too many columns": ([*STATED, "--compress", "random", "--columns", "4"], "number of words, 4"),
     "no columns": ([*STATED, "--compress", "random", "--columns", "0"], "columns must be >= 1"),
     "no frequencies": ([*STATED, "--compress", "frequency", "--columns", "2"], "needs frequencies"),

@@ -100,6 +100,13 @@ def export_options(
     )
 
 
+def check_precision(*given: int) -> None:
+    """The option --precision, by the name under which it was typed."""
+    for precision in given:
+        if precision < 1:
+            raise ParameterError(f"--precision must be > 0, got {precision}.")
+
+
 def skipped_rows(corpus: Tallied) -> dict[str, int]:
     """What the last pass over ``corpus`` left out, by reason."""
     return {str(reason): rows for reason, rows in corpus.tally.skipped.items()}
@@ -312,7 +319,10 @@ def state_file(
     """The file of --state or --update."""
     if update is None:
         if state is None and out is None and posts is None:
-            raise ParameterError("there is nothing to write: give --out, --state or --update.")
+            raise ParameterError(
+                "there is nothing to assess: give POSTS, a file of posts, or --state FILE to rank "
+                "one that is kept."
+            )
         return state
     if state is not None:
         raise ParameterError("--update and --state both name the state; give one of them.")

@@ -169,6 +169,8 @@ def _readable(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, tuple):
+        return " to ".join(map(_readable, value))
     return f"{value:,.4g}" if isinstance(value, float) else _harmless(str(value))
 
 

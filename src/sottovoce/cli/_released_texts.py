@@ -1,9 +1,12 @@
-"""What ``release`` says of the texts it counted: how many, in which rows, and as they stand."""
+"""What ``release`` says of the texts it counted, its promise, and what else lies in its folder."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sottovoce.release._card import ReleaseCard
     from sottovoce.release._job import Job
 
 
@@ -57,3 +60,34 @@ def as_they_stand(job: "Job") -> Iterator[str]:
             "addresses (private). All texts are counted as they stand, those of deleted authors "
             "and bots too: release cleans nothing."
         )
+
+
+def guessing(job: "Job") -> float:
+    """How often guessing the most frequent label is right; labels are public."""
+    labels = job.documents.labels
+    return 0.5 if labels is None else max(Counter(labels).values()) / len(labels)
+
+
+def promised(card: "ReleaseCard") -> dict[str, object]:
+    """The guarantees of the card, as records."""
+    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - fast --help
+
+    return {
+        "stated": to_record(card.stated),
+        "guarantee": to_record(card.guarantee),
+        "per_user": None if card.per_user is None else to_record(card.per_user),
+    }
+
+
+def no_part_of_it(folder: Path | None, card: "ReleaseCard") -> str:
+    """What else lies in the folder, and would be published with it."""
+    from sottovoce.release._folder import CARD_FILE, WHERE_FILE  # noqa: PLC0415 - fast --help
+    from sottovoce.release._shards import SHARD_FOLDERS  # noqa: PLC0415 - fast --help
+
+    names = [entry.name for entry in folder.iterdir()] if folder and folder.is_dir() else []
+    own = {*card.files, CARD_FILE, WHERE_FILE}
+    others = sum(name not in own and not SHARD_FOLDERS.fullmatch(name) for name in names)
+    if not others:
+        return ""
+    found = "1 other entry, which is" if others == 1 else f"{others:,} other entries, which are"
+    return f"{folder} holds {found} no part of the release: do not publish that with it."

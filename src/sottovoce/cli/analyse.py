@@ -21,7 +21,7 @@ from sottovoce.cli._engines import (
     as_written,
     release_at,
 )
-from sottovoce.cli._options import needs_extra
+from sottovoce.cli._options import check_precision, needs_extra
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
@@ -295,6 +295,7 @@ def forecast(
     with needs_extra("release"):
         from sottovoce.release.analysis._forecast import forecast_release  # noqa: PLC0415 - fast --help
 
+    check_precision(precision)
     found = forecast_release(
         documents=documents,
         length=length,

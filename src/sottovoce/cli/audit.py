@@ -59,7 +59,7 @@ def audit(
             report = _audit_release(release)
         else:
             report = _audit_sampler(epsilon, precision)
-    _show(report, as_json=as_json)
+    _show(report, as_json=as_json, of_folder=release is not None)
 
 
 def _audit_sampler(epsilon: str | None, precision: int | None) -> "AuditReport":
@@ -84,12 +84,50 @@ def _audit_release(folder: Path) -> "AuditReport":
     return audit_release(folder)
 
 
-def _show(report: "AuditReport", *, as_json: bool) -> None:
+def in_short(report: "AuditReport", *, of_folder: bool) -> str:
+    """What the rows come to, what they are about, and what no audit sees."""
+    checks, failed = len(report.findings), [each.name for each in report.findings if not each.holds]
+    came_to = (
+        f"{len(failed)} of {_checks(checks)} failed: {'; '.join(failed)}."
+        if failed
+        else f"Nothing was refuted by {_checks(checks)}."
+    )
+    if of_folder:
+        theirs = sum(_is_about_the_folder(finding) for finding in report.findings)
+        came_to += (
+            f" {theirs} of them looked at the counts in this folder; the other {checks - theirs} "
+            "tried this installation's sampler at the noise that the card states."
+        )
+    if failed:
+        return came_to
+    return (
+        f"{came_to} That is no proof: an audit does not see another process that draws under the "
+        "same key, nor ways to release that it does not take"
+        + (
+            ", nor in a folder a lack of noise where true counts are unlike or epsilon/N is above "
+            "2 or so."
+            if of_folder
+            else "."
+        )
+    )
+
+
+def _checks(number: int) -> str:
+    return "1 check" if number == 1 else f"{number} checks"
+
+
+def _is_about_the_folder(finding: "Finding") -> bool:
+    """The same checks on noise of ours have the way in which it was drawn in their names."""
+    return finding.name.startswith(("noise ", "rows ", "columns ")) and "(" not in finding.name
+
+
+def _show(report: "AuditReport", *, as_json: bool, of_folder: bool) -> None:
     if as_json:
         findings = [_record(finding) for finding in report.findings]
         show_json({"holds": report.holds, "findings": findings})
     else:
         show_rows("audit", [_row(finding) for finding in report.findings])
+        typer.echo(in_short(report, of_folder=of_folder))
     if not report.holds:
         failed = sum(not finding.holds for finding in report.findings)
         raise CheckFailedError(

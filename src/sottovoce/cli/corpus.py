@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli._options import (
-    EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
@@ -18,7 +17,14 @@ from sottovoce.cli._options import (
     warn_about_rows,
 )
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
-from sottovoce.cli._reading import DelimiterOption, reading_of
+from sottovoce.cli._reading import (
+    AUTO,
+    AnyEncodingOption,
+    DayFirstOption,
+    DelimiterOption,
+    MonthFirstOption,
+    reading_of,
+)
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, ReadOptions
 from sottovoce.errors import ParameterError
 
@@ -49,7 +55,7 @@ def count(
     fields: FieldsOption = None,
     header: HeaderOption = None,
     delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
+    encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
@@ -110,8 +116,10 @@ def describe(
     fields: FieldsOption = None,
     header: HeaderOption = None,
     delimiter: DelimiterOption = None,
+    day_first: DayFirstOption = False,
+    month_first: MonthFirstOption = False,
     timezone: TimezoneOption = "UTC",
-    encoding: EncodingOption = "utf-8",
+    encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
@@ -126,7 +134,15 @@ def describe(
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
 
     told = export_options(
-        file_format, fields, header, timezone, encoding, max_line_bytes, delimiter
+        file_format,
+        fields,
+        header,
+        timezone,
+        encoding,
+        max_line_bytes,
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
     )
     options = reading_of(posts, POSTS, told, encoding)
     corpus = open_posts(posts, options=options)

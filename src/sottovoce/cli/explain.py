@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -146,7 +146,10 @@ def explain(
         most=most,
     )
     asked = {"measure": measure, "topic": topic}
-    _show(found, asked, users_posts, _levels(assessment, users_posts, topic), show_text, as_json)
+    scores = question.measure.score(assessment.state, topic, setting)
+    alike = int((scores == found.position.score).sum())
+    levels = _levels(assessment, users_posts, topic)
+    _show(found, asked, users_posts, levels, alike, show_text, as_json)
 
 
 def _levels(
@@ -199,6 +202,7 @@ def _show(
     asked: dict[str, str],
     users_posts: "UserPosts",
     levels: "dict[int, DisclosureLevel]",
+    alike: int,
     show_text: bool,
     as_json: bool,
 ) -> None:
@@ -220,14 +224,19 @@ def _show(
     if as_json:
         record = {**asdict(found.position), "interest": interest, "posts": posts, "words": words}
         more = {**asked, "band": found.band, "posts_in_all": len(levels)}
+        more["users_with_this_score"] = alike
         show_json(finite({**record, "without": without, "leaving": leaving, **more}))
         return
     place = {**asked, **asdict(found.position), "band": found.band}
+    place["rank"] = _places(found.position.rank, alike)
     show_facts("Position", {**place, **(interest or {})})
     typer.echo(_outright(levels, len(words)))
     shown = "all" if len(posts) == len(levels) else f"the {len(posts)} that count most"
     # As --without takes it: a number in a table would have its thousands set apart.
-    rows = [{**post, "number": str(post["number"])} for post in posts]
+    rows = [
+        {"number": str(share.number), "time (UTC)": f"{share.time:%Y-%m-%d %H:%M}", **post}
+        for share, post in zip(found.posts, map(_without_time, posts), strict=True)
+    ]
     show_rows(f"Posts: {shown} of {len(levels):,}", rows)
     if len(posts) < len(levels):
         typer.echo("--most N shows more of them.")
@@ -240,6 +249,18 @@ def _show(
         typer.echo(_exit_in_words(found.leaving))
     if without is not None:
         show_facts("What if", without)
+
+
+def _without_time(post: dict[str, Any]) -> dict[str, Any]:
+    """The rest of a row, whose number and time are written for a table."""
+    return {name: value for name, value in post.items() if name not in {"number", "time"}}
+
+
+def _places(rank: int | None, alike: int) -> str | int | None:
+    """The places that a ranking may give to who shares a score."""
+    if rank is None or alike <= 1:
+        return rank
+    return f"between {rank:,} and {rank + alike - 1:,}: {alike:,} users have this score"
 
 
 def _said(share: "PostShare", level: "DisclosureLevel") -> str:

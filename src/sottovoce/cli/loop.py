@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from sottovoce.cli._options import (
-    EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
@@ -14,10 +13,19 @@ from sottovoce.cli._options import (
     ModelOption,
     TimezoneOption,
     TopicsOption,
+    check_precision,
+    export_options,
     needs_extra,
-    read_options,
 )
 from sottovoce.cli._output import AsJson, progress, show_study
+from sottovoce.cli._reading import (
+    AUTO,
+    AnyEncodingOption,
+    DayFirstOption,
+    DelimiterOption,
+    MonthFirstOption,
+    reading_of,
+)
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
@@ -74,8 +82,11 @@ def loop(
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    day_first: DayFirstOption = False,
+    month_first: MonthFirstOption = False,
     timezone: TimezoneOption = "UTC",
-    encoding: EncodingOption = "utf-8",
+    encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
@@ -87,12 +98,27 @@ def loop(
     it only: nothing is published, and no ledger is charged. --whole-documents 1 sets beside them
     what counting together gives, and a local release that promises the same.
 
+    Of a file of posts, columns are guessed where they are not called user, time and text.
+
     Example: sottovoce loop community --epsilon 16 --epsilon 2 --precision 2 --out loop
     """
     with needs_extra("all"):
+        from sottovoce.corpus._schema import POSTS  # noqa: PLC0415 - fast --help
         from sottovoce.loop._compare import EPSILONS, NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help
 
-    reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+    check_precision(*(precision or ()))
+    told = export_options(
+        file_format,
+        fields,
+        header,
+        timezone,
+        encoding,
+        max_line_bytes,
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
+    )
+    reading = reading_of(corpus, POSTS, told, encoding) if corpus.is_file() else told
     with progress("Going round the loop"):
         result = compare_settings(
             corpus,

@@ -242,6 +242,12 @@ def _seconds(period: str) -> int:
     return int(number) * _UNITS[unit]
 
 
+def _lasting(seconds: int) -> str:
+    """As --period takes it, in the longest unit that leaves it whole."""
+    unit = max((unit for unit in _UNITS if seconds % _UNITS[unit] == 0), key=_UNITS.__getitem__)
+    return f"{seconds // _UNITS[unit]}{unit}"
+
+
 def _warn_of_plain(host: str) -> None:
     from sottovoce.advisor.rank._transport import is_this_machine  # noqa: PLC0415 - fast --help
 
@@ -267,6 +273,12 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
     typer.echo(
         f"Mode {rules.mode}, {noise.buckets} buckets, "
         f"epsilon {text_up(rules.epsilon)} for each {each}"
+    )
+    measures = ", ".join(dict.fromkeys(topic.measure for topic in rules.topics))
+    typer.echo(f"Measure {measures}; {rules.setting}")
+    typer.echo(
+        f"A period lasts {_lasting(rules.period_s)}; with fewer than {rules.minimum:,} reports a "
+        "histogram is withheld"
     )
 
 

@@ -1,6 +1,5 @@
 """``sottovoce release``."""
 
-from collections import Counter
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from sottovoce.cli._options import (
     HeaderOption,
     LineLimitOption,
     TimezoneOption,
+    check_precision,
     export_options,
     needs_extra,
     warn_about_rows,
@@ -34,18 +34,28 @@ from sottovoce.cli._output import AsJson, progress, show_facts, show_json
 from sottovoce.cli._reading import (
     AUTO,
     AnyEncodingOption,
+    DayFirstOption,
     DelimiterOption,
+    MonthFirstOption,
     group_column,
     reading_of,
 )
-from sottovoce.cli._released_texts import alike, as_they_stand, named_facts, texts_read, units
+from sottovoce.cli._released_texts import (
+    alike,
+    as_they_stand,
+    guessing,
+    named_facts,
+    no_part_of_it,
+    promised,
+    texts_read,
+    units,
+)
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sottovoce.release._card import ReleaseCard
     from sottovoce.release._job import Job, ReleaseQuote
     from sottovoce.release._release_counts import Done
     from sottovoce.release._settings import Accounting, PriorKind
@@ -165,6 +175,8 @@ def release(
     fields: FieldsOption = None,
     header: HeaderOption = None,
     delimiter: DelimiterOption = None,
+    day_first: DayFirstOption = False,
+    month_first: MonthFirstOption = False,
     timezone: TimezoneOption = "UTC",
     encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
@@ -192,15 +204,24 @@ def release(
 
     if pilot and not (dry_run and labels):
         raise ParameterError("--pilot needs --dry-run, and --labels to name the classes' column.")
+    check_precision(precision)
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     chosen = Engine(engine, master, spark_conf or (), partitions)
     told = export_options(
-        file_format, fields, header, timezone, encoding, max_line_bytes, delimiter
+        file_format,
+        fields,
+        header,
+        timezone,
+        encoding,
+        max_line_bytes,
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
     ).named(label=labels)
     reading, group = told, by
     if chosen.is_spark:
-        chosen.refuse({"--by": by})
+        chosen.refuse({"--by": by, "--day-first": day_first, "--month-first": month_first})
     else:
         reading = reading_of(corpus, _schema(user_documents), told, encoding)
         group = None if by is None else group_column(corpus, by, reading)
@@ -261,7 +282,7 @@ def release(
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.release, job, address_of(out))
             done = carry_out(job, place, allowed, folder, elsewhere)
-        _warn(done.uncounted)
+        _warn(done.uncounted, no_part_of_it(folder, done.card))
         _show(job, done, as_json, place.path, out)
 
 
@@ -272,9 +293,9 @@ def _schema(user_documents: int | None) -> "pa.Schema":
     return DOCUMENTS if user_documents is None else POSTS
 
 
-def _warn(of: str) -> None:
-    if of:
-        typer.echo(f"warning: {of}", err=True)
+def _warn(*of: str) -> None:
+    for each in filter(None, of):
+        typer.echo(f"warning: {each}", err=True)
 
 
 def _show(
@@ -308,7 +329,7 @@ def _show(
         facts["folder"] = out
     if as_json:
         tried = {} if said is None else {"pilot": said.facts()}
-        shown = {**facts, **_foreseen(made), **tried, **_promised(card), **_how(made, out)}
+        shown = {**facts, **_foreseen(made), **tried, **promised(card), **_how(made, out)}
         private = [name for name in _PRIVATE if name in shown] + _private_forecast(made)
         show_json({**shown, "private": private})
         return
@@ -324,14 +345,14 @@ def _show(
     for sentence in as_they_stand(job):
         typer.echo(sentence)
     if made.spent_before and not made.paid_before:
-        typer.echo(f"{_sentence(made.spent_before)}, before this release.")
+        typer.echo(f"{made.spent_before[:1].upper()}{made.spent_before[1:]}, before this release.")
     typer.echo(card.in_words())
     if forecast := getattr(made, "forecast", None):
         own = " (private: theirs, rounded)" if _private_forecast(made) else ""
         typer.echo(
             f"By rule of thumb, at epsilon/N = {forecast.rate:g} with {forecast.columns:,} columns "
             f"and {forecast.documents:,} documents of about {forecast.length:g} counted words"
-            f"{own}: {forecast.in_words(_guessing(job))}"
+            f"{own}: {forecast.in_words(guessing(job))}"
         )
     if said is not None:
         typer.echo(f"By a pilot of {said.pilot:,} of these documents (private): {said.in_words()}")
@@ -354,30 +375,10 @@ def _tried(job: "Job") -> "AccuracyForecast":
         )
 
 
-def _guessing(job: "Job") -> float:
-    """How often guessing the most frequent label is right; labels are public."""
-    labels = job.documents.labels
-    return 0.5 if labels is None else max(Counter(labels).values()) / len(labels)
-
-
 def _foreseen(made: "Done | ReleaseQuote") -> dict[str, object]:
     if not hasattr(made, "forecast"):
         return {}
     return {"forecast": None if made.forecast is None else made.forecast.facts()}
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _promised(card: "ReleaseCard") -> dict[str, object]:
-    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - fast --help
-
-    return {
-        "stated": to_record(card.stated),
-        "guarantee": to_record(card.guarantee),
-        "per_user": None if card.per_user is None else to_record(card.per_user),
-    }
 
 
 def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:

@@ -106,6 +106,13 @@ def read_passphrase(source: str, folder: Path) -> str | None:
     return _checked(private_text(folder / source.removeprefix(_FILE)).rstrip("\n"), source)
 
 
+def found_from_anywhere(source: str) -> str:
+    """The same source for who reads it in another folder: a file's path spelt out."""
+    if not source.startswith(_FILE):
+        return source
+    return f"{_FILE}{Path(source.removeprefix(_FILE)).absolute()}"
+
+
 def _prompted() -> str:
     if not sys.stdin.isatty():
         raise InputError(

@@ -31,7 +31,7 @@ from sottovoce.federation._config import (
     Role,
     TrainingSettings,
 )
-from sottovoce.federation._files import NONE, read_passphrase
+from sottovoce.federation._files import NONE, found_from_anywhere, read_passphrase
 from sottovoce.federation._party_toml import WrittenParty, party_toml
 from sottovoce.federation._roster import Member, Roster, load_roster, member, save_roster
 from sottovoce.federation._secrets import new_identity, new_paillier_key, new_secrets
@@ -150,7 +150,8 @@ def _party(
     training = plan.training
     key_bits = training.key_bits if training.needs_key_holder else None
     identity = new_secrets(folder, role, key_bits, passphrase)
-    written = WrittenParty(name, role, address, plan.passphrase, plan.peers)
+    source = found_from_anywhere(plan.passphrase)
+    written = WrittenParty(name, role, address, source, plan.peers)
     text = party_toml(written, training, plan.features)
     write_whole(folder / CONFIG_FILE, text.encode())
     return member(name, role, address, fingerprint(issued.certificate), identity.hex())

@@ -113,7 +113,7 @@ def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Pat
         assert "No sign of any" not in overview
         text = client.get(f"/topic?name={TOPIC}").text
         assert "in which band that is cannot be told" in text
-        assert "Speaking openly has its worth" not in text
+        assert "Speaking openly can be worth it" not in text
         assert "among those least exposed." not in text.partition("leaves it open")[0]
 
 

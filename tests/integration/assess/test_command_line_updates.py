@@ -63,7 +63,7 @@ def test_an_update_without_ranks_keeps_how_it_was_ranked(run: Run, folder: Path)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((), "there is nothing to write: give --out, --state or --update."),
+        ((), "there is nothing to assess: give POSTS, a file of posts"),
         (("--update", "s"), "--update needs POSTS, the new ones."),
         (("day1.parquet", "--update", "s", "--state", "s"), "both name the state; give one"),
         (("day1.parquet", "--update", "none"), "there is no state none to update; begin one"),

@@ -8,8 +8,10 @@ import pytest
 from sottovoce.cluster._read import _located
 from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read import ReadOptions, open_posts
+from sottovoce.corpus.read._guess import grouping_column
 from sottovoce.corpus.read._guessed import guessed_reading
-from sottovoce.errors import CorpusError
+from sottovoce.corpus.read._sample import ColumnSample
+from sottovoce.errors import CorpusError, ParameterError
 
 ROWS = [
     ["1", "ada", "2024-05-01 10:00:00", "A loan", "My loan is late again and the bank wrote."],
@@ -53,7 +55,8 @@ def test_a_question_speaks_of_nothing_else_and_offers_no_number_of_posts(tmp_pat
 
 def test_a_name_of_two_words_is_quoted_as_a_shell_wants_it(tmp_path: Path) -> None:
     asked = question(tmp_path / "e.csv", [["n", "Team Kit", *"abc"], *ROWS])
-    assert "does not look like column names" in asked
+    assert "none of its first row is a name we know (not shown)" in asked
+    assert "Kit" not in asked
     names = ["n", "Team Kit", "created_at", "subject", "body"]
     assert "--fields 'user=Team Kit'" in question(tmp_path / "e.csv", [names, *ROWS])
 
@@ -96,6 +99,80 @@ def test_blanks_around_a_name_do_not_hide_it(tmp_path: Path) -> None:
     guessed(tmp_path / "e.csv", lines)
     said = guessed_reading(tmp_path / "e.csv", POSTS, ReadOptions()).said
     assert "time = Created At (by its name)" in said[0]
+
+
+def test_keys_are_names_whatever_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "e.jsonl"
+    path.write_text('{"foo": "a", "a whole sentence of somebody": "b"}\n', encoding="utf-8")
+    with pytest.raises(CorpusError) as refused:
+        open_posts(path)
+    assert "it has: foo and 1 more." in str(refused.value)
+    assert "--header" not in str(refused.value)
+    with pytest.raises(CorpusError, match="No column is clearly the time of a post: foo"):
+        guessed_reading(path, POSTS, ReadOptions())
+
+
+def test_one_column_is_not_several(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("3 and more\n4\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="it has 1 column and its first row does not look"):
+        open_posts(path)
+
+
+def test_a_question_offers_the_column_that_its_name_speaks_for(tmp_path: Path) -> None:
+    names = ["id", "Date", "author", "subject", "body"]
+    rows = [[row[0], "last week", row[1], *row[3:]] for row in ROWS]
+    assert "--fields time=Date" in question(tmp_path / "e.csv", [names, *rows])
+    names[1] = "size"
+    assert "--fields time=NAME" in question(tmp_path / "e.csv", [names, *rows])
+
+
+def test_those_who_ask_a_help_desk_are_users(tmp_path: Path) -> None:
+    for name in ("Requester Name", "Customer"):
+        names = ["id", name, "Date", "Subject", "Description"]
+        assert guessed(tmp_path / "e.csv", [names, *ROWS])["user"] == name
+
+
+@pytest.mark.parametrize("name", ["Date", "time"])
+def test_serial_dates_of_a_spreadsheet_are_told_as_such(tmp_path: Path, name: str) -> None:
+    names = ["id", "author", name, "subject", "body"]
+    rows = [[*row[:2], f"4602{row[0]}.34", *row[3:]] for row in ROWS]
+    said = question(tmp_path / "e.csv", [names, *rows])
+    assert f"the numbers of the column {name} look like a spreadsheet's serial dates" in said
+    assert "4602" not in said
+
+
+@pytest.mark.parametrize("line", ["sep=;\r\n", '"sep=;"\n', "\ufeffsep=;\n"])
+def test_the_first_line_of_excel_names_the_delimiter(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text(f"{line}author;time;text\nada;2024-05-01;a, b\n", encoding="utf-8")
+    found = guessed_reading(path, POSTS, ReadOptions()).options
+    assert found.columns["user"] == "author"
+    opened = open_posts(path, options=found)
+    kept = opened.read_all().to_pylist()
+    assert opened.tally.rows_read == 1
+    assert [(row["user"], row["text"]) for row in kept] == [("ada", "a, b")]
+
+
+def test_threads_go_by_the_title_of_a_topic_and_others_are_asked_for() -> None:
+    columns = [ColumnSample(0, "topic_title", ()), ColumnSample(1, "text", ())]
+    assert grouping_column(columns, "thread") == "topic_title"
+    with pytest.raises(CorpusError, match="Say --by with the name of one of them"):
+        grouping_column(columns[1:], "thread")
+
+
+def test_fields_the_wrong_way_round_are_turned(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("author,time,text\nada,2024-05-01,a\n", encoding="utf-8")
+    with pytest.raises(ParameterError, match="got author. Our name comes first: write user=author"):
+        open_posts(path, options=ReadOptions(columns={"author": "user"}))
+
+
+def test_a_header_without_rows_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("user,time,text\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="there is no row at all, or only a header"):
+        open_posts(path).read_all()
 
 
 def test_an_array_of_json_is_answered_by_how_to_read_it(tmp_path: Path) -> None:

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.federation._files import FORMAT, load_secret, read_passphrase, save_secret
+from sottovoce.federation._config import TrainingSettings, load_config
+from sottovoce.federation._files import (
+    FORMAT,
+    found_from_anywhere,
+    load_secret,
+    read_passphrase,
+    save_secret,
+)
+from sottovoce.federation._join.folders import FoundingPlan, new_federation
+from sottovoce.federation._setup import SetupPlan, set_up
 from sottovoce.learn import _encrypted_files as encrypted_files
 
 SECRET = bytes(range(32))
@@ -92,6 +101,23 @@ def test_a_damaged_file_is_refused_in_one_sentence(tmp_path: Path, content: byte
     with pytest.raises(InputError) as refused:
         load_secret(path, kind="journal", passphrase=WRONG)
     assert str(refused.value).count("\n") == 0
+
+
+def test_a_file_of_a_passphrase_is_found_from_every_partys_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "phrase"
+    file.write_text("from a file\n")
+    file.chmod(0o600)
+    source = "file:phrase"
+    plan = SetupPlan(("ada", "ben", "cy"), TrainingSettings(), passphrase=source)
+    set_up(tmp_path / "all", plan)
+    new_federation(tmp_path / "new", FoundingPlan("127.0.0.1:7001", passphrase=source))
+    for folder in (tmp_path / "all" / "ada", tmp_path / "new"):
+        config = load_config(folder / "party.toml")
+        assert read_passphrase(config.party.secrets.passphrase, config.folder) == "from a file"
+    assert found_from_anywhere("env:PHRASE") == "env:PHRASE"
 
 
 def test_a_passphrase_comes_from_where_it_is_said_to_be(

@@ -43,23 +43,42 @@ class MissingColumnError(CorpusError):
 
 
 def locate(
-    schema: pa.Schema, options: ReadOptions, found: Sequence[str], where: str
+    schema: pa.Schema,
+    options: ReadOptions,
+    found: Sequence[str],
+    where: str,
+    *,
+    surely_names: bool = False,
 ) -> dict[str, int]:
-    """The position in ``found`` of each field of ``schema``; a nullable field may be absent."""
+    """The position in ``found`` of each field of ``schema``; a nullable field may be absent.
+
+    What is ``surely_names`` is no first row, which might be somebody's text.
+    """
     check_mapping(schema, options)
-    places = {field.name: _place(field, options, found, where) for field in schema}
+    places = {
+        field.name: _place(field, options, found, where, surely_names=surely_names)
+        for field in schema
+    }
     return {name: place for name, place in places.items() if place is not None}
 
 
 def check_mapping(schema: pa.Schema, options: ReadOptions) -> None:
     """Refuse a mapping for something that is not read."""
     if unknown := set(options.columns) - set(schema.names):
+        turned = [
+            f"{options.columns[name]}={name}"
+            for name in sorted(unknown)
+            if options.columns[name] in schema.names
+        ]
+        hint = f" Our name comes first: write {','.join(turned)}." if turned else ""
         raise ParameterError(
-            f"columns may map {', '.join(schema.names)}; got {', '.join(sorted(unknown))}."
+            f"columns may map {', '.join(schema.names)}; got {', '.join(sorted(unknown))}.{hint}"
         )
 
 
-def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: str) -> int | None:
+def _place(
+    field: pa.Field, options: ReadOptions, found: Sequence[str], where: str, *, surely_names: bool
+) -> int | None:
     wanted = options.columns.get(field.name, field.name)
     if isinstance(wanted, int):
         return _checked_position(field.name, wanted, len(found), where)
@@ -74,7 +93,7 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
         return places[0]
     if field.nullable and field.name not in options.columns:
         return None
-    described, unnamed = _described(found)
+    described, unnamed = _described(found, surely_names=surely_names)
     missing = f"{where} has no column {wanted!r} for {field.name}; {described}"
     raise MissingColumnError(missing, f"{unnamed}Map it: {_how(field.name, 'NAME')}.")
 
@@ -100,21 +119,27 @@ def _checked_position(name: str, position: int, columns: int, where: str) -> int
     )
 
 
-def _described(found: Sequence[str]) -> tuple[str, str]:
+def _described(found: Sequence[str], *, surely_names: bool) -> tuple[str, str]:
     """What a file has, and what to do if its first row is no header."""
+    plain = [name for name in found if _NAME_LIKE.fullmatch(name.strip())]
     named = any(name.strip().lower() in _KNOWN_NAMES for name in found)
-    if not named or not all(_NAME_LIKE.fullmatch(name) for name in found):
+    if (surely_names and plain) or (named and len(plain) == len(found)):
+        shown = ", ".join(plain[:NAMES_SHOWN])
+        more = len(found) - len(plain[:NAMES_SHOWN])
+        return f"it has: {shown}{f' and {more} more' if more else ''}.", ""
+    columns = "1 column" if len(found) == 1 else f"{len(found)} columns"
+    if surely_names:
+        return f"it has {columns} (not shown).", ""
+    if found and len(plain) == len(found):
+        described = f"it has {columns}, and none of its first row is a name we know (not shown)."
+    else:
         described = (
-            f"it has {len(found)} columns and its first row does not look like column names "
-            "(not shown)."
+            f"it has {columns} and its first row does not look like column names (not shown)."
         )
-        return described, (
-            "If the file has no header row, name all columns: --header a,b,c, or in Python "
-            "header=('a', 'b', 'c'). "
-        )
-    shown = ", ".join(found[:NAMES_SHOWN])
-    more = f" and {len(found) - NAMES_SHOWN} more" if len(found) > NAMES_SHOWN else ""
-    return f"it has: {shown}{more}.", ""
+    return described, (
+        "If the file has no header row, name all columns: --header a,b,c, or in Python "
+        "header=('a', 'b', 'c'). "
+    )
 
 
 Mask = npt.NDArray[np.bool_]

@@ -89,11 +89,17 @@ class Corpus:
             for part in bounded(raw, self._options.max_line_bytes, tally):
                 yield self._conform(_in_order(part, self._options), self._options.timezone, tally)
         if not tally.rows_kept and not self._may_be_empty:
-            raise CorpusError(f"no usable row: {tally}.")
+            raise CorpusError(_nothing_kept(tally))
 
     def read_all(self) -> pa.Table:
         """Everything in memory at once; for corpora that fit."""
         return pa.Table.from_batches(iter(self), self.schema)
+
+
+def _nothing_kept(tally: Tally) -> str:
+    if not tally.rows_read:
+        return "no usable row: there is no row at all, or only a header."
+    return f"no usable row: {tally}."
 
 
 def _in_order(raw: pa.RecordBatch, options: ReadOptions) -> pa.RecordBatch:

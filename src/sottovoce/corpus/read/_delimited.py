@@ -35,6 +35,9 @@ HEAD_BYTES = 4 * MIB
 # empty when the quote is still open at the end.
 _QUOTED = rb'(?:\A|(?<=[%s\r\n]))"[^"]*(?:""[^"]*)*("?)'
 OTHER_DELIMITERS = (";", "\t", "|")
+# Excel's own first line, which names the delimiter and is no row.
+_SEP_LINE = re.compile(r'\A[\r\n]*"?sep=([^\w"\r\n])"?\r?\n', re.ASCII)
+_SEP_BYTES = re.compile(_SEP_LINE.pattern.encode())
 _ROWS_COMPARED = 50
 _NONCHARACTERS = [chr(code).encode() for code in range(0xFDD0, 0xFDF0)]
 
@@ -71,7 +74,8 @@ class Layout:
             raise CorpusError(
                 f"{path} has {len(first_row)} columns in its first row, header names {len(found)}."
             )
-        self.places = locate(schema, options, found, str(path))
+        told = isinstance(options.header, tuple)
+        self.places = locate(schema, options, found, str(path), surely_names=told)
         # Arrow is told positions as names: a file's own names may repeat or be empty.
         self.width = len(found)
         self._names = [str(place) for place in range(len(found))]
@@ -205,14 +209,28 @@ def _quoted(delimiter: str) -> re.Pattern[bytes]:
 def found_delimiter(start: str, options: ReadOptions) -> str:
     """What stands between the values of a CSV file that begins like this.
 
-    A comma, unless the row of names has none outside quotes: then the one of ``OTHER_DELIMITERS``
-    that parts it, and most of the next as often. A first row that is somebody's text says nothing.
+    What a first line ``sep=;`` says. Else a comma, unless the row of names has none outside
+    quotes: then the one of ``OTHER_DELIMITERS`` that parts it, and most of the next as often. A
+    first row that is somebody's text says nothing.
     """
+    if told := _SEP_LINE.match(start):
+        return told[1]
     if options.header is False or len(next(_rows(start, ","), [])) > 1:
         return ","
     widths = {each: _common_width(start, each) for each in OTHER_DELIMITERS}
     best = max(OTHER_DELIMITERS, key=lambda each: widths[each])
     return best if widths[best] > 1 else ","
+
+
+def without_sep_line(start: str) -> str:
+    """The start of a CSV file without Excel's line ``sep=;``."""
+    return _SEP_LINE.sub("", start, count=1)
+
+
+def _rows_only(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same of a whole file."""
+    yield _SEP_BYTES.sub(b"", next(chunks, b""), count=1)
+    yield from chunks
 
 
 def _common_width(start: str, delimiter: str) -> int:
@@ -237,12 +255,13 @@ class CommaReader:
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
         start = head(path, options)
         self._delimiter = options.delimiter or found_delimiter(start, options)
-        self._layout = Layout(path, schema, options, _first_csv_row(path, start, self._delimiter))
+        row = _first_csv_row(path, without_sep_line(start), self._delimiter)
+        self._layout = Layout(path, schema, options, row)
         self._path = path
         self._options = options
 
     def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
-        chunks = utf8_chunks(self._path, self._options)
+        chunks = _rows_only(utf8_chunks(self._path, self._options))
         rows_to_skip = int(self._options.header is True)
         limit, where = self._options.max_line_bytes, str(self._path)
         for block in row_blocks(chunks, limit, where, self._delimiter):

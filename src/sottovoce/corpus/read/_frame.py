@@ -44,7 +44,7 @@ class FrameReader:
         self._frame: ArrowStream = frame.clone() if hasattr(frame, "clone") else frame
         with readable(_WHERE):
             found = pa.RecordBatchReader.from_stream(self._frame).schema
-        self._places = locate(schema, options, found.names, _WHERE)
+        self._places = locate(schema, options, found.names, _WHERE, surely_names=True)
         fields = [found.field(place).with_name(name) for name, place in self._places.items()]
         check_types(pa.schema(fields), _WHERE)
 
@@ -62,7 +62,7 @@ class FrameReader:
 def _of_pandas(frame: Any, schema: pa.Schema, options: ReadOptions) -> pa.Table:  # noqa: ANN401 - pandas ships no types
     """The columns of ``frame`` that are read, under our names; those of its index come last."""
     names = [*frame.columns, *(name for name in frame.index.names if name is not None)]
-    places = locate(schema, options, [str(name) for name in names], _WHERE)
+    places = locate(schema, options, [str(name) for name in names], _WHERE, surely_names=True)
     width = len(frame.columns)
     with readable(_WHERE):
         columns = {
@@ -108,7 +108,9 @@ def rows_reader(rows: Iterable[Row], schema: pa.Schema, options: ReadOptions) ->
     first = held[0]
     if isinstance(first, Mapping):
         names = list(first)
-        places = locate(schema, options, [str(name) for name in names], _WHERE_ROWS)
+        places = locate(
+            schema, options, [str(name) for name in names], _WHERE_ROWS, surely_names=True
+        )
         columns = {ours: _values(held, names[place]) for ours, place in places.items()}
     else:
         # In a row without names a column is known by its place, as in a file without a header.

@@ -23,7 +23,8 @@ _SURE_NAMES = {
         screenname handle nickname nick member member_id poster poster_id account account_id sender
         from_user login autor auteur verfasser benutzer nutzer usuario utilisateur utente anonid
         display_name displayname nutzername benutzername mitglied mitgliedsname pseudo pseudonyme
-        nom_utilisateur nombre_usuario nombre_de_usuario nome_utente
+        nom_utilisateur nombre_usuario nombre_de_usuario nome_utente requester requester_name
+        requester_id customer customer_name customer_id reporter submitter
     """,
     "time": """
         time created_at created createdat date datetime timestamp created_utc creation_date
@@ -55,6 +56,8 @@ _LONGEST_ID = 80
 _WORDS_OF_AN_ID = 4
 _SHOWN = re.compile(r"[^\W\d][\w.:-]{0,39}( [\w.:-]{1,40})?")
 _MOST_SHOWN = 12
+# Days since 1900 as spreadsheets count them: of 1954 to 2064.
+_SERIAL_DATE = re.compile(r"[2-5]\d{4}([.,]\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,8 @@ def likely_column(columns: Sequence[ColumnSample], role: str) -> ColumnSample | 
 
 _THREADS = """
     thread thread_id threadid topic_id topicid conversation_id discussion_id discussion link_id
-    thread_title subject title
+    thread_title topic_title thread_name topic_name conversation conversation_title discussion_title
+    subject title
 """
 
 
@@ -136,7 +140,8 @@ def grouping_column(columns: Sequence[ColumnSample], asked: str) -> str:
     shown = [column for column in columns if _SHOWN.fullmatch(column.name)]
     near = did_you_mean(asked, [column.name for column in shown])
     raise CorpusError(
-        f"there is no column {asked!r} to group by; there are: {_listed(shown) or 'none'}.{near}"
+        f"there is no column {asked!r} to group by; there are: {_listed(shown) or 'none'}. Say "
+        f"--by with the name of one of them.{near}"
     )
 
 
@@ -169,6 +174,10 @@ def _chosen(role: str, columns: Sequence[ColumnSample]) -> tuple[ColumnSample, s
     fitting = [column for column in columns if not column.nested and _FITS[role](column)]
     best = max((named_for(column.name, role) for column in fitting), default=_UNKNOWN)
     likely = [column for column in fitting if named_for(column.name, role) == best]
+    if role == "time" and not fitting:
+        for column in columns:
+            if named_for(column.name, role):
+                refuse_serial_dates(column)
     if best == _UNKNOWN:
         return _by_content(role, fitting, columns)
     if len(likely) == 1:
@@ -228,7 +237,7 @@ def _same_parts(one: ColumnSample, other: ColumnSample) -> bool:
 def _question(role: str, columns: Sequence[ColumnSample], what: str) -> UnclearColumnsError:
     plain = [column for column in columns if not column.nested]
     asked = f"{what.format(role=role).capitalize()} of a post: {_listed(plain) or 'there is none'}"
-    example = shown_name(plain[0]) if plain else "NAME"
+    example = _likeliest(role, plain)
     said = f"{role}={example}"
     told = f"'{said}'" if " " in said else said
     return UnclearColumnsError(
@@ -236,6 +245,14 @@ def _question(role: str, columns: Sequence[ColumnSample], what: str) -> UnclearC
         f"{role}={example!r} of assess_posts, or columns={{{role!r}: {example!r}}} of "
         f"ReadOptions).{_within(columns)}"
     )
+
+
+def _likeliest(role: str, columns: Sequence[ColumnSample]) -> str:
+    """What the question offers as an example: of times, only one that its name speaks for."""
+    named = likely_column(columns, role)
+    if named is not None:
+        return shown_name(named)
+    return shown_name(columns[0]) if columns and role != "time" else "NAME"
 
 
 def _within(columns: Sequence[ColumnSample]) -> str:
@@ -277,6 +294,19 @@ def holds_times(column: ColumnSample) -> bool:
     if not read and date_orders(filled):
         return True
     return bool(read >= _MOSTLY * len(filled))
+
+
+def refuse_serial_dates(column: ColumnSample) -> None:
+    """Say what 46027.34 in a table of text is, and what to do; in other files it is a number."""
+    filled = _filled(column)
+    serials = sum(bool(_SERIAL_DATE.fullmatch(value.strip())) for value in filled)
+    if filled and isinstance(column.key, int) and serials >= _MOSTLY * len(filled):
+        raise UnclearColumnsError(
+            f"the numbers of the column {shown_name(column)} "
+            "look like a spreadsheet's serial dates, which do not say what they count from. Give "
+            "that column the format of a date, such as 2024-12-31 18:30, in the spreadsheet, and "
+            "save it as CSV again."
+        )
 
 
 def _holds_texts(column: ColumnSample) -> bool:

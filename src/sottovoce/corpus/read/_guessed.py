@@ -20,6 +20,7 @@ from sottovoce.corpus.read._guess import (
     UnclearColumnsError,
     guess_columns,
     named_for,
+    refuse_serial_dates,
     shown_name,
 )
 from sottovoce.corpus.read._sample import ColumnSample, sample_columns, sample_frame
@@ -62,13 +63,19 @@ def guessed_reading(
     if kind is Format.CSV and options.delimiter is None:
         delimiter = found_delimiter(head(path, options), options)
         if delimiter != ",":
-            said.append(f"values are separated by {_DELIMITER_NAMES[delimiter]}: --delimiter")
+            said.append(f"values are separated by {_delimiter_named(delimiter)}: --delimiter")
     columns = sample_columns(path, options)
     options, guess = _with_columns(path, schema, options, columns)
     if guess is not None:
         said.append(guess.in_words())
+    if "time" not in schema.names:
+        return GuessedReading(options, tuple(said))
     options, order = _with_dates(options, columns)
     return GuessedReading(options, (*said, *([order] if order else ())))
+
+
+def _delimiter_named(delimiter: str) -> str:
+    return _DELIMITER_NAMES.get(delimiter, delimiter)
 
 
 def guessed_source(source: object, schema: pa.Schema, options: ReadOptions) -> GuessedReading:
@@ -124,11 +131,13 @@ def _with_columns(
 ) -> tuple[ReadOptions, ColumnGuess | None]:
     """Columns that are neither told nor named as ours are guessed."""
     names = [column.name for column in columns]
-    missing = _missing(schema, options, names, str(path))
+    told_names = isinstance(options.header, tuple)
+    keys = told_names or any(isinstance(column.key, str) for column in columns)
+    missing = _missing(schema, options, names, str(path), surely_names=keys)
     if not missing or not columns:
         return options, None
     told = {role: _told(options, columns, role) for role in schema.names if role not in missing}
-    if not _has_names(columns):
+    if not _has_names(columns, options):
         locate(schema, options, names, str(path))
     if len(columns) == 1 < len(missing):
         raise CorpusError(
@@ -151,14 +160,21 @@ def _with_columns(
     return replace(options, columns=merged), guess
 
 
-def _has_names(columns: tuple[ColumnSample, ...]) -> bool:
-    """Whether the first row names columns at all: one name of any role tells."""
+def _has_names(columns: tuple[ColumnSample, ...], options: ReadOptions) -> bool:
+    """Whether columns have names at all: told, or keys, or a first row with one of any role."""
+    if isinstance(options.header, tuple) or any(isinstance(each.key, str) for each in columns):
+        return True
     roles = ("user", "time", "text")
     return any(named_for(column.name, role) for column in columns for role in roles)
 
 
 def _missing(
-    schema: pa.Schema, options: ReadOptions, names: list[str], where: str
+    schema: pa.Schema,
+    options: ReadOptions,
+    names: list[str],
+    where: str,
+    *,
+    surely_names: bool,
 ) -> dict[str, str]:
     """The fields without a column, in words; a name that was told and is not there is an error."""
     missing = {}
@@ -166,7 +182,13 @@ def _missing(
         if field.nullable:
             continue
         try:
-            locate(pa.schema([field]), _only(options, field.name), names, where)
+            locate(
+                pa.schema([field]),
+                _only(options, field.name),
+                names,
+                where,
+                surely_names=surely_names,
+            )
         except MissingColumnError as error:
             wanted = options.columns.get(field.name)
             if wanted is not None:
@@ -197,6 +219,7 @@ def _with_dates(options: ReadOptions, columns: tuple[ColumnSample, ...]) -> tupl
     column = next((each for each in columns if each.key == key), None)
     if options.dates != "iso" or column is None:
         return options, ""
+    refuse_serial_dates(column)
     orders = date_orders([value for value in column.values if value.strip()])
     if len(orders) == 1:
         order = orders.pop()

@@ -38,7 +38,7 @@ class JsonLinesReader:
         if not sample:
             raise CorpusError(f"{path} holds no line that is a JSON object.")
         found = list(dict.fromkeys(key for item in sample for key in item))
-        places = locate(schema, options, found, str(path))
+        places = locate(schema, options, found, str(path), surely_names=True)
         self._keys = {name: found[place] for name, place in places.items()}
         self._raw_schema = pa.schema(
             {

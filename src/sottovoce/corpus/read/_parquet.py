@@ -47,7 +47,7 @@ class ParquetReader:
         self._max_page_bytes = 8 * options.max_line_bytes
         with readable(str(path)), self._open() as file:
             found = file.schema_arrow
-        self._places = locate(schema, options, found.names, str(path))
+        self._places = locate(schema, options, found.names, str(path), surely_names=True)
         fields = [found.field(place).with_name(name) for name, place in self._places.items()]
         check_types(pa.schema(fields), str(path))
         self._columns = [found.names[place] for place in self._places.values()]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import ArrowException, parquet
 
 from sottovoce.corpus.read._bytes import format_by_name
-from sottovoce.corpus.read._delimited import found_delimiter, head
+from sottovoce.corpus.read._delimited import found_delimiter, head, without_sep_line
 from sottovoce.corpus.read._tally import MIB, Format, ReadOptions
 from sottovoce.errors import SottovoceError
 
@@ -53,7 +53,8 @@ def sample_columns(
             lines = (line.rstrip("\r") for line in text.split("\n") if line.strip())
             return _of_rows((line.split("\t") for line in lines), options)
         delimiter = options.delimiter or found_delimiter(text, options)
-        return _of_rows(csv.reader(io.StringIO(text), delimiter=delimiter), options)
+        rows = csv.reader(io.StringIO(without_sep_line(text)), delimiter=delimiter)
+        return _of_rows(rows, options)
     except (SottovoceError, ArrowException, OSError, csv.Error):
         return ()
 

@@ -35,7 +35,12 @@ from sottovoce.federation._config import (
     TrainingSettings,
 )
 from sottovoce.federation._events import Log
-from sottovoce.federation._files import NONE, private_text, read_passphrase
+from sottovoce.federation._files import (
+    NONE,
+    found_from_anywhere,
+    private_text,
+    read_passphrase,
+)
 from sottovoce.federation._join import request as joining
 from sottovoce.federation._join.changes import RosterHistory, read_changes
 from sottovoce.federation._join.endpoint import JoinClient
@@ -108,8 +113,9 @@ def new_federation(folder: Path, plan: FoundingPlan) -> RosterHistory:
     )
     write_whole(folder / _TLS.certificate, certificate)
     new_secrets(folder, "coordinator", None, passphrase)  # Paillier keys are made run by run
+    source = found_from_anywhere(plan.passphrase)
     who = WrittenParty(
-        COORDINATOR_NAME, "coordinator", plan.address, plan.passphrase, signed=True, join=join
+        COORDINATOR_NAME, "coordinator", plan.address, source, signed=True, join=join
     )
     write_whole(folder / CONFIG_FILE, party_toml(who, plan.training, plan.features).encode())
     own = member(COORDINATOR_NAME, "coordinator", plan.address, fingerprint(certificate))
@@ -143,6 +149,7 @@ def begin_join(
     check_empty(folder)
     check_address(address)
     sealed_by = read_passphrase(passphrase, Path.cwd())
+    passphrase = found_from_anywhere(passphrase)
     try:
         with JoinClient(token.address, token.fingerprint) as client:
             pending = _asked(client, folder, token, address, (passphrase, sealed_by))

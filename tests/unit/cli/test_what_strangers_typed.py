@@ -1,0 +1,56 @@
+"""What a stranger typed who brought files of their own: options that are there, and the way out."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sottovoce.cli._options import state_file
+from sottovoce.cli._output import show_facts
+from sottovoce.cli.audit import _is_about_the_folder, in_short
+from sottovoce.cli.explain import _places
+from sottovoce.errors import ParameterError
+from sottovoce.privacy.audit._findings import AuditReport, Finding
+from sottovoce.privacy.audit._lines import Published, audit_lines
+from sottovoce.release._audit import audit_presence
+
+FOLDER = Finding("noise in every row", True, "seen")
+SAMPLER = Finding("noise in every row (as released)", True, "seen")
+TABLE = Finding("table of geometric draws at rate 1", True, "seen")
+
+
+def test_an_assessment_of_nothing_asks_for_posts() -> None:
+    with pytest.raises(ParameterError, match="give POSTS"):
+        state_file(None, None, None, None)
+
+
+def test_a_range_is_rounded_like_any_number(capsys: pytest.CaptureFixture[str]) -> None:
+    show_facts("about", {"accuracy range": (0.6097983205788239, 0.8)})
+    assert "0.6098 to 0.8" in capsys.readouterr().out
+
+
+def test_who_shares_a_score_is_told_all_places_it_may_get() -> None:
+    assert _places(7, 23) == "between 7 and 29: 23 users have this score"
+    assert _places(7, 1) == 7
+    assert _places(None, 0) is None
+
+
+def test_an_audit_ends_with_what_its_rows_come_to() -> None:
+    said = in_short(AuditReport((FOLDER, SAMPLER, TABLE)), of_folder=True)
+    assert said.startswith("Nothing was refuted by 3 checks. 1 of them looked at the counts in")
+    assert "the other 2 tried this installation's sampler" in said
+    assert "no proof" in said
+    failed = Finding("fresh noise", False, "seen")
+    said = in_short(AuditReport((failed, TABLE)), of_folder=False)
+    assert said.startswith("1 of 2 checks failed: fresh noise.")
+    assert "folder" not in said
+
+
+def test_every_check_of_published_counts_is_counted_as_one_of_the_folder() -> None:
+    counts = sparse.csr_array(np.ones((9, 8), np.int64))
+    seen = audit_presence(counts, Fraction(1)).findings
+    found = [*seen, *audit_lines(Published(counts, Fraction(1)))]
+    assert all(map(_is_about_the_folder, found))
+    assert not any(_is_about_the_folder(each.by("as released")) for each in found)
+    assert not _is_about_the_folder(TABLE)
