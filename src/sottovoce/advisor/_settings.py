@@ -13,6 +13,8 @@ from sottovoce.topics._space import Mode
 
 _WHOLE = 100
 BEST = "recommended"
+OWN_AMONG_SIMULATED = "bow-t"
+"""Of real posts among made-up people, unless they choose: a model of made-up texts misleads."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ gives the same answer.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow as pa
 from sottovoce.advisor._community import Community
 from sottovoce.advisor._person import Person
 from sottovoce.advisor._person_values import Post
+from sottovoce.advisor._settings import OWN_AMONG_SIMULATED
 from sottovoce.assess._score import plan_scoring
 from sottovoce.corpus._schema import POSTS
 from sottovoce.errors import CheckFailedError
@@ -43,7 +45,9 @@ def bench_advise(posts: int = COUNT, *, questions: int = QUESTIONS) -> list[Benc
     """The engine and the page on a history of ``posts`` posts, then the rank server."""
     community = Community.demo()
     history = long_history(community, posts)
-    person = Person(community, history)
+    # As the page ranks somebody's own posts among made-up people.
+    setting = replace(community.setting, measure=OWN_AMONG_SIMULATED)
+    person = Person(community.with_setting(setting), history)
     person.standings()
     with started_page(history) as page:
         rows = [

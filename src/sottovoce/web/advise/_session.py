@@ -16,7 +16,7 @@ from sottovoce.advisor._alert_store import AlertStore
 from sottovoce.advisor._community import Community
 from sottovoce.advisor._person import Person
 from sottovoce.advisor._person_values import posts_of_table
-from sottovoce.advisor._settings import BEST, AdvisorSetting
+from sottovoce.advisor._settings import BEST, OWN_AMONG_SIMULATED, AdvisorSetting
 from sottovoce.advisor.rank._client import Quote
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue
@@ -45,8 +45,6 @@ class ComparedCommunity:
 
 
 DEMO = ComparedCommunity(Community.demo, "a simulated community of people who do not exist")
-OWN_AMONG_SIMULATED = "bow-t"
-"""Of real posts among made-up people, unless they choose: a model of made-up texts misleads."""
 DEMO_MEMBER = "the others of the demo community (you are one of its members, and nobody is real)"
 
 
