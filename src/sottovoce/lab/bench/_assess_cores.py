@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from sottovoce._arrays import Floats
-from sottovoce._compiled import available_cores, on_threads
+from sottovoce._compiled import available_cores, in_turn, on_threads
 from sottovoce.assess import Ranking, score
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.read import open_posts
@@ -197,11 +197,15 @@ def _counted(path: Path, work: Workload, threads: int) -> Iterator[sparse.csr_ar
 
 
 def _scored(path: Path, work: Workload, threads: int) -> Iterator[Floats]:
+    """As an assessment does: each thread scores a piece, while others are read and counted."""
     scorer = work.model.scorer(work.catalogue)
     most = max(1, _STRENGTHS_AT_ONCE // len(work.catalogue))
-    for counts in _counted(path, work, threads):
-        for first in range(0, counts.shape[0], most):
-            yield scorer.strengths(counts[first : first + most], threads=threads)
+    pieces = (
+        partial(scorer.strengths, counts[first : first + most], threads=1)
+        for counts in _counted(path, work, threads)
+        for first in range(0, counts.shape[0], most)
+    )
+    return in_turn(pieces, threads)
 
 
 def _digest_of(arrays: Iterator[np.ndarray]) -> str:
