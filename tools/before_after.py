@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT / "src/sottovoce/lab/bench/_assess_cores.py"
+COMPILED = ROOT / "src" / "sottovoce" / "_compiled.py"
 
 
 def main() -> None:
@@ -90,13 +91,20 @@ def ran(
 
 def loaded_cases() -> Any:  # noqa: ANN401 - a module
     """The cases of this tree, whichever tree's sources they work with."""
-    found = importlib.util.spec_from_file_location("assess_cores", CASES)
+    compiled: Any = importlib.import_module("sottovoce._compiled")
+    if not hasattr(compiled, "in_turn"):
+        # Cases take turns by it; trees of before it was made have no other way.
+        compiled.in_turn = _loaded("later_compiled", COMPILED).in_turn
+    return _loaded("assess_cores", CASES)
+
+
+def _loaded(name: str, path: Path) -> Any:  # noqa: ANN401 - a module
+    found = importlib.util.spec_from_file_location(name, path)
     if found is None or found.loader is None:
-        raise SystemExit(f"{CASES} cannot be loaded")
-    cores = importlib.util.module_from_spec(found)
-    sys.modules["assess_cores"] = cores
-    found.loader.exec_module(cores)
-    return cores
+        raise SystemExit(f"{path} cannot be loaded")
+    sys.modules[name] = importlib.util.module_from_spec(found)
+    found.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
 def turn(folder: str, posts: str, numbers: str, digest: str, chosen: str) -> None:
