@@ -6,12 +6,11 @@ What is written in another language is not found, and that nothing was found mus
 import re
 from collections.abc import Sequence
 
+from sottovoce.corpus._everyday import SHARE
 from sottovoce.corpus.words._rules import ENGLISH
 
 FEWEST_WORDS = 15
 """Fewer do not tell. Of 1,667 posts of ours in English with so many, none seems foreign."""
-SHARE = 0.15
-"""Of English prose two fifths are function words; the same share as `seems_english` asks for."""
 _FUNCTION_WORDS = ENGLISH | {"a", "i"}
 # A letter that is not Latin counts as a word: not all scripts leave gaps between words.
 _WORD = re.compile(r"[^\W\u0000-\u024f]|\w+")

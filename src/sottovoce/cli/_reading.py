@@ -93,7 +93,7 @@ def reading_of(
 
 def say_if_not_english(posts: Path, reading: "ReadOptions") -> None:
     """Say that the shipped topics are in English where the first posts are not."""
-    from sottovoce.corpus._everyday import seems_english  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus._everyday import NOT_ENGLISH, seems_english  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read._sample import sample_columns  # noqa: PLC0415 - keeps --help fast
 
     wanted = str(reading.columns.get("text", "text")).casefold()
@@ -104,11 +104,7 @@ def say_if_not_english(posts: Path, reading: "ReadOptions") -> None:
         for value in column.values
     ]
     if not seems_english(texts):
-        typer.echo(
-            "WARNING: these posts do not seem to be in English, and the built-in topics are: what "
-            "is written in another language scores nothing. --topics takes topics in its words.",
-            err=True,
-        )
+        typer.echo(f"WARNING: {NOT_ENGLISH}", err=True)
 
 
 def group_column(corpus: Path, asked: str, reading: "ReadOptions") -> str:

@@ -15,7 +15,12 @@ from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import ENGLISH
 
 _FEWEST_WORDS = 100
-_SHARE = 0.15
+SHARE = 0.15
+"""So many words of English prose are function words at least."""
+NOT_ENGLISH = (
+    "these posts do not seem to be in English, and the built-in topics are: what is written in "
+    "another language scores nothing. --topics takes topics in its words."
+)
 EVERYDAY = "everyday"
 """The name under which the list is taken where a file of words is."""
 
@@ -53,4 +58,4 @@ def seems_english(texts: Iterable[str]) -> bool:
     """
     words = [word for text in texts for word in re.findall(r"\w+", text.casefold())]
     told = sum(word in ENGLISH for word in words)
-    return len(words) < _FEWEST_WORDS or told >= _SHARE * len(words)
+    return len(words) < _FEWEST_WORDS or told >= SHARE * len(words)

@@ -13,6 +13,7 @@ import sottovoce
 from sottovoce.assess._community_facts import TopicFacts
 from sottovoce.assess._ranking import BANDS_APART
 from sottovoce.assess.measures._expected import precision_in_words
+from sottovoce.corpus._everyday import NOT_ENGLISH
 from sottovoce.report._community import posts_by_week_plot
 from sottovoce.report._figures import ACCENT, new_figure
 from sottovoce.report._page import Plot, Report, Section
@@ -42,11 +43,6 @@ _SCORES = (
     "They say whom a program would look at first, not whom a topic applies to: people who help, "
     "work in the field or are curious score as well."
 )
-NOT_ENGLISH = (
-    "these posts do not seem to be in English, and the built-in topics are: what is written in "
-    "another language scores nothing. --topics takes topics in its words."
-)
-"""As the command says it."""
 _NOT_ENGLISH_OWN_TOPICS = (
     "these posts do not seem to be in English. They were ranked by the topics that were given."
 )
