@@ -5,6 +5,7 @@ Run as a script with the path of a JSON file. Reads orders from its standard inp
 """
 
 import json
+import math
 import os
 import signal
 import sys
@@ -16,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sottovoce.federation import Credentials, Machines, Member, Node, Roster, Settings
 from sottovoce.federation._transport.frames import RunAbortedError
-from support.federations import JOURNAL_KEY, ToyTraining
+from sottovoce.learn import _opened_bits
+from support.federations import JOURNAL_KEY, ToyDocuments, ToyTraining
 from support.hidden_systems import small_keys_allowed
 
 
@@ -51,11 +53,14 @@ def outcome(node: Node, session: bytes) -> str:
     try:
         return (node.wait(session, 60) or b"nothing").hex()
     except RunAbortedError as error:
-        return f"{error.error} {error.by}"
+        return f"{error.error} {error.by}: {error}"
 
 
 def made(given: dict[str, Any], folder: Path, killer: KillAtPoint) -> Node:
-    name, training = given["name"], ToyTraining(tuple(given["peers"]), given["way"])
+    name, peers = given["name"], tuple(given["peers"])
+    training = ToyTraining(peers, given["way"])
+    if given["liar"] is not None:
+        training = ToyDocuments(peers, liar=given["liar"])
     files = (folder / given[part] for part in ("certificate", "key", "authority"))
     return Node(
         name,
@@ -70,6 +75,7 @@ def made(given: dict[str, Any], folder: Path, killer: KillAtPoint) -> Node:
 
 
 def main(path: Path) -> None:
+    _opened_bits.MOST_OPENED_SHARE = math.inf  # a toy's few rows hide few columns
     given, killer, known = json.loads(path.read_text()), KillAtPoint(), list[bytes]()
     node = made(given, path.parent, killer)
     with small_keys_allowed(), node:

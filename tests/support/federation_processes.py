@@ -36,6 +36,7 @@ class Processes:
             "name": name,
             "peers": self.training.peers,
             "way": self.training.way,
+            "liar": getattr(self.training, "liar", None),
             "roster": self._roster,
             "certificate": f"{name}.certificate",
             "key": f"{name}.key",

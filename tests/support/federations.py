@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from typing import Any
@@ -32,6 +32,7 @@ from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.hidden._train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 from sottovoce.learn.open._train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
 from sottovoce.privacy._randomness import drawing_from
+from support.false_sums import documents, with_liar
 from support.hidden_systems import BITS
 from support.paillier_keys import insecure_key_of_primes
 from support.trainings import small_peers
@@ -171,6 +172,27 @@ def same_key(number: int) -> PrivateKey:
 def identity(name: str) -> Identity:
     """The same at every process of a test."""
     return Identity(name.encode().ljust(32, b"."))
+
+
+@dataclass(frozen=True)
+class ToyDocuments(ToyTraining):
+    """A training on rows of 0 and 1, whose summands are weighed; one peer may lie."""
+
+    rows: int = 30
+    liar: str = ""
+
+    def machine(self, whole: TrainingTerms, name: str) -> Party:
+        stated = dict.fromkeys(whole.identities, self.rows)
+        return super().machine(replace(whole, documents=stated, presence=True), name)
+
+    @cached_property
+    def data(self) -> dict[str, LocalData]:
+        has = np.ones(WIDTH, bool)
+        made = {
+            name: LocalData(*documents(self.rows, WIDTH, at), has, identity(name))
+            for at, name in enumerate(self.peers)
+        }
+        return with_liar(made, self.liar, lambda sums: sums * 1e6) if self.liar else made
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.learn._openings import OpenedWords
 from sottovoce.learn._openings import Opening as Remembered
 from sottovoce.learn._ridge import ExampleSums
 from sottovoce.learn._run.party import run_in_process
@@ -31,6 +32,7 @@ class MemoryInProcess:
 
     def __init__(self) -> None:
         self._kept: dict[bytes, Remembered] = {}
+        self._words: dict[bytes, OpenedWords] = {}
         self._among: set[tuple[bytes, bytes, tuple[str, ...]]] = set()
         self._keys: dict[bytes, bytes] = {}
         self._evaluated: dict[tuple[bytes, bytes], frozenset[bytes]] = {}
@@ -42,6 +44,14 @@ class MemoryInProcess:
     def remember(self, session: bytes, opening: Remembered) -> None:
         """Keep what this run opens."""
         self._kept.setdefault(session, opening)
+
+    def opened_words(self, session: bytes) -> tuple[OpenedWords, ...]:
+        """Of which columns other runs have opened sums."""
+        return tuple(opened for run, opened in self._words.items() if run != session)
+
+    def note_opened_words(self, session: bytes, opened: OpenedWords) -> None:
+        """Keep of which columns this run opens sums."""
+        self._words.setdefault(session, opened)
 
     def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
         """The documents of other evaluations of a training."""
@@ -72,7 +82,7 @@ def opened(terms: RunTerms, holdings: Mapping[str, Holdings]) -> Opening:
     solve = open_training.solved_statistics
 
     def looking(total: Any, terms: Any, kept: Any, standard: Any) -> Any:  # noqa: ANN401 - as there
-        sums = ExampleSums.from_vector(total.reshape(kept.folds, -1).sum(axis=0), kept.width)
+        sums = ExampleSums.from_vector(total, kept.width)
         seen.append(Opening(sums, kept.kept))
         return solve(total, terms, kept, standard)
 

@@ -1,4 +1,4 @@
-"""The demo's learn part: four holders of texts train one classifier, and show nobody a text.
+"""The demo's learn part: four holders of texts train one classifier, and keep the texts.
 
 Then they count together (``_count``).
 
@@ -37,7 +37,8 @@ _INTRODUCTION = (
     "writes about something sensitive at all, say to offer help. None of them may show its posts "
     "to the others. They train together: each adds up numbers of its own texts, encrypts the "
     "sums and sends them to a coordinator, who adds what it cannot open; a key holder opens the "
-    "total, and nothing but the total."
+    "total, and nothing but the total. Out of such totals, of few words over many people, our own "
+    "attacks read no long document; that was measured on other texts, and is no proof."
 )
 _PROCESSES = (
     "The six parties ran as processes of their own while this page was made, over mutual TLS, with "
@@ -50,8 +51,7 @@ _PROCESSES = (
 _TABLE = (
     "The table begins with what each party has learnt by following the protocol; the rows after "
     "that say what those would gain who do not: who join, who lie or who come back from a backup. "
-    "The last row is about parties who put together what they know. Nobody has seen a post of "
-    "somebody else's."
+    "The last row is about parties who put together what they know. No post was sent to anybody."
 )
 
 
@@ -85,7 +85,7 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
     told = [*leakage["learns"], *leakage["against"]]
     learns = [(row["who"], row["what"]) for row in told]
     return Section(
-        title="How four train one classifier and show nobody a text",
+        title="How four train one classifier and keep their texts",
         paragraphs=(_INTRODUCTION, _PROCESSES, _TABLE),
         facts={
             "Parties": f"{len(PEERS)} peers, a coordinator and a key holder, as processes",
@@ -116,8 +116,8 @@ def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
     peers = {name: documents.part(places == at) for at, name in enumerate(PEERS)}
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
         root = Path(folder) / "all"
-        plan = SetupPlan(PEERS, TRAINING, features=FEATURES)
-        prepare(root, peers, plan, sorted(set(documents.labels or ())))
+        counted_by = {"labels": sorted(set(documents.labels or ()))}
+        prepare(root, peers, SetupPlan(PEERS, TRAINING, FEATURES, count_with=counted_by))
         words = "\n".join(community_words(community))
         (root / "coordinator" / WORDS_FILE).write_text(words, encoding="utf-8")
         with running_parties(root) as parties:

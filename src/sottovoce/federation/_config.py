@@ -3,13 +3,13 @@
 Read and checked here; `_party_toml` writes it.
 """
 
-import tomllib
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 
 from sottovoce._files import small_text
+from sottovoce._toml import parse_toml
 from sottovoce.errors import InputError
 from sottovoce.federation._files import NONE, check_source
 
@@ -23,6 +23,7 @@ _Table = TypeVar("_Table", bound=msgspec.Struct)
 _Way: TypeAlias = Literal["masks", "packed"]
 _Statistics: TypeAlias = Literal["exact", "rados"]
 _Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+_What: TypeAlias = Literal["words", "pairs"]
 _Dictionary: TypeAlias = Literal["given", "agreed", "hashed", "mapped"]
 
 
@@ -89,7 +90,6 @@ class TrainingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     statistics: _Statistics = "exact"
     solver: _Solver = "masked"
     penalty: float | None = None
-    folds: int = 5
     rados: int = 1000
     fraction_bits: int = 30
     moment_bits: int = 30
@@ -148,7 +148,7 @@ class CountSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     shortest word. ``learn count`` may say otherwise for one run.
     """
 
-    what: Literal["words", "pairs"] = "words"
+    what: _What = "words"
     words_file: str | None = None
     labels: list[str] = []
     epsilon: int | float | str = 1
@@ -165,7 +165,9 @@ class CountWith(msgspec.Struct, frozen=True):
 
     ``ledger`` is the file that its documents are charged to, beside all that it releases of them;
     None: its owner's one ledger. ``budget`` is the epsilon of whole documents that new ones may
-    ever spend; None: what the first count costs. ``most_epsilon`` is the most of one count.
+    ever spend; None: what the first count costs. The others limit one count: ``most_epsilon`` of a
+    whole document, ``most_votes`` of one, ``most_of_a_user``, the documents of one that may vote
+    (None: all), ``what`` is counted, and whether by ``declared`` words that documents chose.
     ``labels`` are those of its documents, by which alone they are counted: a count by others, or by
     any where none are named, is refused before documents are read.
     """
@@ -175,7 +177,11 @@ class CountWith(msgspec.Struct, frozen=True):
     collude: int = 1
     ledger: str | None = None
     budget: int | float | str | None = None
-    most_epsilon: int | float | str | None = None
+    most_epsilon: int | float | str = 1
+    most_votes: int = 1000
+    most_of_a_user: int | None = None
+    what: list[_What] = msgspec.field(default_factory=lambda: [*get_args(_What)])
+    declared: bool = False
     labels: list[str] = []
 
 
@@ -183,7 +189,9 @@ class Accepts(msgspec.Struct, frozen=True):
     """What a party agrees to take part in; a proposal beyond it is refused by that party.
 
     The defaults take part in every training that `learn init` sets up. Each field of a run's terms
-    is looked at: see `party._policy`.
+    is looked at: see `party._policy`. ``most_opened_share`` is rho, how much of documents opened
+    sums may hold; whose documents count, and how many peers may work against it, is in
+    `CountWith`, named there by the party itself.
     """
 
     modes: list[Literal["open", "hidden"]]
@@ -195,9 +203,9 @@ class Accepts(msgspec.Struct, frozen=True):
     )
     fewest_documents: int = 5
     fewest_peers: int = 2
+    most_opened_share: float = 0.5
     two_peers: bool = False
     most_held_out: float = 0.5
-    most_folds: int = 10
     most_rados: int = 100_000
     most_fraction_bits: int = 40
     most_key_bits: int = 8192
@@ -208,6 +216,8 @@ class Accepts(msgspec.Struct, frozen=True):
     without_lost: bool = False
 
 
+NEW_BUDGET = 2
+"""The epsilon that a whole document may ever spend, where nobody has said otherwise yet."""
 HELD_OUT = 0.2
 """What new federations hold out of each peer's documents, to see how well a classifier does."""
 HELPER_ACCEPTS = Accepts(["open", "hidden"])
@@ -273,10 +283,13 @@ def load_config(path: Path) -> PartyConfig:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file's tables, or one sentence about what is wrong with it."""
     try:
-        return tomllib.loads(small_text(path, _LARGEST_FILE, "a configuration", ConfigError))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        where = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
-        raise ConfigError(f"{path} is no TOML: {where}.") from None
+        text = small_text(path, _LARGEST_FILE, "a configuration", ConfigError)
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: it is no TOML: it is not UTF-8.") from None
+    try:
+        return parse_toml(text)
+    except InputError as error:
+        raise ConfigError(f"{path}: {error}") from None
 
 
 def read_table(found: dict[str, Any], kind: type[_Table], where: str) -> _Table:

@@ -1,16 +1,19 @@
 """How `party.toml` is written: with a comment where somebody must decide."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
 from sottovoce._toml import Plain, toml_lines
 from sottovoce.federation._config import (
     CHANGES_FILE,
+    NEW_BUDGET,
     ROWS_FILE,
     TEXTS_FILE,
     Accepts,
+    CountWith,
     FeatureSettings,
     Role,
     TrainingSettings,
@@ -18,7 +21,6 @@ from sottovoce.federation._config import (
 from sottovoce.federation._files import NONE
 
 AUTHORITY_KEY_FILE = "ca.key"
-_FEWEST_COUNTED = 3
 _HEAD = "# One party of a training together. Paths are relative to this file's folder."
 _TEXTS = (
     "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
@@ -26,11 +28,17 @@ _TEXTS = (
     "# sentence's document; where documents are counted together, user and id name their columns.",
 )
 _ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
-_ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
+_ACCEPTS = (
+    "# What you agree to take part in; a proposal beyond it is refused here. Of sums that hold\n"
+    "# more than most_opened_share of the documents, fewer words are opened."
+)
 _COUNT_WITH = (
     "# Whose noise you count on when documents are counted together: name only peers whom you know",
-    "# yourself. Of them so many may drop out, and so many may work against you. Name all labels",
-    '# of your documents if words may be counted by label: labels = ["ham", "spam"].',
+    "# yourself. Of them so many may drop out, and so many may work against you. A whole document",
+    "# spends at most budget of epsilon in all, for ever, and most_epsilon in one count; a count",
+    "# beyond any limit is refused here. Name all labels of your documents if words may be counted",
+    '# by label: labels = ["ham", "spam"]. In a training, too, only these peers\' documents',
+    "# hide yours, without those of the collude largest.",
 )
 _FEATURES = "# How texts become numbers, at every peer alike."
 _TRAINING = "# What is proposed to the peers; every one of them must accept it."
@@ -46,7 +54,7 @@ class WrittenParty:
         role: what it does.
         address: where it listens.
         passphrase: where that of its keys comes from.
-        peers: whom it may count with.
+        count_with: what a peer says of counts otherwise than a new one does.
         signed: whether its roster has signed changes.
         join: where a coordinator takes requests to join.
     """
@@ -55,14 +63,14 @@ class WrittenParty:
     role: Role
     address: str
     passphrase: str = NONE
-    peers: Sequence[str] = ()
+    count_with: Mapping[str, Any] = field(default_factory=dict)
     signed: bool = False
     join: str | None = None
 
 
 def party_toml(who: WrittenParty, training: TrainingSettings, features: FeatureSettings) -> str:
     """One party's configuration."""
-    role, peers = who.role, who.peers
+    role = who.role
     head: dict[str, Plain | None] = {
         "name": who.name,
         "role": role,
@@ -78,8 +86,9 @@ def party_toml(who: WrittenParty, training: TrainingSettings, features: FeatureS
         lines += ["", *_own_data(features)]
     if role != "coordinator":
         lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepted(training))]
-    if role == "peer" and len(peers) >= _FEWEST_COUNTED:
-        named: dict[str, Plain | None] = {"peers": list(peers), "drop": 0, "collude": 1}
+    if role == "peer":
+        count_with = {"peers": [], "budget": NEW_BUDGET, **who.count_with}
+        named: dict[str, Plain | None] = msgspec.to_builtins(msgspec.convert(count_with, CountWith))
         lines += ["", *_COUNT_WITH, "[count_with]", *toml_lines(named)]
     if role == "coordinator":
         chosen = {"mode": training.mode, "way": training.way} | msgspec.to_builtins(training)

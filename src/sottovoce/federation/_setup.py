@@ -5,11 +5,11 @@ parties know each other by them.
 """
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from sottovoce._files import output_folder, whole_file
 from sottovoce.errors import InputError, ParameterError
@@ -60,6 +60,7 @@ class SetupPlan:
         base_port: of the first party, the others follow; None takes free ones.
         passphrase: where the passphrase of all secrets comes from.
         days: how long certificates hold.
+        count_with: what peers say of counts otherwise than new ones do: keys of ``CountWith``.
     """
 
     peers: tuple[str, ...]
@@ -69,6 +70,7 @@ class SetupPlan:
     base_port: int | None = None
     passphrase: str = NONE
     days: int = DAYS
+    count_with: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.parties]
@@ -151,7 +153,8 @@ def _party(
     key_bits = training.key_bits if training.needs_key_holder else None
     identity = new_secrets(folder, role, key_bits, passphrase)
     source = found_from_anywhere(plan.passphrase)
-    written = WrittenParty(name, role, address, source, plan.peers)
+    count_with = {"peers": [*plan.peers], **plan.count_with}
+    written = WrittenParty(name, role, address, source, count_with)
     text = party_toml(written, training, plan.features)
     write_whole(folder / CONFIG_FILE, text.encode())
     return member(name, role, address, fingerprint(issued.certificate), identity.hex())

@@ -1,4 +1,4 @@
-"""Learn: one classifier across several holders of private text, none of whom shows it.
+"""Learn: one classifier across several holders of private text, each of whom keeps it.
 
 Begin with `train`: one call, which gives back a `TrainedClassifier`. Parties are state machines
 without I/O, so that the same ones run in this process and, through `sottovoce.federation`, on
@@ -11,13 +11,14 @@ Where to read on, from the call inwards:
 - From what a holder has to rows: `_holders`, `_labels`, `documents`, `_features`,
   `_local_data`.
 - From rows to a classifier: `_examples`, `_support` (which features may be opened), `_ridge`, and
-  `_rados` for irreversible sums of examples.
+  `_rados` for sums of examples under random signs.
 - A whole run: `_training_terms`, then `_run`, whose parties talk through `_wire`.
 - The three trust modes, each saying who sees what: `open`, `hidden`, and `paper`, which is
   reproduced and not recommended; and `count`, where a noised sum hides whole documents.
 - Beneath them: secure sums (`_sums`), Paillier (`_paillier`, its key files under a passphrase by
   `_encrypted_files`), solves that nobody sees (`_solve`), and comparisons of encrypted numbers
   (`_arithmetic`).
+- `_attacks`: what our own attacks read from sums that are opened, by `audit_openings`.
 """
 
 from typing import TYPE_CHECKING
@@ -39,10 +40,12 @@ __all__ = [
     "SummedRidgeClassifier",
     "TooFewPartiesError",
     "TrainedClassifier",
+    "audit_openings",
     "train",
 ]
 
 if TYPE_CHECKING:
+    from sottovoce.learn._attacks.audit import audit_openings
     from sottovoce.learn._estimators import (
         MLossClassifier,
         RadoBoostClassifier,
@@ -76,6 +79,7 @@ else:
             "SummedRidgeClassifier": "sottovoce.learn._estimators",
             "TooFewPartiesError": "sottovoce.learn._wire._refusals",
             "TrainedClassifier": "sottovoce.learn._trained",
+            "audit_openings": "sottovoce.learn._attacks.audit",
             "train": "sottovoce.learn._train",
         },
         extra="learn",

@@ -20,9 +20,8 @@ from sottovoce.learn._rados.rados import RadoMoments, fresh_signatures, rademach
 from sottovoce.learn._ridge import (
     PENALTIES,
     LinearModel,
-    local_fold_sums,
+    likeliest_penalties,
     local_sums,
-    penalty_from_sums,
     ridge_from_sums,
 )
 from sottovoce.learn._support import all_kept
@@ -278,9 +277,8 @@ class SummedRidgeClassifier(TwoClassLinear):
     """Ridge from the sums that peers would add up, on standardised features.
 
     Args:
-        penalty: lambda; None chooses it by cross-validation from the folds' sums.
+        penalty: lambda; None chooses the likeliest from the sums, see `likeliest_penalties`.
         penalties: the candidates.
-        folds: how many folds; row i is in fold i modulo folds.
 
     Example:
         >>> from sottovoce.learn import SummedRidgeClassifier
@@ -290,28 +288,12 @@ class SummedRidgeClassifier(TwoClassLinear):
     """
 
     def __init__(
-        self,
-        penalty: float | None = 0.1,
-        *,
-        penalties: Sequence[float] = PENALTIES,
-        folds: int = 5,
+        self, penalty: float | None = 0.1, *, penalties: Sequence[float] = PENALTIES
     ) -> None:
         self.penalty = penalty
         self.penalties = penalties
-        self.folds = folds
 
     def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
-        everything = all_kept(rows.shape[1])
-        self.penalty_ = self.penalty or self._chosen(rows, signs)
-        return ridge_from_sums(local_sums(rows, signs, everything), self.penalty_)
-
-    def _chosen(self, rows: Floats, signs: Floats) -> float:
-        if len(rows) < 2 * self.folds:
-            raise InputError(
-                f"{self.folds} folds need at least {2 * self.folds} rows, got {len(rows)}; "
-                "give a penalty or use fewer folds."
-            )
-        folds = np.arange(len(rows)) % self.folds
-        everything = all_kept(rows.shape[1], folds=self.folds)
-        sums = local_fold_sums(rows, signs, everything, folds, self.folds)
-        return penalty_from_sums(sums, rows.shape[1], penalties=self.penalties).penalty
+        sums = local_sums(rows, signs, all_kept(rows.shape[1]))
+        self.penalty_ = self.penalty or likeliest_penalties([sums], self.penalties)[0]
+        return ridge_from_sums(sums, self.penalty_)

@@ -20,7 +20,7 @@ class LeakError(InputError):
 
     Example:
         >>> from sottovoce.learn import LeakError, train
-        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [0, 1] * 6)
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 12, [0, 1] * 12)
         >>> try:
         ...     train([holder] * 3, fewest_documents=1)
         ... except LeakError:

@@ -5,7 +5,7 @@ hashed to numbers that only the holders of a key can work out, where a recipe ha
 """
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -178,6 +178,11 @@ class TextRecipe:
         return self.dictionary == "agreed" or self.keyed
 
     @property
+    def presence(self) -> bool:
+        """Whether rows are of 0 and 1: which words a text has."""
+        return self.values == "binary" and self.dictionary != "mapped"
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """The features' names where they are known beforehand; none for ``agreed``."""
         if self.dictionary == "given":
@@ -229,7 +234,7 @@ class Features:
         Private Text Classification, Protocol 2: LOCALTEXT.
         """
         found: Floats = self._counted(texts).toarray().astype(np.float64)
-        if self.recipe.values == "binary" and self.recipe.dictionary != "mapped":
+        if self.recipe.presence:
             return np.where(found != 0, 1.0, 0.0)
         return found
 
@@ -253,6 +258,16 @@ class Features:
         if not listed:
             return np.zeros(len(self.names), bool)
         return np.asarray(used_entries(self._placed(listed)).sum(axis=0) > 0).ravel()
+
+    def uses_of(self, words: Mapping[str, int]) -> Floats:
+        """How many documents use each column at most, if so many use each of these words."""
+        if not self.recipe.words:
+            placed = used_entries(self._placed(tuple(words)))
+            return np.asarray(np.fromiter(words.values(), np.float64, len(words)) @ placed)
+        uses = np.array([words.get(word, 0) for word in self.recipe.words], np.float64)
+        if self.recipe.mapping is None:
+            return uses
+        return np.asarray(uses @ used_entries(self.recipe.mapping.matrix(len(uses))))
 
     def word_rows(self, texts: tuple[str, ...]) -> sparse.csr_array:
         """One row a text over the words of the public list, before any map."""
@@ -284,6 +299,11 @@ def term_rows(
     if not words:
         return sparse.csr_array((len(texts), 0)), ()
     return _counts(texts, words, recipe), words
+
+
+def frequent_words(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """The words that texts use most often; the texts choose them, so that they are not public."""
+    return _statistics(texts, TextRecipe()).vocabulary(max_terms=most).terms
 
 
 def own_words(texts: tuple[str, ...], recipe: TextRecipe) -> tuple[str, ...]:

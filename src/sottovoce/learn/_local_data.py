@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,16 +13,20 @@ from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows, checked_signs
 from sottovoce.learn._label_sums import local_label_sums
 from sottovoce.learn._opened_among import Among
+from sottovoce.learn._opened_bits import OpenedLimit
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments
-from sottovoce.learn._ridge import Standard, local_fold_sums, local_sums
+from sottovoce.learn._ridge import Standard
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._support import (
     FEWEST_DOCUMENTS,
     Flags,
     KeptFeatures,
-    local_fold_support,
+    local_support,
     with_columns,
 )
+
+if TYPE_CHECKING:
+    from sottovoce.learn._openings import EarlierSums
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +43,9 @@ class LocalData:
         vetoed: counted features that the peer wants dropped, whatever the others have.
         tag: what helpers know these data by; it tells them nothing but whether they are the same.
         among: what the peer makes of who is left when sums are opened.
+        limit: how much of its documents it lets sums hold.
+        changed: of each earlier training how many documents changed, and use each column.
+        earlier: of which columns sums were opened before, if that is remembered.
     """
 
     rows: Floats
@@ -47,6 +55,9 @@ class LocalData:
     vetoed: Flags | None = field(default=None, kw_only=True)
     tag: bytes = field(default=b"", kw_only=True)
     among: Among = field(default_factory=Among, kw_only=True)
+    limit: OpenedLimit = field(default_factory=OpenedLimit, kw_only=True)
+    changed: tuple[tuple[int, Floats], ...] = field(default=(), kw_only=True)
+    earlier: "EarlierSums | None" = field(default=None, kw_only=True)
 
     @classmethod
     def of(
@@ -73,10 +84,6 @@ class LocalData:
         has[places] = True
         return cls(lifted, checked_signs(signs, len(own)), has)
 
-    def folds(self, number: int) -> NDArray[np.int64]:
-        """Row i is in fold i modulo ``number``."""
-        return np.arange(len(self.rows)) % number
-
     @property
     def counted(self) -> Rows:
         """The rows whose features' support decides what is opened."""
@@ -87,10 +94,8 @@ class LocalData:
         """Which document each row is of, if several may be of one."""
         return None
 
-    def support(
-        self, folds: int, fewest_documents: int = FEWEST_DOCUMENTS, *, labels: bool = False
-    ) -> Floats:
-        """How many documents use each feature, in each fold that will be opened.
+    def support(self, fewest_documents: int = FEWEST_DOCUMENTS, *, labels: bool = False) -> Floats:
+        """How many documents use each feature.
 
         With ``labels`` the documents of each label are counted beside, as if it were a feature.
         """
@@ -100,13 +105,8 @@ class LocalData:
             counted = with_columns(counted, (signs > 0).astype(np.float64))
             beside = np.zeros(signs.shape[1], bool)
             vetoed = None if vetoed is None else np.append(vetoed, beside)
-        return local_fold_support(
-            counted,
-            self.folds(folds),
-            folds,
-            documents=self.grouped,
-            fewest_documents=fewest_documents,
-            vetoed=vetoed,
+        return local_support(
+            counted, documents=self.grouped, fewest_documents=fewest_documents, vetoed=vetoed
         )
 
     def restricted(self, decided: Flags) -> "LocalData":
@@ -115,13 +115,8 @@ class LocalData:
         return self
 
     def sums(self, kept: KeptFeatures) -> Floats:
-        """The statistics of each fold that will be opened, one row a fold."""
-        if self.signs.ndim > 1:
-            return local_label_sums(self.rows, self.signs, kept, self.folds(kept.folds))
-        if kept.folds == 1:
-            return local_sums(self.rows, self.signs, kept).to_vector()[None]
-        folds = self.folds(kept.folds)
-        return local_fold_sums(self.rows, self.signs, kept, folds, kept.folds)
+        """The statistics that will be opened."""
+        return local_label_sums(self.rows, self.signs.reshape(len(self.signs), -1), kept)
 
     def moments(self, kept: KeptFeatures) -> Floats:
         """How many rows, and each feature's sum and sum of squares."""
@@ -155,14 +150,10 @@ class SentenceData(LocalData):
     """One peer's rows with the document that each is of.
 
     A word of five sentences of one document shows that document, so that support is counted in
-    documents; and sentences of a document are in one fold, or a fold's error would be too small.
+    documents.
     """
 
     documents: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def folds(self, number: int) -> NDArray[np.int64]:
-        """Document i is in fold i modulo ``number``."""
-        return self.documents % number
 
     @property
     def grouped(self) -> NDArray[np.int64]:
@@ -182,11 +173,6 @@ class MappedData(LocalData):
     words: sparse.csr_array = field(default_factory=lambda: sparse.csr_array((0, 0)))
     matrix: sparse.csr_array = field(default_factory=lambda: sparse.csr_array((0, 0)))
     documents: NDArray[np.int64] | None = None
-
-    def folds(self, number: int) -> NDArray[np.int64]:
-        """Document i is in fold i modulo ``number``."""
-        own = np.arange(len(self.rows)) if self.documents is None else self.documents
-        return own % number
 
     @property
     def counted(self) -> Rows:

@@ -8,16 +8,28 @@ before the next:
 - it wants a word dropped that between 1 and k - 1 of the changed documents use, or lack: in the
   difference of the two sums that word's row would be those documents.
 
-Each fold that is opened is compared with the same fold of before, and all documents with all. What
-removed documents used is known without keeping them: what all used then, less what those use that
-are still there. The other peers are taken to have changed nothing.
+Two documents are the same if the same is counted of them, however they are spelt: with all texts
+exported again and one left out, the sums differ by that one. They are compared with their labels
+and without. By other rules for words, their texts are.
+
+What removed documents used is known without keeping them: what all used then, less what those use
+that are still there. The other peers are taken to have changed nothing.
+
+The difference of two sums of the open mode is itself G of the documents that changed, so that they
+must be as many as hide one another: see `TrainedDocuments.changed` and `open._guard`. Of the hidden
+mode it is how many of them use each word. By the second rule that is, of fewer than ten, none or
+all of them, which tells no two apart, and of more at most log2(1.07 n) bits of a word's n, .34.
+
+Sums of the same documents over other words tell more of them, so that what was opened is noted, and
+counts with what is to be opened (`EarlierSums`). The same sums of them tell nothing new; rados are
+drawn again each time, and count again.
 
 Differences are of two trainings. Three or more can be combined so that fewer documents are left,
 which this does not see; who may train how often is for the peer's policy.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import NamedTuple, Protocol
 
@@ -25,24 +37,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Integers
+from sottovoce._arrays import Floats, Integers
 from sottovoce.errors import InputError
 from sottovoce.learn._data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn._features import TextRecipe, term_rows
 from sottovoce.learn._opened_among import AmongMemory
-from sottovoce.learn._wire.codec import Value, array, encoded, item, parts, texts
+from sottovoce.learn._wire.codec import DamagedResultError, Value, array, encoded, item, texts
 from sottovoce.learn.documents import Documents, Examples, Table
+
+VERSION = 2
 
 
 class ChangedTooLittleError(InputError):
     """A peer's documents differ by too few from those of an earlier training."""
-
-
-class OpenedPart(NamedTuple):
-    """One sum: the digests of its documents, and how many of them use each word."""
-
-    documents: frozenset[bytes]
-    uses: Integers
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,42 +59,69 @@ class Opening:
     Attributes:
         rules: a digest of what a word is.
         words: the words that its documents use, or the columns of its rows.
-        sums: all documents, then each fold that is opened.
+        documents: their digests, of each kind that `TrainedDocuments` has.
+        uses: how many of them use each word.
     """
 
     rules: bytes
     words: tuple[str, ...]
-    sums: tuple[OpenedPart, ...]
-
-    @property
-    def folds(self) -> int:
-        """How many folds were opened; one is all documents."""
-        return max(1, len(self.sums) - 1)
+    documents: tuple[frozenset[bytes], ...]
+    uses: Integers
 
     def record(self) -> dict[str, Value]:
         """As a memory keeps it."""
-        sums: tuple[Value, ...] = tuple(
-            {"documents": tuple(sorted(part.documents)), "uses": part.uses} for part in self.sums
-        )
-        return {"rules": self.rules, "words": self.words, "sums": sums}
+        return {
+            "version": VERSION,
+            "rules": self.rules,
+            "words": self.words,
+            "documents": tuple(tuple(sorted(each)) for each in self.documents),
+            "uses": self.uses,
+        }
 
     @classmethod
     def read(cls, record: Mapping[str, Value]) -> "Opening":
-        """What a memory kept."""
-        sums = tuple(
-            OpenedPart(
-                frozenset(
-                    each for each in item(part, "documents", tuple) if isinstance(each, bytes)
-                ),
-                array(part, "uses", "<i8"),
+        """What a memory kept, or DamagedResultError."""
+        if record.get("version") != VERSION:
+            raise DamagedResultError(
+                f"what an earlier training opened must be kept in version {VERSION}, got "
+                f"{record.get('version', 1)!r}, which also opened parts of the documents: train on "
+                "documents that no earlier training had, with a new store."
             )
-            for part in parts(record, "sums")
+        return cls(
+            item(record, "rules", bytes),
+            texts(record, "words"),
+            tuple(frozenset(each) for each in item(record, "documents", tuple)),
+            array(record, "uses", "<i8"),
         )
-        return cls(item(record, "rules", bytes), texts(record, "words"), sums)
+
+
+class OpenedWords(NamedTuple):
+    """Of which columns a training opened sums of documents, and what share of all use each."""
+
+    documents: frozenset[bytes]
+    names: tuple[str, ...]
+    shares: Floats
+
+    def record(self) -> dict[str, Value]:
+        """As a memory keeps it."""
+        documents = tuple(sorted(self.documents))
+        return {"documents": documents, "names": self.names, "shares": self.shares}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Value]) -> "OpenedWords":
+        """What a memory kept, or DamagedResultError."""
+        digests = (each for each in item(record, "documents", tuple) if isinstance(each, bytes))
+        return cls(frozenset(digests), texts(record, "names"), array(record, "shares", "<f8"))
 
 
 class OpeningMemory(AmongMemory, Protocol):
     """Where a peer keeps what its trainings opened, from run to run."""
+
+    def opened_words(self, session: bytes) -> tuple[OpenedWords, ...]:
+        """Of which columns other runs than this one have opened sums."""
+
+    def note_opened_words(self, session: bytes, opened: OpenedWords) -> None:
+        """Keep of which columns this run opens sums; once, however often it is begun again."""
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
         """All openings but that of this run, the oldest first."""
@@ -105,20 +139,70 @@ class OpeningMemory(AmongMemory, Protocol):
         """Whether these peers had this key for their words before, if any; kept from now on."""
 
 
-def unopened_words(
+@dataclass(frozen=True, repr=False)
+class ChangedDocuments:
+    """Documents that two trainings differ in: how many, and how many of them use each word."""
+
+    documents: int
+    uses: Mapping[str, int]
+
+    def unopened(self, fewest: int) -> frozenset[str]:
+        """Words that a few of them use or lack."""
+        whole = self.documents
+        return frozenset(
+            word for word, n in self.uses.items() if 0 < n < fewest or 0 < whole - n < fewest
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class EarlierSums:
+    """What a peer's earlier trainings opened, when another is to open sums of the same documents.
+
+    Attributes:
+        memory: where that is kept,
+        session: by the run's name.
+        documents: that are to be summed.
+        meant: what a column's name means, besides itself; sums that are drawn again mean something
+            else in each run.
+    """
+
+    memory: OpeningMemory
+    session: bytes
+    documents: frozenset[bytes]
+    meant: str
+
+    def named(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Columns as all runs name them."""
+        return tuple(f"{self.meant} {name}" for name in names)
+
+    def before(self) -> dict[str, float]:
+        """Columns of which sums of some of these documents were opened, and their shares."""
+        found: dict[str, float] = {}
+        for each in self.memory.opened_words(self.session):
+            if each.documents & self.documents:
+                found |= dict(zip(each.names, each.shares.tolist(), strict=True))
+        return found
+
+    def note(self, names: Iterable[str], shares: Floats) -> None:
+        """Keep of which columns sums are opened now."""
+        opened = OpenedWords(self.documents, self.named(names), shares)
+        self.memory.note_opened_words(self.session, opened)
+
+
+def changed_before(
     documents: "TrainedDocuments", memory: OpeningMemory, session: bytes, fewest: int
-) -> frozenset[str]:
-    """Words that a training must not open, given all earlier ones; it is remembered from now on.
+) -> tuple[ChangedDocuments, ...]:
+    """How these documents differ from those of all earlier trainings; remembered from now on.
 
     A training that was begun counts, whatever came of it: part of it may have been opened. Where
-    the very same documents were opened before, in the same folds, what came after that was compared
-    with them then: it opened no word that a few of the differing documents use, so that nothing of
-    it needs to be looked at again. What came before it does.
+    the very same documents were opened before, what came after that was compared with them then: it
+    opened no word that a few of the differing documents use, so that nothing of it needs to be
+    looked at again. What came before it does.
     """
     opening = documents.opening()
     written = encoded(opening.record())
     before = takewhile(lambda each: encoded(each.record()) != written, memory.earlier(session))
-    found = frozenset[str]().union(*(documents.vetoed(each, fewest) for each in before))
+    found = tuple(changed for each in before for changed in documents.changed(each, fewest))
     memory.remember(session, opening)
     return found
 
@@ -151,81 +235,74 @@ class TrainedDocuments:
     """The documents that a peer is about to train on.
 
     Attributes:
-        digests: one a document, copies told apart.
+        digests: one a document, copies told apart: of its text, of that with its label, of what is
+            counted of it, and of that with its label.
         used: documents by words, 1 where a document uses one.
         words: the words' names.
-        fold: of each document.
-        folds: how many folds are opened.
         rules: a digest of what a word is.
     """
 
-    digests: tuple[bytes, ...]
+    digests: tuple[tuple[bytes, ...], ...]
     used: sparse.csr_array
     words: tuple[str, ...]
-    fold: NDArray[np.int64]
-    folds: int
     rules: bytes
 
     @classmethod
-    def of(
-        cls, examples: Examples, recipe: TextRecipe | None, folds: int, secret: bytes
-    ) -> "TrainedDocuments":
+    def of(cls, examples: Examples, recipe: TextRecipe | None, secret: bytes) -> "TrainedDocuments":
         """Documents or rows with all that is counted of them."""
-        digests = numbered_digests(examples, secret)
         rows, words = _word_rows(examples, recipe)
+        digests = tuple(
+            numbered_digests(each, secret)
+            for content in (examples, _as_counted(examples, recipe, rows, words))
+            for each in (replace(content, labels=None), content)
+        )
         at = document_numbers(examples)
         groups = sparse.csr_array(
-            (np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(digests), len(at))
+            (np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(digests[0]), len(at))
         )
         used = sparse.csr_array((groups @ rows) > 0).astype(np.int64)
-        numbers = np.arange(len(digests)) if examples.groups is None else np.unique(examples.groups)
-        rules = keyed_digest(secret, "rules", () if recipe is None else _rules(recipe))
-        return cls(digests, used, words, numbers % folds, folds, rules)
+        means = () if recipe is None else (*word_rules(recipe), recipe.values)
+        rules = keyed_digest(secret, "rules", means)
+        return cls(digests, used, words, rules)
+
+    @property
+    def summed(self) -> frozenset[bytes]:
+        """By what documents are known whose sums were opened, whatever their labels were."""
+        return frozenset(self.digests[0]) | frozenset(self.digests[2])
 
     def opening(self) -> Opening:
         """What is to be remembered."""
-        return Opening(self.rules, self.words, tuple(self._part(mask) for mask in self._masks()))
+        everything = np.ones(len(self.digests[0]), bool)
+        known = tuple(frozenset(each) for each in self.digests)
+        return Opening(self.rules, self.words, known, self._uses(everything))
 
-    def vetoed(self, earlier: Opening, fewest: int) -> frozenset[str]:
-        """Words that must not be opened after ``earlier``; ChangedTooLittleError if nothing may."""
-        masks = self._masks()
-        shared = earlier.sums[0].documents & set(self.digests)
-        if self.folds != earlier.folds and min(self.folds, earlier.folds) > 1 and shared:
-            raise ChangedTooLittleError(
-                f"these documents were opened in {earlier.folds} folds before, got {self.folds}: "
-                "sums by two numbers of folds show smaller parts than either; use the same number."
-            )
-        same = self.folds == earlier.folds
-        pairs = zip(masks if same else masks[:1], earlier.sums, strict=False)
-        rare = (self._rare(mask, before, earlier, fewest) for mask, before in pairs)
-        return frozenset[str]().union(*rare)
+    def changed(self, earlier: Opening, fewest: int) -> tuple[ChangedDocuments, ...]:
+        """What changed since ``earlier``; ChangedTooLittleError if nothing may be opened."""
+        kinds = slice(2, 4) if earlier.rules == self.rules else slice(0, 2)
+        compared = zip(self.digests[kinds], earlier.documents[kinds], strict=True)
+        return tuple(self._changed(*each, earlier, fewest) for each in compared)
 
-    def _rare(
-        self, mask: NDArray[np.bool_], before: OpenedPart, earlier: Opening, fewest: int
-    ) -> set[str]:
-        known = np.array([digest in before.documents for digest in self.digests], bool)
-        added, common = mask & ~known, mask & known
-        removed = len(before.documents) - int(common.sum())
-        changed = int(added.sum()) + removed
+    def _changed(
+        self, digests: tuple[bytes, ...], before: frozenset[bytes], earlier: Opening, fewest: int
+    ) -> ChangedDocuments:
+        known = np.array([digest in before for digest in digests], bool)
+        removed = len(before) - int(known.sum())
+        changed = int((~known).sum()) + removed
         if not changed:
-            return set()
+            return ChangedDocuments(0, {})
         if changed < fewest:
             raise ChangedTooLittleError(
                 f"a training must differ from every earlier one by no document or by at least "
                 f"{fewest}, got {changed} added, removed or changed: the difference of the two "
                 "sums would be theirs; wait for more, or train on the documents of before."
             )
-        uses = dict(zip(self.words, self._uses(added).tolist(), strict=True))
+        uses = dict(zip(self.words, self._uses(~known).tolist(), strict=True))
         if removed:
-            self._add_removed(uses, before, earlier, common)
-        return {word for word, n in uses.items() if 0 < n < fewest or 0 < changed - n < fewest}
+            self._add_removed(uses, earlier, known)
+        return ChangedDocuments(changed, uses)
 
     def _add_removed(
-        self,
-        uses: dict[str, int],
-        before: OpenedPart,
-        earlier: Opening,
-        common: NDArray[np.bool_],
+        self, uses: dict[str, int], earlier: Opening, known: NDArray[np.bool_]
     ) -> None:
         if earlier.rules != self.rules:
             raise ChangedTooLittleError(
@@ -233,25 +310,16 @@ class TrainedDocuments:
                 "word too: which words those documents used cannot be told; train by the rules of "
                 "before, or on the documents of before."
             )
-        still = dict(zip(self.words, self._uses(common).tolist(), strict=True))
-        for word, then in zip(earlier.words, before.uses.tolist(), strict=True):
+        still = dict(zip(self.words, self._uses(known).tolist(), strict=True))
+        for word, then in zip(earlier.words, earlier.uses.tolist(), strict=True):
             uses[word] = uses.get(word, 0) + then - still.get(word, 0)
-
-    def _masks(self) -> list[NDArray[np.bool_]]:
-        everything = np.ones(len(self.digests), bool)
-        each = [self.fold == k for k in range(self.folds)] if self.folds > 1 else []
-        return [everything, *each]
-
-    def _part(self, mask: NDArray[np.bool_]) -> OpenedPart:
-        chosen = (digest for digest, inside in zip(self.digests, mask, strict=True) if inside)
-        return OpenedPart(frozenset(chosen), self._uses(mask))
 
     def _uses(self, mask: NDArray[np.bool_]) -> Integers:
         found: Integers = np.asarray(self.used[np.flatnonzero(mask)].sum(axis=0)).ravel()
         return found.astype(np.int64)
 
 
-def _rules(recipe: TextRecipe) -> tuple[Value, ...]:
+def word_rules(recipe: TextRecipe) -> tuple[Value, ...]:
     """What makes a word, in an order that is the same in every process."""
     rules = recipe.rules
     return (rules.shortest, tuple(sorted(rules.stop_words)), rules.stem or "", int(rules.bigrams))
@@ -266,3 +334,17 @@ def _word_rows(
     if recipe is None or not isinstance(examples, Documents):
         raise InputError("documents need the features of the run.")
     return term_rows(examples.texts, recipe)
+
+
+def _as_counted(
+    examples: Examples, recipe: TextRecipe | None, rows: sparse.csr_array, words: tuple[str, ...]
+) -> Examples:
+    """Documents whose texts are only what is counted of them, in one order; rows as they are."""
+    if recipe is None or not isinstance(examples, Documents):
+        return examples
+    if recipe.values == "binary":
+        rows = rows > 0
+    names = np.array(words, object)
+    each = (rows[[at]] for at in range(rows.shape[0]))
+    pairs = (sorted(zip(names[row.indices], row.data.tolist(), strict=True)) for row in each)
+    return replace(examples, texts=tuple(repr(pair) for pair in pairs))

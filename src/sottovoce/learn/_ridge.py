@@ -1,12 +1,11 @@
 """Ridge from sums over examples, which secure sums can carry.
 
-Each peer sums up its examples (`local_sums`, or `local_fold_sums` by fold); from the sum over all
-peers follow the classifier (`ridge_from_sums`), the choice of its penalty by cross-validation
-(`penalty_from_sums`) and, where rows must be standardised before they are encrypted or made into
-rados, the common means and scales (`Standard`).
+Each peer sums up its examples (`local_sums`); from the sum over all peers follow the classifier
+(`ridge_from_sums`), its likeliest penalty (`likeliest_penalties`) and, where rows must be
+standardised before they are encrypted or made into rados, the common means and scales (`Standard`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -15,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs, symmetric
-from sottovoce.learn._support import FEWEST_DOCUMENTS, KeptFeatures, checked_folds
+from sottovoce.learn._examples import Rows, checked_signs, symmetric
+from sottovoce.learn._support import KeptFeatures
 
 PENALTIES = tuple(float(penalty) for penalty in np.logspace(-4, 2, 13))
 FEWEST_EXAMPLES = 2
@@ -58,6 +57,21 @@ class ExampleSums:
         constant = variances <= 1e-9 * second + 1e-300
         return np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, variances)))
 
+    @property
+    def covariance(self) -> Floats:
+        """Of the standardised features: (X'X/m - mean mean') over the scales."""
+        mean, scale = self.means, self.scales
+        centred = self.products / self.count - np.outer(mean, mean)
+        covariance: Floats = centred / np.outer(scale, scale)
+        return covariance
+
+    @property
+    def label_covariance(self) -> Floats:
+        """Of the standardised features with the label."""
+        shifted = self.cross / self.count - self.label_total / self.count * self.means
+        covariance: Floats = shifted / self.scales
+        return covariance
+
     def to_vector(self) -> Floats:
         """As secure sums carry it."""
         upper = self.products[np.triu_indices(self.width)]
@@ -75,10 +89,6 @@ class ExampleSums:
             )
         totals, cross, upper = np.split(numbers[2:], [width, 2 * width])
         return cls(float(numbers[0]), float(numbers[1]), totals, cross, symmetric(upper, width))
-
-    def __sub__(self, other: Self) -> Self:
-        """The sums over the examples that are not in ``other``."""
-        return self.from_vector(self.to_vector() - other.to_vector(), self.width)
 
 
 def local_sums(rows: Rows, labels: ArrayLike, kept: KeptFeatures) -> ExampleSums:
@@ -122,133 +132,52 @@ def ridge_of_labels(sums: Sequence[ExampleSums], penalty: float) -> list[LinearM
 
     if not penalty > 0:
         raise ParameterError(f"penalty must be > 0, got {penalty}.")
-    m = sums[0].count
-    if m < FEWEST_EXAMPLES:
-        raise InputError(f"ridge needs at least {FEWEST_EXAMPLES} examples, got {m:g}.")
-    mean, scale = sums[0].means, sums[0].scales
-    covariance = (sums[0].products / m - np.outer(mean, mean)) / np.outer(scale, scale)
-    factors = lu_factor(covariance + penalty * np.eye(mean.size))
+    first = _checked_count(sums[0])
+    factors = lu_factor(first.covariance + penalty * np.eye(first.width))
     models = []
     for each in sums:
-        label_mean = each.label_total / m
-        cross = (each.cross / m - label_mean * mean) / scale
-        theta = lu_solve(factors, cross) / scale
-        models.append(LinearModel(theta, label_mean - float(theta @ mean)))
+        theta = lu_solve(factors, each.label_covariance) / first.scales
+        label_mean = each.label_total / each.count
+        models.append(LinearModel(theta, label_mean - float(theta @ first.means)))
     return models
 
 
-def squared_error_from_sums(model: LinearModel, sums: ExampleSums) -> float:
-    """The sum of (y - theta'x - c)^2 over examples known by their sums only."""
-    theta, c = model.coefficients, model.intercept
-    square = theta @ sums.products @ theta + 2 * c * (theta @ sums.totals) + sums.count * c * c
-    return float(sums.count - 2 * (theta @ sums.cross + c * sums.label_total) + square)
+def _checked_count(sums: ExampleSums) -> ExampleSums:
+    if sums.count < FEWEST_EXAMPLES:
+        raise InputError(f"ridge needs at least {FEWEST_EXAMPLES} examples, got {sums.count:g}.")
+    return sums
 
 
-@dataclass(frozen=True)
-class ChosenPenalty:
-    """A penalty, and the loss of every candidate by cross-validation."""
+def likeliest_penalties(
+    sums: Sequence[ExampleSums], penalties: Sequence[float] = PENALTIES
+) -> list[float]:
+    """Each label's penalty with the largest evidence of Bayesian ridge, from the totals alone.
 
-    penalty: float
-    losses: dict[float, float]
+    MacKay, Bayesian interpolation (Neural Computation 4, 1992). Let y, less its mean, be normal
+    around X theta with variance s^2, and theta normal around 0 with variance s^2 / (m lambda), X
+    being standardised: ridge's theta is then the likeliest. Minus twice the logarithm of the
+    probability of y, at the likeliest s^2 and but for a constant, is
 
+        (m - 1) ln(y'y/m - sum_i z_i^2 / (e_i + lambda)) + sum_i ln(1 + e_i / lambda)
 
-def local_fold_sums(
-    rows: Rows, labels: ArrayLike, kept: KeptFeatures, folds: ArrayLike, number: int
-) -> Floats:
-    """One peer's summand: the sums of each of its folds, one row a fold."""
-    matrix, signs = checked_rows(rows), np.asarray(labels)
-    fold = checked_folds(folds, len(matrix), number)
-    if kept.folds != number:
-        raise LeakError(
-            f"the sums of {number} folds are opened, and the features' support was counted over "
-            f"{kept.folds}; decide with local_fold_support and kept_from_fold_sums."
-        )
-    return np.array([_fold_vector(matrix, signs, kept, fold == k) for k in range(number)])
-
-
-def _fold_vector(
-    rows: NDArray[np.float64], labels: Floats, kept: KeptFeatures, chosen: NDArray[np.bool_]
-) -> Floats:
-    if not chosen.any():
-        nothing = local_sums(np.zeros((1, rows.shape[1])), [1], kept)
-        return np.zeros(nothing.to_vector().size)
-    return local_sums(rows[chosen], labels[chosen], kept).to_vector()
-
-
-def penalty_from_sums(
-    summed: ArrayLike, width: int, *, penalties: Sequence[float] = PENALTIES
-) -> ChosenPenalty:
-    """The penalty with the least squared error over the held-out folds.
-
-    One round: the error of a fold under the model of the others follows from the folds' sums. To
-    open them shows the aggregate of each fold, so that a fold must not be small.
+    with X'X/m = V diag(e) V' and z = V'X'y/m. All of it follows from m, y, x, xy and xx'.
     """
-    folds = [ExampleSums.from_vector(vector, width) for vector in np.asarray(summed)]
-    check_fold_sizes(folds)
-    whole = ExampleSums.from_vector(np.sum(np.asarray(summed), axis=0), width)
-    losses = {penalty: _held_out_error(whole, folds, penalty) for penalty in penalties}
-    if not losses:
-        raise ParameterError("penalties must hold at least one candidate.")
-    return ChosenPenalty(min(losses, key=losses.__getitem__), losses)
+    from scipy.linalg import eigh  # noqa: PLC0415 - slow, and few peers solve
 
-
-def _held_out_error(whole: ExampleSums, folds: Sequence[ExampleSums], penalty: float) -> float:
-    errors = (
-        squared_error_from_sums(ridge_from_sums(whole - fold, penalty), fold) for fold in folds
-    )
-    return sum(errors) / whole.count
-
-
-def fold_models(
-    summed: ArrayLike, width: int, *, penalties: Sequence[float] = PENALTIES
-) -> dict[tuple[float, int], LinearModel]:
-    """The model of every candidate without each fold, for the peers to count errors with."""
-    vectors = np.asarray(summed, np.float64)
-    whole = ExampleSums.from_vector(vectors.sum(axis=0), width)
-    return {
-        (penalty, k): ridge_from_sums(whole - ExampleSums.from_vector(vector, width), penalty)
-        for penalty in penalties
-        for k, vector in enumerate(vectors)
-    }
-
-
-def local_fold_errors(
-    models: dict[tuple[float, int], LinearModel],
-    rows: Rows,
-    labels: ArrayLike,
-    kept: KeptFeatures,
-    folds: ArrayLike,
-) -> Floats:
-    """One peer's summand of a second round: its rows, then each model's errors on its fold."""
-    x, y, fold = kept.applied(rows), np.asarray(labels), np.asarray(folds)
-    errors = [
-        np.count_nonzero(np.where(model.scores(x[fold == k]) > 0, 1, -1) != y[fold == k])
-        for (_, k), model in models.items()
-    ]
-    return np.array([len(x), *errors], np.float64)
-
-
-def penalty_from_errors(
-    models: Mapping[tuple[float, int], object], summed: ArrayLike
-) -> ChosenPenalty:
-    """The penalty with the fewest misclassified rows over the held-out folds."""
-    rows, *errors = np.asarray(summed, np.float64)
-    losses: dict[float, float] = {}
-    for (penalty, _), wrong in zip(models, errors, strict=True):
-        losses[penalty] = losses.get(penalty, 0.0) + float(wrong / rows)
-    return ChosenPenalty(min(losses, key=losses.__getitem__), losses)
-
-
-def check_fold_sizes(folds: Sequence[ExampleSums]) -> None:
-    """Refuse folds whose sums would show too few rows."""
-    if len(folds) < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
-        raise ParameterError(f"cross-validation needs at least 2 folds, got {len(folds)}.")
-    fewest = min(fold.count for fold in folds)
-    if fewest < FEWEST_DOCUMENTS:
-        raise LeakError(
-            f"every fold must have at least {FEWEST_DOCUMENTS} rows over all peers, "
-            f"got {fewest:g}; use fewer folds."
-        )
+    if not penalties or not min(penalties) > 0:
+        raise ParameterError("penalties must hold at least one candidate, all > 0.")
+    first, found = _checked_count(sums[0]), []
+    values, vectors = eigh(first.covariance)
+    spread = np.maximum(values, 0)[:, None]
+    ridge = np.asarray(penalties, np.float64)
+    widths = np.log1p(spread / ridge).sum(axis=0)
+    for each in sums:
+        shares = (vectors.T @ each.label_covariance)[:, None] ** 2 / (spread + ridge)
+        variance = 1 - (each.label_total / each.count) ** 2  # y is -1 or 1
+        unexplained = np.maximum(variance - shares.sum(axis=0), _FLOAT)
+        evidence = (each.count - 1) * np.log(unexplained) + widths
+        found.append(float(ridge[evidence.argmin()]))
+    return found
 
 
 class UnscaledFeatureError(InputError):

@@ -101,9 +101,15 @@ def feature_counts(rows: Rows, documents: ArrayLike | None = None) -> FeatureCou
     return FeatureCounts(uses.astype(float), (len(sizes) - whole).astype(float), odd == 0)
 
 
-def local_support(rows: Rows, *, fewest_documents: int = FEWEST_DOCUMENTS) -> Floats:
-    """One peer's summand: see `FeatureCounts.summand`."""
-    return feature_counts(checked_rows(rows)).summand(fewest_documents)
+def local_support(
+    rows: Rows,
+    *,
+    documents: ArrayLike | None = None,
+    fewest_documents: int = FEWEST_DOCUMENTS,
+    vetoed: Flags | None = None,
+) -> Floats:
+    """One peer's summand: see `feature_counts` and `FeatureCounts.summand`."""
+    return feature_counts(rows, documents).summand(fewest_documents, vetoed)
 
 
 @dataclass(frozen=True)
@@ -113,13 +119,10 @@ class KeptFeatures:
     Attributes:
         kept: one truth value per feature.
         rare: what becomes of the others: dropped, or merged (added up) into one last column.
-        folds: over how many folds the support was counted in each: sums of parts of the rows
-            show more than the sum of all.
     """
 
     kept: Flags
     rare: RareFeatures = "drop"
-    folds: int = 1
 
     @property
     def width(self) -> int:
@@ -140,54 +143,26 @@ class KeptFeatures:
         return np.column_stack([columns, matrix[:, ~self.kept].sum(axis=1)])
 
 
-def all_kept(width: int, *, folds: int = 1) -> KeptFeatures:
+def all_kept(width: int) -> KeptFeatures:
     """Every feature, for sums that nobody else will see: those of a learner's own rows."""
-    return KeptFeatures(np.ones(width, bool), folds=folds)
+    return KeptFeatures(np.ones(width, bool))
 
 
-def local_fold_support(
-    rows: Rows,
-    folds: ArrayLike,
-    number: int,
-    *,
-    documents: ArrayLike | None = None,
-    fewest_documents: int = FEWEST_DOCUMENTS,
-    vetoed: Flags | None = None,
-) -> Floats:
-    """One peer's summand where folds will be opened: the support in each, one row a fold.
-
-    Of one fold, all rows, it is the support in all of them.
-    """
-    matrix = _sparse(rows)
-    fold = (
-        np.zeros(matrix.shape[0]) if number == 1 else checked_folds(folds, matrix.shape[0], number)
-    )
-    groups = None if documents is None else np.asarray(documents)
-    found = []
-    for k in range(number):
-        of_fold = None if groups is None else groups[fold == k]
-        counts = feature_counts(matrix[np.flatnonzero(fold == k)], of_fold)
-        found.append(counts.summand(fewest_documents, vetoed))
-    return np.array(found)
-
-
-def kept_from_fold_sums(
+def kept_from_sums(
     summed: ArrayLike,
     *,
     fewest_documents: int = FEWEST_DOCUMENTS,
     fewest_peers: int = FEWEST_PEERS,
 ) -> KeptFeatures:
-    """Decide from the sum of `local_fold_support`: what may be opened in every single fold."""
-    decisions = [_often_used(each, fewest_documents, fewest_peers) for each in np.asarray(summed)]
-    kept: Flags = np.all(decisions, axis=0)
+    """Decide from the sum of `local_support` over the peers; rare features are dropped."""
+    kept = _often_used(summed, fewest_documents, fewest_peers)
     if not kept.any():
-        few = "" if len(decisions) == 1 else " in every fold; use fewer folds"
         raise LeakError(
-            f"no feature has enough support{few}: of the documents that use it at least "
+            "no feature has enough support: of the documents that use it at least "
             f"{fewest_documents} must be left without those of any {_peers(fewest_peers - 1)}; "
-            f"nothing may be opened.{_why(np.asarray(summed), fewest_documents)}"
+            f"nothing may be opened.{_why(summed, fewest_documents)}"
         )
-    return KeptFeatures(kept, folds=len(decisions))
+    return KeptFeatures(kept)
 
 
 def check_label_support(
@@ -201,44 +176,30 @@ def check_label_support(
     Of a label, the sum of its documents is (sum of x + sum of xy) / 2: of one document that is the
     document itself. A label that no document has, or all have, shows nothing.
     """
-    for fold in np.asarray(summed):
-        uses, lacks, enough, _ = _counted(fold, fewest_documents, fewest_peers)
-        sound = [(each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)]
-        if not np.all(sound):
-            raise LeakError(
-                "a label has too few documents, or too few are of other labels: at least "
-                f"{fewest_documents} must be left in every fold without those of any "
-                f"{_peers(fewest_peers - 1)}, or their sum shows single documents; nothing may be "
-                "opened. Leave the documents of rare labels out or join labels, use fewer folds, "
-                "or the hidden mode."
-            )
+    uses, lacks, enough, _ = _counted(summed, fewest_documents, fewest_peers)
+    sound = [(each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)]
+    if not np.all(sound):
+        raise LeakError(
+            "a label has too few documents, or too few are of other labels: at least "
+            f"{fewest_documents} must be left without those of any {_peers(fewest_peers - 1)}, or "
+            "their sum shows single documents; nothing may be opened. Leave the documents of rare "
+            "labels out or join labels, or use the hidden mode."
+        )
 
 
 def _peers(number: int) -> str:
     return "peer" if number == 1 else f"{number} peers"
 
 
-def _why(summed: Floats, fewest_documents: int) -> str:
+def _why(summed: ArrayLike, fewest_documents: int) -> str:
     """What to do where peers had features dropped that others may have had enough of."""
-    vetoes = [_parts(each, support_size(fewest_documents))[-1] for each in summed]
-    if not np.any(vetoes):
+    dropped = int(np.count_nonzero(_parts(summed, support_size(fewest_documents))[-1]))
+    if not dropped:
         return ""
     return (
-        f" Peers had {int(np.any(vetoes, axis=0).sum())} features dropped, since too few of the "
+        f" Peers had {dropped} features dropped, since too few of the "
         "documents that differ from an earlier training use them: train on the documents of before "
         "and hold out as many, or change many more."
-    )
-
-
-def kept_from_sums(
-    summed: ArrayLike,
-    *,
-    fewest_documents: int = FEWEST_DOCUMENTS,
-    fewest_peers: int = FEWEST_PEERS,
-) -> KeptFeatures:
-    """Decide from the sum of `local_support` over the peers; rare features are dropped."""
-    return kept_from_fold_sums(
-        np.asarray(summed)[None], fewest_documents=fewest_documents, fewest_peers=fewest_peers
     )
 
 
@@ -280,16 +241,6 @@ def _counted(
     each = caps(fewest_documents)
     enough = np.array(each)[:, None] * (fewest_peers - 1) + fewest_documents
     return np.array(counts[: len(each)]), np.array(counts[len(each) :]), enough, vetoes
-
-
-def checked_folds(folds: ArrayLike, rows: int, number: int) -> NDArray[np.int64]:
-    """A fold from 0 to ``number`` - 1 for each row."""
-    fold = np.asarray(folds)
-    if number < 2 or fold.shape != (rows,) or not np.isin(fold, np.arange(number)).all():  # noqa: PLR2004 - one fold leaves nothing to learn from
-        raise InputError(
-            f"folds must be one number from 0 to {number - 1} per row, at least two of them."
-        )
-    return fold
 
 
 def _parts(summed: ArrayLike, size: int) -> Floats:

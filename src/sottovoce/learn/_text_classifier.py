@@ -68,7 +68,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Example:
         >>> from sottovoce.learn import FederatedTextClassifier
-        >>> mine = (["cheap pills now", "lunch at noon"] * 6, [1, 0] * 6)
+        >>> mine = (["cheap pills now", "lunch at noon"] * 12, [1, 0] * 12)
         >>> classifier = FederatedTextClassifier(dictionary="hashed", width=30, penalty=0.1)
         >>> classifier = classifier.fit({"ada": mine, "ben": mine, "cy": mine})
         >>> classifier.predict(["pills, cheap!"]).tolist()

@@ -80,7 +80,7 @@ class DroppedFeaturesWarning(UserWarning):
     Example:
         >>> import warnings
         >>> from sottovoce.learn import DroppedFeaturesWarning, train
-        >>> holder = ([[0.0, 1.0, 0.5], [1.0, 0.0, 0.7]] * 6, [0, 1] * 6)
+        >>> holder = ([[0.0, 1.0, 0.5], [1.0, 0.0, 0.7]] * 12, [0, 1] * 12)
         >>> names = [["a", "b", f"of {peer} alone"] for peer in range(3)]
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore", DroppedFeaturesWarning)
@@ -136,7 +136,7 @@ def train(
     faults: Faults | None = None,
     **options: Any,
 ) -> TrainedClassifier | CountedClassifier:
-    """Train one classifier across holders who show nobody their texts or rows.
+    """Train one classifier across holders who keep their texts or rows.
 
     Private Text Classification, Protocol 2.
 
@@ -148,8 +148,9 @@ def train(
         epsilon: of a whole document: the classifier is read from words that are counted together
             under noise (`count_together`, whose options are taken: ``words``, ``votes``, ...), and
             is a `CountedClassifier`; None: no noise is added.
-        mode: ``open`` (only sums over all peers are opened, everybody gets theta), ``hidden``
-            (nobody sees the sums or theta) or ``paper`` (the coordinator holds the key; warns).
+        mode: ``open`` (sums over all peers are opened, from which our own attacks read no long
+            document, which is no proof; everybody gets theta), ``hidden`` (nobody sees the sums or
+            theta) or ``paper`` (the coordinator holds the key; warns).
         text: the column of texts in files, frames and dictionaries; ``text`` if nothing is said.
         label: the column of labels; ``label`` if nothing is said.
         labels: all labels of texts; None: the holders tell each other theirs.
@@ -164,13 +165,13 @@ def train(
         options: fields of `Recipe`: ``penalty``, ``way``, ``statistics``, ``solver``, ...; and of
             `TextRecipe` where holders have texts: ``dictionary``, ``words``, ``width``, ...
 
-    ``penalty`` None chooses lambda by cross-validation in the open mode with exact statistics, and
-    is 0.1 elsewhere.
+    ``penalty`` None chooses the likeliest lambda in the open mode with exact statistics, from the
+    sums that it opens anyway, and is 0.1 elsewhere.
 
     Example:
         >>> from sottovoce.learn import train
-        >>> post = [{"body": "cheap pills now", "kind": "spam"}] * 6
-        >>> post += [{"body": "lunch at noon", "kind": "ham"}] * 6
+        >>> post = [{"body": "cheap pills now", "kind": "spam"}] * 12
+        >>> post += [{"body": "lunch at noon", "kind": "ham"}] * 12
         >>> holders = {"ada": post, "ben": post, "cy": post}
         >>> trained = train(holders, text="body", label="kind", penalty=0.1)
         >>> trained.predict(["pills, cheap!"]).tolist()

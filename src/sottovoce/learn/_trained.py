@@ -17,7 +17,7 @@ from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.evaluate import ConfusionCounts, JointEvaluation
 from sottovoce.learn._run.party import InProcess
-from sottovoce.learn._run.records import read_model, read_trained
+from sottovoce.learn._run.records import opened_words, read_model, read_trained
 from sottovoce.learn._run.terms import RunKind, RunTerms
 from sottovoce.learn._training_terms import COORDINATOR, Mode, Offset
 from sottovoce.learn._wire import codec
@@ -45,12 +45,12 @@ class TrainedClassifier:
 
     Example:
         >>> from sottovoce.learn import train
-        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [False, True] * 6)
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 12, [False, True] * 12)
         >>> trained = train([holder, holder, holder], penalty=0.1)
         >>> trained.predict([[1.0, 0.0]]).tolist()
         [True]
         >>> trained.leakage.protocol
-        'open mode, exact statistics'
+        'open mode, exact statistics; opened: sums of 2 of 2 features that enough documents use'
     """
 
     def __init__(
@@ -65,7 +65,9 @@ class TrainedClassifier:
         self.terms = terms
         self.traffic: Traffic = ended.traffic
         self.transcript: tuple[Said, ...] = ended.transcript
-        self.leakage: Leakage = ended.leakage
+        opened = opened_words(kept[told[0]])
+        what = f"{ended.leakage.protocol}; opened: {opened}" if opened else ended.leakage.protocol
+        self.leakage: Leakage = replace(ended.leakage, protocol=what)
         self.query_traffic = Traffic()
         self._holders, self._connection, self._here = holders, connection, told[0]
         self.classes_: NDArray[Any] = holders.values(read_trained(kept[told[0]]).labels)

@@ -41,9 +41,8 @@ class Recipe:
     Attributes:
         statistics: ``exact`` adds up sums of the examples; ``rados`` those of sampled rados.
         way: how aggregates are added up: pairwise masks, or packed Paillier with a key holder.
-        penalty: ridge's lambda; None chooses it by cross-validation, which opens each fold's sums.
+        penalty: ridge's lambda; None chooses the likeliest from the sums that are opened anyway.
         penalties: the candidates.
-        folds: how many folds; row i of a peer is in its fold i modulo folds.
         fraction_bits: binary places of the statistics.
         moment_bits: binary places of the moments that features are standardised by.
         rados: how many rados each peer makes.
@@ -65,7 +64,6 @@ class Recipe:
     way: SumWay = "masks"
     penalty: float | None = None
     penalties: Sequence[float] = PENALTIES
-    folds: int = 5
     fraction_bits: int = 30
     moment_bits: int = 30
     rados: int = 1000
@@ -85,8 +83,6 @@ class Recipe:
         if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):
             raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")
         self._check_support()
-        if self.folds < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
-            raise ParameterError(f"folds must be >= 2, got {self.folds}.")
         if min(self.rados, self.queries or 1, self.queries_together or 1) < 1 or 0 in (
             self.queries,
             self.queries_together,
@@ -104,11 +100,6 @@ class Recipe:
                 f'{self.fewest_peers}; pass allow_rare="{ALLOW_RARE}" to accept that.'
             )
 
-    @property
-    def opened_folds(self) -> int:
-        """How many folds' sums are opened: one, all rows, where the penalty is given."""
-        return self.folds if self.penalty is None else 1
-
 
 @dataclass(frozen=True)
 class TrainingTerms:
@@ -123,6 +114,9 @@ class TrainingTerms:
         words: how many words the map is of.
         classifiers: how many labels, each against the others, are trained from the same sums.
         opens_labels: whether sums by label are opened: then a label must have enough documents.
+        documents: how many documents each peer has stated that it gives, signed.
+        presence: whether rows are of 0 and 1, which words a document has; then no peer's sums weigh
+            more than the documents that it has stated.
     """
 
     session: bytes
@@ -133,6 +127,8 @@ class TrainingTerms:
     words: int = 0
     classifiers: int = 1
     opens_labels: bool = False
+    documents: Mapping[str, int] = field(default_factory=dict)
+    presence: bool = False
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)
@@ -145,6 +141,10 @@ class TrainingTerms:
     def peers(self) -> tuple[str, ...]:
         """All peers, in the order of their names."""
         return tuple(sorted(self.identities))
+
+    def stated(self, peers: tuple[str, ...]) -> dict[str, int]:
+        """How many documents each of these peers has stated; none, if nothing was said."""
+        return {peer: self.documents.get(peer, 0) for peer in peers}
 
     @property
     def counted(self) -> int:
@@ -184,7 +184,7 @@ def mode_recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
         raise ParameterError(f"options must be among {known}; got {', '.join(sorted(unknown))}.")
     if mode == "paper":
         options = {"statistics": "rados", **options}
-    chosen_by_folds = mode == "open" and options.get("statistics", "exact") == "exact"
-    if not chosen_by_folds and options.get("penalty") is None:
+    from_sums = mode == "open" and options.get("statistics", "exact") == "exact"
+    if not from_sums and options.get("penalty") is None:
         options = {**options, "penalty": DEFAULT_PENALTY}
     return Recipe(**options)

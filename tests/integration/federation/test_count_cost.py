@@ -67,11 +67,8 @@ def test_the_noise_of_half_a_million_cells_costs_less_than_half_of_the_sum(
 ) -> None:
     folder = tmp_path / "all"
     peers = {name: documents(at, 25_000) for at, name in enumerate(PEERS)}
-    prepare(folder, peers, SetupPlan(PEERS, TrainingSettings()))
+    prepare(folder, peers, SetupPlan(PEERS, TrainingSettings(), count_with={"budget": 9}))
     (folder / "words.txt").write_text("\n".join(WORDS), encoding="utf-8")
-    for name in PEERS:
-        path = folder / name / "party.toml"
-        path.write_text(path.read_text() + "budget = 9\n")
     wrapper = tmp_path / "unnoised.py"
     wrapper.write_text(UNNOISED, encoding="utf-8")
     noised = cost(folder, run, {})

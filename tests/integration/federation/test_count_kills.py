@@ -19,6 +19,7 @@ from sottovoce.privacy import Ledger
 
 PEERS = ("ada", "ben", "cy")
 KILLS = 12
+LIMITS = {"budget": 9900, "most_epsilon": 99}
 WORDS = [f"word{at:03}" for at in range(200)]
 NAMED = ("LostPartyError", "TooFewPartiesError", "RunRefusedError")
 
@@ -52,10 +53,14 @@ def test_killed_peers_pay_once_for_a_run_and_open_the_true_sum(tmp_path: Path) -
     folder, words = tmp_path / "all", tmp_path / "words.txt"
     words.write_text("\n".join(WORDS), encoding="utf-8")
     documents = Documents(tuple(f"{WORDS[at]} {WORDS[at + 1]}" for at in range(150)))
-    prepare(folder, dict.fromkeys(PEERS, documents), SetupPlan(PEERS, TrainingSettings()))
+    prepare(
+        folder,
+        dict.fromkeys(PEERS, documents),
+        SetupPlan(PEERS, TrainingSettings(), count_with=LIMITS),
+    )
     for path in folder.glob("*/party.toml"):
         text = path.read_text().replace("[secrets]", "deadline_s = 60\n[secrets]", 1)
-        path.write_text(text + ("budget = 9900\n" if path.parent.name in PEERS else ""))
+        path.write_text(text)
     with running_parties(folder) as parties:
         ends = [counted_with_a_kill(parties, seed, words) for seed in range(KILLS)]
         parties.settle()

@@ -136,7 +136,7 @@ def joined(machines: Machines, host: str, name: str, lines: dict[str, str]) -> N
     (string,) = re.findall(r"Comparison string: (\S+)", asked)
     machines.ran("c.example", theirs(lines["admit"]).replace("4k7p-9xqm", string))
     machines.ran(host, theirs(lines["confirm"]).replace("4k7p-9xqm", string))
-    texts, labels = made_texts(40, len(name) + ord(name[0]))
+    texts, labels = made_texts(300, len(name) + ord(name[0]))
     rows = "".join(f"{label},{text}\n" for label, text in zip(labels, texts, strict=True))
     (machines.folder / host / name / "texts.csv").write_text(f"label,text\n{rows}")
 
@@ -223,7 +223,7 @@ def check_asked_before_training_among_others(
     (number,) = re.findall(r"learn approve (\S+) ", words(err))
     assert number in machines.ran("a.example", listing)
     for host, line in approvals:
-        machines.ran(host, line.replace("3f2a9c", number))
+        machines.ran(host, line.replace("SHA-256", number))
     assert "ada, ben, dee" in machines.ran("c.example", again)
 
 

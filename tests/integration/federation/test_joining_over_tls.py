@@ -77,6 +77,9 @@ def test_a_party_joins_with_keys_that_nobody_else_has(
     assert history == coordinator.membership.history
     party = ConfiguredParty(load_config(folder / "party.toml"), "peer")
     assert party.entry.fingerprint == fingerprint(party.certificate)
+    limits = party.config.party.count_with
+    assert limits is not None
+    assert (limits.peers, limits.most_epsilon, limits.budget) == ([], 1, 2)
     secrets = [folder / name for name in ("tls.key", "identity.key", "journal.key", "memory.key")]
     for secret in secrets:
         assert secret.stat().st_mode & 0o77 == 0

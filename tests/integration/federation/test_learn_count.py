@@ -2,7 +2,10 @@
 
 import csv
 import json
+import shutil
+import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +13,18 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.corpus import Vocabulary
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation import Connected
-from sottovoce.federation._config import TrainingSettings
+from sottovoce.federation._config import TrainingSettings, load_config
 from sottovoce.federation._setup import SetupPlan
+from sottovoce.federation.party._party import ConfiguredParty, RunRequest
 from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party._transcript import UNKNOWN
+from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._wire.codec import encoded
 from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count._recipe import CountRecipe
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy import Ledger
 
@@ -30,11 +38,10 @@ PLAIN = ("--epsilon", "99", "--votes", "3")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("together") / "all"
     peers = {name: documents(name) for name in NAMES}
-    prepare(found, peers, SetupPlan(NAMES, TrainingSettings(peers_may_start=True)))
+    limits = {"budget": "297.5", "most_epsilon": 99, "labels": ["ham", "spam"]}
+    training = TrainingSettings(peers_may_start=True)
+    prepare(found, peers, SetupPlan(NAMES, training, count_with=limits))
     (found / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
-    for name in NAMES:
-        path = found / name / "party.toml"
-        path.write_text(path.read_text() + 'budget = "297.5"\nlabels = ["ham", "spam"]\n')
     path = found / "coordinator" / "party.toml"
     counting = '\n[count]\nwords_file = "../words.txt"\nlabels = ["ham", "spam"]\n'
     path.write_text(path.read_text() + counting)
@@ -140,8 +147,35 @@ def check_pairs_and_ledger(run: Run, folder: Path, parties: PartyProcesses, kept
     assert [str(account.spent) for account in ledger.accounts()] == ["594"]
 
 
+def test_peers_as_init_leaves_them_bound_each_count_and_all_together(
+    tmp_path: Path, run: Run
+) -> None:
+    folder, words = tmp_path / "as left", tmp_path / "words.txt"
+    words.write_text("debt\nloan\nsea\n", encoding="utf-8")
+    assert run("learn", "init", folder, "--names", ",".join(NAMES))[0] == 0
+    for name in NAMES:
+        texts = "".join(f"{text},\n" for text in documents(name).texts)
+        (folder / name / "texts.csv").write_text("text,label\n" + texts.replace(", ", " "))
+    command = ("learn", "count", "--config", config(folder, "coordinator"), "--words", words)
+    with running_parties(folder) as parties:
+
+        def answered(epsilon: str) -> tuple[int, str]:
+            parties.settle()
+            code, _, err = run(*command, "--epsilon", epsilon)
+            return code, err
+
+        code, err = answered("100")
+        assert code == 2
+        assert "counts at epsilon up to 1, got 100 for a whole document; see [count_with]" in err
+        assert [answered("1") for _ in range(2)] == [(0, "")] * 2
+        code, err = answered("1/100")
+        assert code == 2
+        assert "BudgetError" in err
+
+
 BAD = {
     ("--epsilon", "0"): "epsilon must be > 0",
+    ("--epsilon", "1e300000000"): "epsilon must lie between 1e-40 and 1e40",
     ("--votes", "1"): "votes must be from 2",
     ("--drop", "1"): "drop must leave at least 3 of 3",
     ("--collude", "0"): "counts on the noise of 2 of 3 peers",
@@ -170,13 +204,42 @@ def test_bad_terms_are_refused_with_clear_words(
         assert words in err
 
 
+def test_a_coordinator_refuses_a_peers_endless_epsilon_at_once(
+    folder: Path, parties: PartyProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, 1 KB of terms kept the coordinator busy without end."""
+    shutil.copytree(
+        folder / "ada", tmp_path / "ada", ignore=shutil.ignore_patterns("store", "*.sock")
+    )
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    ada = ConfiguredParty(load_config(tmp_path / "ada" / "party.toml"))
+    asked = RunTerms(
+        bytes(16), "count", "open", ada.roster.identities,
+        text=TextRecipe("given", ("debt",)), count=CountRecipe(epsilon=Fraction(7)),
+    ).to_bytes()  # fmt: skip
+    epsilon, endless = encoded("7"), encoded("1e300000000")
+    assert asked.count(epsilon) == 1
+    node, maker = ada.node(lambda _event, /, **_: None, lambda *_: None)
+    try:
+        begun = time.monotonic()
+        with pytest.raises(InputError, match="fraction must lie between 1e-40 and 1e40"):
+            node.request_run(RunRequest(1, asked.replace(epsilon, endless)))
+        assert time.monotonic() - begun < 5, "most of it to connect"
+    finally:
+        node.close()
+        maker.memory.close()
+    assert "runs" in parties.asked("coordinator", do="status")
+
+
 def test_a_peer_that_is_not_there_is_left_out_if_one_may_be_lost(tmp_path: Path, run: Run) -> None:
     folder, names = tmp_path / "four", (*NAMES, "dee")
-    prepare(folder, {name: documents(name) for name in names}, SetupPlan(names, TrainingSettings()))
+    limits = {"budget": 99, "most_epsilon": 99, "drop": 1}
+    plan = SetupPlan(names, TrainingSettings(), count_with=limits)
+    prepare(folder, {name: documents(name) for name in names}, plan)
     (folder / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
     for path in folder.glob("*/party.toml"):
         text = path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1)
-        path.write_text(text.replace("drop = 0", "drop = 1"))
+        path.write_text(text)
     cells = tmp_path / "cells.jsonl"
     command = ("learn", "count", "--config", config(folder, "coordinator"), "--drop", "1")
     with running_parties(folder, ["coordinator", *NAMES]):

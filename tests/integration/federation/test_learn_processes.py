@@ -23,6 +23,7 @@ from sottovoce.corpus._count import term_statistics
 from sottovoce.corpus.read import ReadOptions, open_documents
 from sottovoce.errors import SottovoceError
 from sottovoce.federation._config import FeatureSettings, TrainingSettings
+from sottovoce.federation._roster import load_roster
 from sottovoce.federation._setup import SetupPlan
 from sottovoce.federation.party._connection import Connected
 from sottovoce.federation.party._holdings import own_examples
@@ -37,6 +38,8 @@ from sottovoce.learn._text_classifier import FederatedTextClassifier
 from sottovoce.learn._wire import codec
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.hidden._train import HiddenClassifier
+
+pytestmark = pytest.mark.opened_share
 
 Run = Callable[..., tuple[int, str, str]]
 PENALTY = 0.1
@@ -95,6 +98,7 @@ def test_commands_train_classify_and_tell_as_one_process_would(
     assert status["running"] is True
     assert counted["accuracy"] == 1 - trained.evaluate(given).misclassification
     check_transcript(lines)
+    check_keys(lines, folder)
     check_asleep(run, config["ada"], new, labels["labels"])
 
 
@@ -103,8 +107,21 @@ def check_transcript(lines: list[dict[str, object]]) -> None:
     assert UNKNOWN not in {line["means"] for line in lines}
     assert {"ben"} <= {line["sender"] for line in lines} | {line["receiver"] for line in lines}
     sent = [line for line in lines if line["kind"] == "summand"]
-    assert len(sent) == 2, "supports and statistics"
+    assert len(sent) == 3, "supports, counts of kept words, and statistics"
     assert all("who adds them up cannot open them" in str(line["words"]) for line in sent)
+
+
+def check_keys(lines: list[dict[str, Any]], folder: Path) -> None:
+    """Of each run the receipt names the terms and everybody's keys, as the roster has them."""
+    roster = load_roster(folder / "ben" / "roster.toml")
+    (proposed,) = [line for line in lines if line["kind"] == "propose"]
+    assert len(proposed["terms"]) == 64
+    assert proposed["parties"] == {
+        each.name: {"identity": each.identity, "certificate": each.fingerprint} for each in roster
+    }
+    found = kept(folder, "ben")
+    assert found["identities"] == roster.identities
+    assert set(found["documents"]) == set(NAMES)
 
 
 def check_asleep(run: Run, config: Path, new: Path, labels: list[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.federation_processes import Processes, processes
-from support.federations import ToyTraining, in_process
+from support.federations import ToyDocuments, ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 
 PEERS = ("ann", "bob", "cy")
@@ -39,20 +39,33 @@ def killed_and_restarted(running: Processes, seed: int, expected: str) -> tuple[
 
 
 def kills(folder: Path, way: str, seeds: range) -> list[tuple[bool, float]]:
-    training = ToyTraining(PEERS, way)
+    training = ToyDocuments(PEERS) if way == "weighed" else ToyTraining(PEERS, way)
     with small_keys_allowed():
         expected = in_process(training).hex()
     with processes(training, folder) as running:
         return [killed_and_restarted(running, seed, expected) for seed in seeds]
 
 
-@pytest.mark.parametrize("way", ["masks", "packed"])
+@pytest.mark.parametrize("way", ["masks", "packed", "weighed"])
 def test_parties_killed_at_any_place_come_back_to_the_right_result(
     way: str, tmp_path: Path
 ) -> None:
     ends = kills(tmp_path, way, range(2))
     assert any(right for right, _ in ends)
     assert all(lasted <= 30 for _, lasted in ends)
+
+
+def test_a_peer_with_sums_of_documents_that_it_has_not_is_named_to_everybody(
+    tmp_path: Path,
+) -> None:
+    training = ToyDocuments(PEERS, liar="bob")
+    with processes(training, tmp_path) as running:
+        ends = running.trained(60)
+    assert set(ends) == set(training.names)
+    for end in ends.values():
+        assert end.startswith("FalseSummandError coordinator: ")
+        assert "bob's sums must weigh no more than sums over its 30 documents, got" in end
+        assert "run again without bob." in end
 
 
 @pytest.mark.long

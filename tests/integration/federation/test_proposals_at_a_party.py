@@ -1,7 +1,7 @@
 """What a configured party answers to a proposal, with its journal, its policy and its store."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from sottovoce.federation._config import FeatureSettings, TrainingSettings, load
 from sottovoce.federation._journal._rows import Event
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation.party import _differences
 from sottovoce.federation.party._approvals import approve, waiting
 from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.party._service import Service
@@ -20,6 +21,7 @@ from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.codec import encoded
 from sottovoce.learn._wire.message import new_session
 
+Run = Callable[..., tuple[int, str, str]]
 NAMES = ("ada", "ben", "cy")
 
 
@@ -96,6 +98,31 @@ def test_a_peer_asks_a_person_about_a_training_that_is_close_to_an_earlier_one(
     assert name in refused
     approve(asked.service.party.store, name)
     assert asked.why_not(replace(close, session=new_session())) is None
+
+
+def test_of_two_proposals_that_begin_alike_only_the_approved_one_runs(
+    ada: tuple[Asked, RunTerms], folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve digits were the name, and another proposal of that name was made in minutes.
+
+    Before, a person approved the one, and the other ran. The collision is planted here.
+    """
+    begins, whole = "3f2a9c001122", _differences.digest_of
+    monkeypatch.setattr(_differences, "digest_of", lambda data: begins + whole(data)[12:])
+    (asked, terms), config = ada, folder / "ada" / "party.toml"
+    shown, forged = replace(terms, held_out=0.1), replace(terms, held_out=0.5)
+    assert asked.why_not(shown)
+    assert asked.why_not(forged)
+    listed = run("learn", "approve", "--config", config)[1].splitlines()
+    names = [line for line in listed if line.startswith(begins)]
+    assert [len(name) for name in names] == [64, 64]
+    code, _, error = run("learn", "approve", begins, "--config", config)
+    assert code != 0
+    assert "by its whole SHA-256, got '3f2a9c001122' of 12" in " ".join(error.split())
+    assert listed[listed.index(names[0]) + 1] == "  held_out 0.0 -> 0.1"
+    assert run("learn", "approve", names[0], "--config", config)[0] == 0
+    assert asked.why_not(replace(shown, session=new_session())) is None
+    assert "held_out 0.0 -> 0.5" in str(asked.why_not(replace(forged, session=new_session())))
 
 
 def test_a_peer_that_cannot_read_its_texts_says_so_to_who_proposes(

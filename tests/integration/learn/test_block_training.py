@@ -12,7 +12,7 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import TrainedClassifier, train
 from sottovoce.learn._arithmetic.shown import Outline
 from sottovoce.learn._paillier.wire import decrypt, encrypt
-from sottovoce.learn._rados.blocks import block_rados, block_trials, peer_blocks
+from sottovoce.learn._rados.blocks import BLOCK_PENALTIES, block_rados, peer_blocks
 from sottovoce.learn._rados.learners import block_minimiser
 from sottovoce.learn._rados.rados import RadoMoments
 from sottovoce.learn._solve.plan import opened_theta, plan_solve
@@ -24,11 +24,7 @@ from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.script import run_together
 from sottovoce.learn.open._blocks import (
-    BlockData,
-    BlockLayout,
-    OpenedBlocks,
-    common_blocks,
-    lifted_blocks,
+    solved_blocks,
     told_layout,
 )
 from sottovoce.learn.paper._rado_solver import (
@@ -98,14 +94,20 @@ def test_a_layout_that_is_not_of_the_peers_is_refused() -> None:
 
 def test_the_penalty_is_chosen_by_the_peers_own_rows() -> None:
     peers = split_peers()
-    trained = trained_on(peers, folds=3)
-    assert trained.penalty in np.logspace(-2, 6, 9)
+    trained = trained_on(peers)
+    rados = block_rados([peer_blocks(x[:, :1], x[:, 1:], y) for x, y in peers])
+    wrong = []
+    for penalty in BLOCK_PENALTIES:
+        theta = solved_blocks(rados, penalty)
+        own = (theta[[0, 1, 2]], theta[[0, 3]], theta[[0, 4, 5, 6]])
+        pairs = zip(peers, own, strict=True)
+        wrong.append(sum(np.sum(np.where(x @ part > 0, 1, -1) != y) for (x, y), part in pairs))
+    assert trained.penalty == BLOCK_PENALTIES[int(np.argmin(wrong))]
     kinds = {said.kind for said in trained.transcript}
     assert {"blocks", "common", "trials", "model"} <= kinds
     parts = {f"peer{i}": x for i, (x, _) in enumerate(peers)}
     assert set(trained.predict(parts, peer="peer1")) <= {-1.0, 1.0}
-    wrong = np.mean(trained.predict(peers[0][0], peer="peer0") != peers[0][1])
-    assert wrong < 0.3
+    assert np.mean(trained.predict(peers[0][0], peer="peer0") != peers[0][1]) < 0.3
 
 
 def test_a_block_that_a_peer_has_too_few_rows_of_is_left_out() -> None:
@@ -118,26 +120,6 @@ def test_a_block_that_a_peer_has_too_few_rows_of_is_left_out() -> None:
     assert all(name[0] != (2.0,) for name in blocks[1].sums)
     theta = block_minimiser(RadoMoments.of(block_rados(blocks)), np.full(7, 50.0))
     np.testing.assert_allclose(trained.coef_[0], theta, atol=1e-6)
-
-
-def test_a_block_that_a_peer_gave_in_one_fold_only_is_not_used_without_that_fold() -> None:
-    chance = np.random.default_rng(8)
-    layout, folds = BlockLayout(1, {"a": 1, "b": 2}), 3
-    given = {}
-    for name, width in layout.own.items():
-        shared = chance.integers(0, 2, (180, 1)).astype(float)
-        shared[(np.arange(180) % folds != 1) & (shared[:, 0] == 1), 0] = 0 if name == "a" else 1
-        signs = np.where(chance.random(180) < 0.5, 1.0, -1.0)
-        given[name] = BlockData(shared, chance.normal(size=(180, width)), signs).blocks(folds)
-    names = {name: [frozenset(part.sums) for part in parts] for name, parts in given.items()}
-    common = common_blocks(names)
-    assert {value for value, _ in common} == {(0.0,), (1.0,)}  # "a" has the value 1 in one fold
-    sums = sum(lifted_blocks(parts, common, layout, name) for name, parts in given.items())
-    found = OpenedBlocks(common, names, np.asarray(sums), layout).trials(folds)
-    plain = block_trials(list(given.values()))
-    assert list(found) == list(plain)
-    for key, theta in plain.items():
-        np.testing.assert_allclose(found[key], theta, rtol=1e-6)
 
 
 def test_blocks_need_common_values_and_shared_features() -> None:

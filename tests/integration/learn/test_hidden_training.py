@@ -184,7 +184,7 @@ def test_a_row_far_out_of_range_is_refused_and_not_wrapped(exact: Run) -> None:
 
 
 def test_the_hidden_mode_does_not_choose_the_penalty() -> None:
-    with pytest.raises(ParameterError, match="would open the folds"):
+    with pytest.raises(ParameterError, match="would open the sums"):
         Run(penalty=None)
     with quick_training(PEERS, mode="hidden", solver="dealer", fraction_bits=16) as trained:
         assert trained.penalty == 0.1

@@ -44,7 +44,7 @@ HIDDEN: dict[str, Any] = {
     "queries": 12,
     "queries_together": 40,
 }
-OPEN: dict[str, Any] = {"folds": 2}
+OPEN: dict[str, Any] = {}
 PAPER: dict[str, Any] = {"penalty": 0.1, "key_bits": BITS, "statistics": "rados", "rados": 300}
 
 

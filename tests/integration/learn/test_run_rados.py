@@ -58,7 +58,7 @@ def test_the_intermediary_sees_ciphertexts_only() -> None:
         exchange = Exchange(parties)
         exchange.run()
     kinds = {message.kind for message in exchange.views[INTERMEDIARY]}
-    assert kinds == {"same terms", "dictionary", "classes", "shape", "size", "key", "examples"}
+    assert kinds == {"statements", "dictionary", "classes", "shape", "size", "key", "examples"}
     for message in exchange.views[INTERMEDIARY]:
         if message.kind == "examples":
             assert set(message.payload) == {"rows", "labelled"}

@@ -82,7 +82,7 @@ def _next(tape: list[bytes], count: int) -> bytes:
 @pytest.mark.parametrize(
     ("kind", "mode", "given"),
     [
-        ("train", "open", {"text": AGREED, "recipe": {"folds": 3}}),
+        ("train", "open", {"text": AGREED}),
         (
             "train",
             "hidden",

@@ -24,8 +24,7 @@ SMALL: dict[str, Any] = {"text_options": {"buckets": 4096}, "width": 80}
 
 
 def test_five_lines_train_across_peers() -> None:
-    options = {"folds": 2}
-    classifier = learn.FederatedTextClassifier(held_out=0.25, options=options, **SMALL).fit(PEERS)
+    classifier = learn.FederatedTextClassifier(held_out=0.25, **SMALL).fit(PEERS)
     texts, labels = made_texts(200, 80)
     assert classifier.classes_.tolist() == ["ham", "spam"]
     assert classifier.score(texts, labels) > 0.75
@@ -120,8 +119,7 @@ class Elsewhere:
 def test_a_connection_stands_for_the_peers() -> None:
     far = Elsewhere()
     assert isinstance(far, Connection)
-    # In five folds of so few documents a label would show single ones, and nothing is opened.
-    classifier = FederatedTextClassifier(held_out=0.1, options={"folds": 2}, **SMALL).fit(far)
+    classifier = FederatedTextClassifier(held_out=0.1, **SMALL).fit(far)
     assert classifier.evaluate().count == 20  # whole blocks of five at each of four peers
     assert far.ran == ["train", "evaluate"]
     assert len(classifier.predict(["some text"])) == 1

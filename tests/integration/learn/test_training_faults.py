@@ -17,11 +17,11 @@ from sottovoce.learn._wire.stages import stage_session
 PEERS = small_peers(peers=4, width=3)
 PLAIN = train(PEERS, penalty=0.1)
 KINDS: dict[str, dict[str, Any]] = {
-    "dropped": {"drop": 0.02},
+    "dropped": {"drop": 0.005},
     "doubled": {"duplicate": 0.3},
     "shuffled": {"reorder": 0.3},
-    "flipped": {"flip": 0.02},
-    "all of it": {"drop": 0.005, "duplicate": 0.2, "reorder": 0.2, "flip": 0.005},
+    "flipped": {"flip": 0.005},
+    "all of it": {"drop": 0.002, "duplicate": 0.2, "reorder": 0.2, "flip": 0.002},
 }
 UNENDING = {"doubled", "shuffled"}
 HIDDEN: dict[str, Any] = {"mode": "hidden", "solver": "dealer", "fraction_bits": 16}
@@ -38,9 +38,10 @@ def ended(faults: Faults, **options: Any) -> Any:  # noqa: ANN401 - whatever it 
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_an_open_training_that_ends_is_the_plain_one(kind: str) -> None:
-    # Two kinds end no run, and so need fewer.
+    # Two kinds end no run, and so need fewer. An open training has most messages.
     seeds = range(3 if kind in UNENDING else 6)
-    runs = [ended(Faults(seed=seed, **KINDS[kind])) for seed in seeds]
+    fewer = {name: chance if chance > 0.1 else chance / 4 for name, chance in KINDS[kind].items()}
+    runs = [ended(Faults(seed=seed, **fewer)) for seed in seeds]
     finished = [trained for trained in runs if trained is not None]
     for trained in finished:
         np.testing.assert_array_equal(trained.coef_, PLAIN.coef_)
@@ -52,7 +53,7 @@ def test_an_open_training_that_ends_is_the_plain_one(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_hidden_training_that_ends_is_the_plain_one(kind: str) -> None:
-    # At 2 in 100 lost about one run of 122 messages in ten ends.
+    # A lost message ends most runs.
     seeds = range(20, 22 if kind in UNENDING else 26)
     runs = [ended(Faults(seed=seed, **KINDS[kind]), **HIDDEN) for seed in seeds]
     finished = [trained for trained in runs if trained is not None]

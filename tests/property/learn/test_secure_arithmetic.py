@@ -26,11 +26,6 @@ from sottovoce.learn._paillier.slots import Program, SlotStage, plan_slots
 from sottovoce.learn._paillier.wire import decrypt_integers, encrypt_integers
 from sottovoce.learn._wire.script import run_together
 from sottovoce.learn.paper._functions import ExponentialPlan, answer_exponential, ask_exponential
-from sottovoce.learn.paper._packed import (
-    PackedProductPlan,
-    answer_packed_product,
-    ask_packed_product,
-)
 from sottovoce.learn.paper._products import (
     answer_inner_product,
     answer_matrix_product,
@@ -88,25 +83,6 @@ def test_a_matrix_product_is_the_plain_one(data: st.DataObject, k: int, m: int, 
     run = run_together(ask_matrix_product(x, y, of_x, of_y), answer_matrix_product(of_x, of_y, KEY))
     assert (decrypt_integers(run.asked, KEY) == left.dot(right)).all()
     assert Outline.of(run.asked) == run.answered
-
-
-@FEW
-@given(st.data(), st.integers(1, 6), sizes, st.integers(1, 6))
-def test_a_packed_matrix_product_is_the_plain_one(
-    data: st.DataObject, k: int, m: int, n: int
-) -> None:
-    left, right = data.draw(arrays(k, m, bound=99)), data.draw(arrays(m, n, bound=9))
-    plan = PackedProductPlan(Outline((k, m), 99), Outline((m, n), 9))
-    by_columns, by_rows = plan.plans(1024)
-    assert by_rows.slots > 1
-    x, y = (
-        encrypt_integers(left.T, by_columns, WIDE_KEY),
-        encrypt_integers(right, by_rows, WIDE_KEY),
-    )
-    run = run_together(ask_packed_product(x, y, plan), answer_packed_product(plan, WIDE_KEY))
-    assert (decrypt_integers(run.asked, WIDE_KEY) == left.dot(right).T).all()
-    assert Outline.of(run.asked) == run.answered
-    assert run.traffic.rounds == 2
 
 
 @FEW

@@ -22,12 +22,12 @@ SIGNIFICANCE = 1e-7  # masks are fresh in every run, and no run may fail by chan
 
 
 def holders(prefix: str, shared: int = 12, own: int = 25) -> dict[str, Documents]:
-    """Some words that all have, and some of each peer's own."""
+    """Some words that all have, and some of each peer's own, in every other pair of documents."""
     common = " ".join(f"{prefix}all{at}" for at in range(shared))
     return {
         name: Documents.of(
-            [f"{common} " + " ".join(f"{prefix}{name}{at}" for at in range(own))] * 6,
-            ["x", "y"] * 3,
+            [f"{common} " + " ".join(f"{prefix}{name}{at}" for at in range(own)), "..."] * 12,
+            ["x", "x", "y", "y"] * 6,
         )
         for name in NAMES
     }

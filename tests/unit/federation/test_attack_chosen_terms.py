@@ -5,6 +5,7 @@ held out, and subtracts what was opened. Every field of the terms has a rule at 
 the risk, and a peer compares a training with those that it has taken part in before.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -61,7 +62,6 @@ def test_an_ordinary_training_is_accepted_under_the_defaults() -> None:
 HEAVY = FeatureMap(np.array([[0, 0], [1, 0]]), np.array([1024.0, 1.0]), 1)
 BEYOND: Mapping[str, RunTerms] = {
     "modes": replace(OPEN, mode="paper"),
-    "folds": made_terms(text=HASHED, recipe={"folds": 11}),
     "held_out": replace(OPEN, held_out=0.5),
     "fraction_bits": made_terms(text=HASHED, recipe={"fraction_bits": 41}),
     "moment_bits": made_terms(text=HASHED, recipe={"moment_bits": 2}),
@@ -132,14 +132,15 @@ CLOSE: Mapping[str, RunTerms] = {
     "held_out 0.0 -> 0.05": replace(OPEN, held_out=0.05),
     "width 8 -> 9": replace(OPEN, text=replace(HASHED, width=9)),
     "dictionary hashed -> agreed": replace(OPEN, text=TextRecipe(width=8)),
-    "folds 5 -> 6": replace(OPEN, recipe=replace(OPEN.recipe, folds=6)),
     "keyed False -> True": replace(OPEN, text=replace(HASHED, keyed=True)),
     "buckets 262144 -> 1024": replace(OPEN, text=replace(HASHED, buckets=1024, candidates=500)),
     "queries None -> 900": replace(OPEN, recipe=replace(OPEN.recipe, queries=900)),
     "queries_together None -> 900": replace(
         OPEN, recipe=replace(OPEN.recipe, queries_together=900)
     ),
-    "1 more": replace(OPEN, text=replace(HASHED, stop_words=("the",))),
+    "stop_words 0 -> 1 entries, 1 more and 0 fewer": replace(
+        OPEN, text=replace(HASHED, stop_words=("the",))
+    ),
 }
 
 
@@ -209,16 +210,31 @@ def test_what_somebody_approves_is_taken_part_in_and_nothing_else(tmp_path: Path
     close, closer = CLOSE["without dee"], CLOSE["width 8 -> 9"]
     for terms in (close, closer):
         assert why_not(tmp_path, terms, history(OPEN))
-    name = approve(tmp_path, terms_id(close)[:6])
-    assert name == terms_id(close)
+    name = approve(tmp_path, terms_id(close))
     assert is_approved(tmp_path, name)
     assert why_not(tmp_path, close, history(OPEN)) is None
     assert why_not(tmp_path, closer, history(OPEN)) is not None
     assert list(waiting(tmp_path)) == [terms_id(closer)]
-    for wrong in ("", "zz", name):
-        with pytest.raises(InputError, match="one proposal must begin with"):
+    for wrong in ("", "zz", name, terms_id(closer)[:12]):
+        with pytest.raises(InputError, match="is approved by its whole SHA-256"):
             approve(tmp_path, wrong)
     assert (tmp_path / "approved.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_every_field_that_differs_is_shown_and_no_word_of_a_list(tmp_path: Path) -> None:
+    """Fields that tell nothing apart are shown too, beside the last run's."""
+    last = made_terms(text=replace(GIVEN, words=WORDS[:50]), recipe={"penalty": 0.5})
+    terms = made_terms(
+        text=GIVEN, recipe={"penalty": 0.1}, held_out=0.1, labels=("ham", "spam"), most_classes=3
+    )
+    assert why_not(tmp_path, terms, history(OPEN, last))
+    (shown,) = waiting(tmp_path).values()
+    listed = hashlib.sha256("".join(f"{word}\n" for word in WORDS).encode()).hexdigest()
+    entries = "words 50 -> 60 entries, 10 more and 0 fewer, now with the SHA-256 " + listed
+    assert {entries, "held_out 0.0 -> 0.1"} <= set(shown)
+    for field in ("penalty 0.5 -> 0.1", "most_classes 16 -> 3", "labels 0 -> 2 entries"):
+        assert any(each.startswith(f"since the last run {field}") for each in shown), shown
+    assert not any(word in " ".join(shown) for word in (*WORDS, "spam"))
 
 
 def test_a_run_that_ended_before_anything_was_given_is_not_compared(tmp_path: Path) -> None:
@@ -243,7 +259,7 @@ def test_a_peer_that_was_restored_from_a_copy_asks_a_person_first(tmp_path: Path
     refused = memory.why_not(again(OPEN), [], lambda _: set())
     assert refused is not None
     assert "what it took part in since is not known" in refused
-    approve(tmp_path, "restored-")
+    approve(tmp_path, "restored-1700000000")
     assert memory.why_not(again(OPEN), [], lambda _: set()) is None
 
 

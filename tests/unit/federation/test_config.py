@@ -11,7 +11,13 @@ import pytest
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation import _roster as roster_file
 from sottovoce.federation._certificates import check_certificate, days_left, load_certificate
-from sottovoce.federation._config import ConfigError, FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation._config import (
+    Accepts,
+    ConfigError,
+    FeatureSettings,
+    TrainingSettings,
+    load_config,
+)
 from sottovoce.federation._files import NONE
 from sottovoce.federation._roster import load_roster
 from sottovoce.federation._secrets import load_secrets
@@ -24,8 +30,11 @@ from sottovoce.federation._setup import (
     rotate_tls,
     set_up,
 )
+from sottovoce.federation.party._terms import opened_limit
 from sottovoce.learn import _encrypted_files as encrypted_files
+from sottovoce.learn import _opened_bits
 from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._opened_bits import OpenedLimit
 from sottovoce.learn._training_terms import KEY_HOLDER, Recipe
 
 FROM_VARIABLE = "env:PHRASE"
@@ -257,3 +266,19 @@ def test_a_configuration_has_every_field_of_the_recipes_under_its_name() -> None
 
 def test_a_roster_calls_the_key_holder_as_the_protocols_do() -> None:
     assert roster_file.KEY_HOLDER == KEY_HOLDER
+
+
+@pytest.mark.opened_share
+def test_how_much_sums_may_hold_is_each_partys_own_to_say(tmp_path: Path) -> None:
+    """The share stands in [accepts], and whose documents hide one another in [count_with]."""
+    named = "[accepts]\nmodes = ['open']\nmost_opened_share = 0.2\n"
+    whom = "[count_with]\npeers = ['ada', 'ben']\ncollude = 0\n"
+    limit = opened_limit(load_config(written(tmp_path, MINIMAL + named + whom)))
+    assert limit == OpenedLimit(0.2, 1, ("ada", "ben"))
+    assert opened_limit(load_config(written(tmp_path, MINIMAL))).named == ()
+    helper = load_config(written(tmp_path, MINIMAL.replace("peer", "keyholder")))
+    assert opened_limit(helper).named is None
+    assert Accepts(["open"]).most_opened_share == _opened_bits.MOST_OPENED_SHARE
+    none = load_config(written(tmp_path, MINIMAL + named.replace("0.2", "0.0")))
+    with pytest.raises(ParameterError, match="most_opened_share must be > 0"):
+        opened_limit(none)

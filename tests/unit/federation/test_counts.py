@@ -10,6 +10,7 @@ import pytest
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation._config import (
+    NEW_BUDGET,
     Accepts,
     ConfigError,
     CountSettings,
@@ -31,7 +32,7 @@ from sottovoce.federation.party._counts import (
 )
 from sottovoce.federation.party._history import RunHistory, count_by_label
 from sottovoce.federation.party._offline import counted_report
-from sottovoce.federation.party._policy import NotAcceptedError
+from sottovoce.federation.party._policy import RULES, NotAcceptedError
 from sottovoce.federation.party._service import Service
 from sottovoce.federation.party._terms import check_accepted, wanted_trust
 from sottovoce.learn._features import TextRecipe
@@ -142,7 +143,10 @@ def test_a_peer_takes_part_with_those_whom_it_has_named(tmp_path: Path, roster: 
     strict = load_accepting(
         configured(tmp_path, count_with=CountWith(list(NAMES), drop=1, most_epsilon="0.5"))
     )
-    with pytest.raises(ParameterError, match=r"counts at epsilon up to 0\.5, got 1"):
+    with pytest.raises(
+        ParameterError,
+        match=r"counts at epsilon up to 0\.5, got 1 .*\[count_with\] in its party.toml",
+    ):
         check_accepted(terms, strict, roster)
     with pytest.raises(
         NotAcceptedError, match=r"has named no peers to count with; set \[count_with\]"
@@ -161,6 +165,45 @@ def test_the_most_epsilon_is_that_of_a_document_where_users_are_bounded(
     terms = proposed(tmp_path, roster, epsilon="1", documents_per_user=3)
     with pytest.raises(ParameterError, match="up to 1, got 2 for a whole document"):
         check_accepted(terms, own, roster)
+
+
+# For each field of a count: what a peer says, what is beyond it, and the words of the refusal.
+BEYOND: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
+    "count.what": ({"what": ["pairs"]}, {"what": "words"}, "pairs, got words"),
+    "count.votes": ({"most_votes": 9}, {"votes": 10}, "up to 9 votes of a document, got 10"),
+    "count.epsilon": ({}, {"epsilon": "100"}, "at epsilon up to 1, got 100 for a whole document"),
+    "count.drop": ({"drop": 0}, {"drop": 1}, "drop 0, collude 1.* got .*drop 1, collude 1"),
+    "count.collude": ({}, {"collude": 0}, "drop 1, collude 1.* got .*drop 1, collude 0"),
+    "count.documents_per_user": (
+        {"most_of_a_user": 3, "most_epsilon": 2},
+        {"documents_per_user": 4},
+        "up to 3 documents of a user, got 4",
+    ),
+    "count.declared": ({}, {"declare_data_dependent": True}, "words that documents chose"),
+}
+
+
+def test_every_field_of_a_count_has_a_limit_at_the_peer() -> None:
+    assert set(BEYOND) == {field for field in RULES if field.startswith("count.")}
+
+
+@pytest.mark.parametrize("field", BEYOND)
+def test_a_count_beyond_a_peers_limit_is_refused_by_that_peer(
+    tmp_path: Path, roster: Roster, field: str
+) -> None:
+    said, asked, words = BEYOND[field]
+    named = msgspec.convert({"peers": list(NAMES), "drop": 1, **said}, CountWith)
+    own = load_accepting(configured(tmp_path, count_with=named))
+    with pytest.raises(ParameterError, match=f"ada counts .*{words}"):
+        check_accepted(proposed(tmp_path, roster, **asked), own, roster)
+
+
+def test_users_must_be_bounded_where_a_peer_says_how_far(tmp_path: Path, roster: Roster) -> None:
+    named = CountWith(list(NAMES), drop=1, most_of_a_user=3, most_epsilon=2)
+    own = load_accepting(configured(tmp_path, count_with=named))
+    check_accepted(proposed(tmp_path, roster, documents_per_user=3), own, roster)
+    with pytest.raises(ParameterError, match="up to 3 documents of a user, got all of them"):
+        check_accepted(proposed(tmp_path, roster), own, roster)
 
 
 def test_a_peer_is_counted_by_its_own_labels_before_its_documents_are_read(
@@ -192,14 +235,19 @@ def load_accepting(config: PartyConfig) -> PartyConfig:
 def test_init_writes_whom_a_peer_may_count_with(tmp_path: Path) -> None:
     path = tmp_path / "party.toml"
 
-    def written(*peers: str) -> str:
+    def written(**count_with: object) -> str:
         settings = (TrainingSettings(), FeatureSettings())
-        return party_toml(WrittenParty("ada", "peer", "127.0.0.1:1", peers=peers), *settings)
+        who = WrittenParty("ada", "peer", "127.0.0.1:1", count_with=count_with)
+        return party_toml(who, *settings)
 
-    path.write_text(written("ada", "ben", "cy"), encoding="utf-8")
+    path.write_text(written(peers=["ada", "ben", "cy"]), encoding="utf-8")
     assert wanted_trust(load_config(path)).peers == ("ada", "ben", "cy")
-    path.write_text(written("ada", "ben"), encoding="utf-8")
-    assert load_config(path).party.count_with is None
+    # Who joins, where peers are not known yet, names them later; the limits are there.
+    path.write_text(written(), encoding="utf-8")
+    named = load_config(path).party.count_with
+    assert named == CountWith([], budget=NEW_BUDGET)
+    for line in ("most_epsilon = 1", "budget = 2", "most_votes = 1000", "declared = false"):
+        assert f"\n{line}\n" in path.read_text(encoding="utf-8")
 
 
 def test_a_peer_reads_the_columns_that_a_count_needs(tmp_path: Path, roster: Roster) -> None:

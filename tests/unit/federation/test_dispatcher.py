@@ -216,7 +216,7 @@ def test_status_and_transcript_say_everything_but_values() -> None:
     assert ann is not None
     (run,) = ann.status(rehearsal.now)["runs"]
     assert run["status"] == "finished"
-    assert run["rounds"] == 11
+    assert run["rounds"] == 23
     rows = ann.transcript(bytes.fromhex(run["session"]))
     assert run["bytes_sent"] == sum(row["bytes"] for row in rows if row["sender"] == "ann") > 0
     assert run["bytes_received"] == sum(r["bytes"] for r in rows if r["receiver"] == "ann") > 0

@@ -1,4 +1,4 @@
-"""Keys of runs in a journal: sealed, and there after an upgrade or a rotation."""
+"""Keys of runs in a journal: sealed, and there after a rotation."""
 
 import sqlite3
 from pathlib import Path
@@ -16,19 +16,14 @@ from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty
 SESSION = bytes(range(16))
 
 
-def test_a_journal_of_before_keys_is_read_and_gets_a_place_for_them(tmp_path: Path) -> None:
+def test_a_journal_of_another_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "journal"
-    journal = Journal(path, JOURNAL_KEY)
-    journal.add_run(SESSION, b"terms", ["ada"], bytes(32))
-    journal.close()
-    with sqlite3.connect(path) as old:
-        old.executescript("DROP TABLE run_key; DROP TABLE fact; PRAGMA user_version = 2;")
-    old.close()
-    upgraded = Journal(path, JOURNAL_KEY)
-    assert upgraded.sessions() == [SESSION]
-    upgraded.keep_key(SESSION, "sums", "a", b"secret")
-    assert upgraded.key(SESSION, "sums") == b"secret"
-    upgraded.close()
+    Journal(path, JOURNAL_KEY).close()
+    with sqlite3.connect(path) as other:
+        other.execute("PRAGMA user_version = 3")
+    other.close()
+    with pytest.raises(JournalError, match="version 4, got 3; end its runs with the release"):
+        Journal(path, JOURNAL_KEY)
 
 
 def test_a_key_is_sealed_and_no_fingerprint_comes_twice(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from sottovoce.federation._config import FeatureSettings, TrainingSettings, load
 from sottovoce.federation._setup import SetupPlan, set_up
 from sottovoce.federation.party._approvals import is_approved, note_asked, waiting
 
-NAME = "3f2a9c001122"
+NAME = "3f2a9c001122" + "0" * 52
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -38,9 +38,8 @@ def test_what_waits_is_shown_with_its_difference_and_can_be_approved(
     store = asked(config)
     code, shown, _ = run("learn", "approve", "--config", config)
     assert code == 0
-    assert NAME in shown
-    assert "without dee; held_out 0.1 -> 0.2" in " ".join(shown.split())
-    code, shown, _ = run("learn", "approve", NAME[:6], "--config", config)
+    assert shown.splitlines()[:3] == [NAME, "  without dee", "  held_out 0.1 -> 0.2"]
+    code, shown, _ = run("learn", "approve", NAME, "--config", config)
     assert (code, shown) == (0, f"ada takes part in {NAME} when it is proposed again.\n")
     assert is_approved(store, NAME)
     assert waiting(store) == {}
@@ -50,15 +49,19 @@ def test_both_speak_json(run: Command, config: Path) -> None:
     asked(config)
     listed = json.loads(run("learn", "approve", "--config", config, "--json")[1])
     assert listed["waiting"] == {NAME: ["without dee", "held_out 0.1 -> 0.2"]}
-    done = json.loads(run("learn", "approve", "3f2a", "--config", config, "--json")[1])
+    done = json.loads(run("learn", "approve", NAME, "--config", config, "--json")[1])
     assert (done["approved"], done["party"]) == (NAME, "ada")
 
 
-def test_what_does_not_wait_cannot_be_approved(run: Command, config: Path) -> None:
-    asked(config)
-    code, _, error = run("learn", "approve", "abc", "--config", config)
+@pytest.mark.parametrize("given", [NAME[:12], NAME[:63], NAME[:63] + "1", NAME.upper(), "abc"])
+def test_nothing_but_the_whole_digest_approves(run: Command, config: Path, given: str) -> None:
+    store = asked(config)
+    code, _, error = run("learn", "approve", given, "--config", config)
     assert code != 0
-    assert "one proposal must begin with 'abc', got 0" in " ".join(error.split())
+    said = " ".join(error.split())
+    assert f"whole SHA-256, got '{given[:32]}' of {len(given)} characters" in said
+    assert "copy the whole line of 64 that sottovoce learn approve lists" in said
+    assert list(waiting(store)) == [NAME]
 
 
 def test_damaged_lists_are_told(run: Command, config: Path) -> None:

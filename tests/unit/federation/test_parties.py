@@ -242,8 +242,8 @@ def test_every_kind_of_message_in_the_protocols_has_words() -> None:
 
 
 def test_one_kind_in_two_protocols_has_two_meanings() -> None:
-    assert "digest" in meaning("agreed", ["digest"])
     assert "signature" in meaning("agreed", ["signature"])
+    assert "fresh public key" in meaning("keys", ["key"])
     assert meaning("masked", ["vector"]) != meaning("masked", ["data"])
     assert meaning("no such kind", ["x"]) == UNKNOWN
     assert all(sentence and sentence[-1] != "." for sentence in MEANINGS.values())

@@ -85,7 +85,7 @@ def test_no_word_of_a_document_stands_in_a_memorys_file(tmp_path: Path) -> None:
     memory = PartyMemory(tmp_path / "memory.sqlite", SECRET)
     documents = Documents.of(["unmistakable words"] * 6, ["a"] * 6)
     recipe = TextRecipe(dictionary="hashed", width=8)
-    opening = TrainedDocuments.of(documents, recipe, 1, memory.digest_secret).opening()
+    opening = TrainedDocuments.of(documents, recipe, memory.digest_secret).opening()
     memory.remember(bytes(16), opening)
     assert memory.earlier(b"another")[0].words == ("unmistakable", "words")
     assert memory.earlier(bytes(16)) == ()

@@ -12,7 +12,6 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._arithmetic.shown import Outline
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._paillier.slots import Program, plan_slots
 from sottovoce.learn._paillier.wire import decrypt, encrypt
 from sottovoce.learn._rados.learners import descended
 from sottovoce.learn._rados.rados import SealedSignatures, log_exponential_loss
@@ -39,13 +38,6 @@ from sottovoce.learn.paper._inverse import (
     answer_solution,
     ask_inverse,
     ask_solution,
-)
-from sottovoce.learn.paper._packed import (
-    PackedInversePlan,
-    PackedProductPlan,
-    answer_packed_inverse,
-    ask_packed_inverse,
-    ask_packed_product,
 )
 from sottovoce.learn.paper._rado_solver import (
     InteractiveTerms,
@@ -76,32 +68,6 @@ def test_newton_gives_the_inverse_in_two_round_trips_a_step(size: int) -> None:
     np.testing.assert_allclose(decrypt(run.asked, KEY), exact, rtol=0, atol=allowed)
     assert Outline.of(run.asked) == run.answered
     assert run.traffic.rounds == 4 * plan.steps + 2
-
-
-def test_newton_on_packed_matrices_gives_the_same_inverse() -> None:
-    matrix = ridge_matrix(3)
-    plan = InversePlan(Outline.of_numbers((3, 3), 4.0, 30), trace_bound=12.0, smallest=0.1)
-    packed = PackedInversePlan(plan)
-    rows = encrypt(matrix, packed.plan(plan.matrix, KEY.public.bits), KEY)
-    assert rows.packed
-    run = run_together(ask_packed_inverse(rows, packed), answer_packed_inverse(packed, KEY))
-    exact = np.linalg.inv(np.rint(matrix * 2**30) / 2**30)
-    allowed = plan.tolerance * np.abs(exact).max() + 64 * 2.0**-plan.fraction_bits
-    np.testing.assert_allclose(decrypt(run.asked, KEY), exact, rtol=0, atol=allowed)
-    assert Outline.of(run.asked) == run.answered
-    assert run.traffic.rounds == 4 * plan.steps + 2
-
-
-def test_packed_products_in_other_slots_are_refused() -> None:
-    plan = PackedProductPlan(Outline((2, 2), 9), Outline((2, 2), 9))
-    narrow = plan_slots(Program.of(9).masked(), key_bits=1024)
-    x = encrypt(np.eye(2, dtype=int), narrow, KEY)
-    with pytest.raises(ParameterError, match="the plan's own slots"):
-        next(ask_packed_product(x, x, plan))
-    with pytest.raises(ParameterError, match="needs slots of"):
-        PackedProductPlan(Outline((2, 2), 9), Outline((2, 2), 9), slot_bits=60)
-    with pytest.raises(ParameterError, match="matrix product"):
-        PackedProductPlan(Outline((2, 2), 9), Outline((3, 2), 9))
 
 
 def test_too_few_steps_do_not_reach_the_inverse() -> None:

@@ -55,6 +55,16 @@ def test_an_evaluation_on_a_few_more_documents_is_refused(more: int) -> None:
         ada.evaluates(with_more(more))
 
 
+def test_an_evaluation_on_one_less_is_refused_though_all_are_spelt_anew() -> None:
+    ada = Ada()
+    first = counts(ada.evaluates(PEERS["ada"]))
+    labels = PEERS["ada"].labels or ()
+    anew = [f"{text.upper()} ." for text in PEERS["ada"].texts]
+    with pytest.raises(ChangedTooLittleError, match="got 1 added, removed or changed"):
+        ada.evaluates(Documents.of(anew[:-1], labels[:-1]))
+    assert counts(ada.evaluates(Documents.of(anew, labels))) == first
+
+
 def test_one_on_the_same_or_on_many_more_is_not() -> None:
     ada = Ada()
     first = counts(ada.evaluates(PEERS["ada"]))

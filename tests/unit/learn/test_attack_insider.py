@@ -110,8 +110,8 @@ def kept_decision(summed: NDArray[np.float64], fewest: int = 5, peers: int = 2) 
 
 
 @pytest.mark.parametrize("mode", ["open", "hidden"])
-def test_peers_are_told_which_words_are_kept_and_no_count(mode: str) -> None:
-    """Raw supports end at who decides; a peer hears one bit a feature."""
+def test_peers_are_told_which_words_are_kept_and_no_support(mode: str) -> None:
+    """Raw supports end at who decides; a peer hears one bit a feature, and kept ones' counts."""
     options = {"penalty": 0.1, "key_bits": BITS, "solver": "chebyshev", "fraction_bits": 16}
     terms = made_terms("train", mode, text=HASHED, recipe=options, labels=("ham", "spam"))
     with small_keys_allowed():
@@ -124,4 +124,5 @@ def test_peers_are_told_which_words_are_kept_and_no_count(mode: str) -> None:
     told = [message.array("kept", "|b1") for message in heard if message.kind == "kept"]
     assert [each.size for each in told] == [HASHED.width] * len(terms.peers)
     moments = 1 + 2 * int(told[0].sum())
-    assert sums == ({0} if mode == "open" else {0, moments})
+    uses = 2 * int(told[0].sum()) + 2
+    assert sums == ({0, uses} if mode == "open" else {0, moments})

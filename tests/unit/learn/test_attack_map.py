@@ -17,9 +17,9 @@ RARE, COMMON, LIFT = "secretword", WORDS[0], 1024
 LISTED = (*WORDS, RARE)
 
 
-def the_peers() -> dict[str, Documents]:
+def the_peers(documents: int = 30) -> dict[str, Documents]:
     """Ada has one document with the rare word."""
-    peers = made_peers(documents=30)
+    peers = made_peers(documents=documents)
     texts, labels = list(peers["ada"].texts), peers["ada"].labels
     texts[7] += f" {RARE}"
     return {**peers, "ada": Documents.of(texts, labels)}
@@ -73,7 +73,7 @@ def test_sums_of_columns_follow_from_the_kept_words_sums(values: str) -> None:
     both = [
         opened(
             made_terms(text=text, recipe={"penalty": 0.1}, labels=("ham", "spam")),
-            made_holdings(the_peers()),
+            made_holdings(the_peers(documents=90)),
         )
         for text in (mapped, given)
     ]

@@ -55,7 +55,7 @@ def survivors_told(lists: Mapping[str, tuple[str, ...]]) -> Change:
     def change(message: Message) -> Message:
         own = lists.get(message.receiver, ())
         if message.kind == "survivors":
-            return replace(message, payload={"names": own})
+            return replace(message, payload={**message.payload, "names": own})
         if message.kind == "agreement":
             signed = message.payload["signatures"]
             assert isinstance(signed, Mapping)

@@ -1,7 +1,5 @@
 """Attacks that work against the paper's arrangement, and what stands in their way in ours."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -11,15 +9,13 @@ from sottovoce.errors import ParameterError
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._rados.blocks import ONE_ROW_BLOCKS, peer_blocks
 from sottovoce.learn._rados.rados import PAPER_MODE, PaperRados, RadoMaker
-from sottovoce.learn._ridge import ExampleSums, local_fold_sums, local_sums
+from sottovoce.learn._ridge import local_sums
 from sottovoce.learn._sums._fixed import ALLOW_TWO, Ring
 from sottovoce.learn._sums.ring import RingPeer
 from sottovoce.learn._support import (
     KeptFeatures,
     all_kept,
-    kept_from_fold_sums,
     kept_from_sums,
-    local_fold_support,
     local_support,
 )
 from sottovoce.learn._wire.exchange import Exchange
@@ -114,25 +110,6 @@ def test_the_support_guard_leaves_no_document_to_read_off() -> None:
     kept = kept_from_sums(local_support(parts[0]) + local_support(parts[1]))
     np.testing.assert_array_equal(np.flatnonzero(~kept.kept), [0, 1])
     assert shown_documents(parts, kept) == 0
-
-
-def test_a_word_of_a_fold_is_its_document_and_needs_support_in_the_fold() -> None:
-    chance = np.random.default_rng(4)
-    counts = (chance.random((120, 12)) < 0.5).astype(float)
-    folds = np.arange(120) % 3
-    counts[folds == 0, 0] = 0
-    counts[30, 0] = 1  # many documents of the other folds use the word, of fold 0 only this one
-    kept = kept_from_sums(local_support(counts[:60]) + local_support(counts[60:]))
-    assert kept.kept[0]
-    unguarded = replace(kept, folds=3)
-    vector = local_fold_sums(counts, np.ones(120), unguarded, folds, 3)[0]
-    fold = ExampleSums.from_vector(vector, kept.width)
-    np.testing.assert_array_equal(fold.products[0], kept.applied(counts)[30])
-    with pytest.raises(LeakError):
-        local_fold_sums(counts, np.ones(120), kept, folds, 3)
-    parts = (slice(None, 60), slice(60, None))
-    each = [local_fold_support(counts[part], folds[part], 3) for part in parts]
-    assert not kept_from_fold_sums(each[0] + each[1]).kept[0]
 
 
 def test_a_peer_with_unguarded_columns_is_refused() -> None:

@@ -8,10 +8,10 @@ import pytest
 from sottovoce._arrays import Floats
 from sottovoce.learn import train
 from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._rados.learners import rado_solution, rado_solutions
 from sottovoce.learn._rados.rados import RadoMoments
 from sottovoce.learn._ridge import Standard
 from sottovoce.learn._support import all_kept
-from sottovoce.learn.open._train import rado_solution, rado_solutions
 
 CHANCE = np.random.default_rng(3)
 ROWS = CHANCE.poisson(0.6, (40, 3)).astype(float)

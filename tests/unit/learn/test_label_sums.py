@@ -5,18 +5,14 @@ import pytest
 from support.text_runs import GIVEN, LABELS, made_peers, made_terms, trained
 
 from sottovoce.errors import InputError
-from sottovoce.learn._examples import LeakError
 from sottovoce.learn._label_sums import (
     label_vector_size,
     local_label_sums,
-    penalties_of_labels,
     sums_of_labels,
 )
 from sottovoce.learn._ridge import (
-    PENALTIES,
-    local_fold_sums,
+    likeliest_penalties,
     local_sums,
-    penalty_from_sums,
     ridge_from_sums,
     ridge_of_labels,
 )
@@ -26,12 +22,11 @@ CHANCE = np.random.default_rng(5)
 ROWS = CHANCE.poisson(0.8, (60, 7)).astype(float)
 NAMES = CHANCE.integers(0, 4, 60)
 SIGNS = np.where(NAMES[:, None] == np.arange(4), 1.0, -1.0)
-FOLDS = np.arange(60) % 3
 
 
 def test_every_label_has_the_sums_that_it_would_have_alone() -> None:
     kept = KeptFeatures(np.arange(7) != 2)
-    (vector,) = local_label_sums(ROWS, SIGNS, kept, FOLDS)
+    vector = local_label_sums(ROWS, SIGNS, kept)
     assert vector.size == label_vector_size(6, 4)
     for k, found in enumerate(sums_of_labels(vector, 6, 4)):
         alone = local_sums(ROWS, SIGNS[:, k], kept)
@@ -39,24 +34,15 @@ def test_every_label_has_the_sums_that_it_would_have_alone() -> None:
 
 
 def test_every_label_has_the_penalty_and_the_classifier_that_it_would_have_alone() -> None:
-    kept = KeptFeatures(np.ones(7, bool), folds=3)
-    summed = local_label_sums(ROWS, SIGNS, kept, FOLDS)
-    chosen = penalties_of_labels(summed, 7, 4, penalties=PENALTIES)
-    models = ridge_of_labels(sums_of_labels(summed.sum(axis=0), 7, 4), 0.1)
+    kept = KeptFeatures(np.ones(7, bool))
+    sums = sums_of_labels(local_label_sums(ROWS, SIGNS, kept), 7, 4)
+    chosen, models = likeliest_penalties(sums), ridge_of_labels(sums, 0.1)
     for k in range(4):
-        alone = local_fold_sums(ROWS, SIGNS[:, k], kept, FOLDS, 3)
-        assert chosen[k] == penalty_from_sums(alone, 7)
-        single = sums_of_labels(alone.sum(axis=0), 7, 1)[0]
-        wanted = ridge_from_sums(single, 0.1)
+        alone = local_sums(ROWS, SIGNS[:, k], kept)
+        assert [chosen[k]] == likeliest_penalties([alone])
+        wanted = ridge_from_sums(alone, 0.1)
         np.testing.assert_array_equal(models[k].coefficients, wanted.coefficients)
         assert models[k].intercept == wanted.intercept
-
-
-def test_a_fold_of_too_few_rows_is_not_used() -> None:
-    kept = KeptFeatures(np.ones(7, bool), folds=3)
-    summed = local_label_sums(ROWS[:12], SIGNS[:12], kept, FOLDS[:12])
-    with pytest.raises(LeakError, match="use fewer folds"):
-        penalties_of_labels(summed, 7, 4, penalties=PENALTIES)
 
 
 def test_sums_of_another_number_of_labels_are_refused() -> None:

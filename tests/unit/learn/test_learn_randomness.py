@@ -25,7 +25,8 @@ NAMES = {"urandom", "getrandom", "default_rng", "RandomState", "SystemRandom", "
 NAMES |= {"getrandbits", "token_bytes", "mpz_random", "mpz_urandomb", "mpz_rrandomb"}
 # scikit-learn's own word for a seed that the caller gives: folds and samples, nothing secret.
 # Simulated faults of a network are drawn from a seed, so that a failing run can be repeated.
-SEEDED = {"_wire/exchange.py", "_estimators.py"}
+# An attack of ours guesses and begins by a seed, so that what it read can be read again.
+SEEDED = {"_wire/exchange.py", "_estimators.py", "_attacks"}
 SEEDED_NAMES = {"default_rng", "RandomState", "random_state"}
 
 

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
@@ -26,23 +29,17 @@ from sottovoce.learn._rados.learners import (
 )
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments, loss_gradient
 from sottovoce.learn._ridge import (
+    PENALTIES,
     ExampleSums,
-    fold_models,
-    local_fold_errors,
-    local_fold_sums,
+    likeliest_penalties,
     local_sums,
-    penalty_from_errors,
-    penalty_from_sums,
     ridge_from_sums,
-    squared_error_from_sums,
 )
 from sottovoce.learn._run.evaluate import evaluation_from_sums, local_counts
 from sottovoce.learn._support import (
     KeptFeatures,
     all_kept,
-    kept_from_fold_sums,
     kept_from_sums,
-    local_fold_support,
     local_rare_support,
     local_support,
     merged_from_sums,
@@ -52,7 +49,6 @@ CHANCE = np.random.default_rng(3)
 ROWS = CHANCE.normal(size=(120, 4)) * [1, 10, 0.1, 1] + [0, 5, 0, 0]
 SIGNS = np.where(ROWS[:, 0] + ROWS[:, 1] / 10 + CHANCE.normal(size=120) / 3 > 0.8, 1.0, -1.0)
 ALL = all_kept(4)
-IN_FOLDS = all_kept(4, folds=5)
 LEARNERS = [
     RadoBoostClassifier(300, rounds=100),
     RadoDescentClassifier(300),
@@ -178,10 +174,6 @@ def test_ridge_from_sums_is_ridge_on_standardised_rows() -> None:
     scaler = StandardScaler().fit(ROWS)
     peer = Ridge(alpha=120 * penalty).fit(scaler.transform(ROWS), SIGNS)
     np.testing.assert_allclose(model.scores(ROWS), peer.predict(scaler.transform(ROWS)), atol=1e-9)
-    sums = local_sums(ROWS, SIGNS, ALL)
-    assert squared_error_from_sums(model, sums) == pytest.approx(
-        np.sum((SIGNS - model.scores(ROWS)) ** 2)
-    )
 
 
 def test_a_constant_feature_does_no_harm() -> None:
@@ -211,57 +203,55 @@ def test_sums_of_other_features_are_refused() -> None:
         ExampleSums.from_vector(np.zeros(5), 4)
 
 
-def held_out(penalty: float, folds: NDArray[np.int64]) -> float:
-    """Cross-validation the long way."""
-    wrong = 0.0
-    for k in range(5):
-        test = folds == k
-        model = ridge_from_sums(local_sums(ROWS[~test], SIGNS[~test], ALL), penalty)
-        wrong += float(np.sum((SIGNS[test] - model.scores(ROWS[test])) ** 2))
-    return wrong / 120
+def evidence(rows: NDArray[np.float64], signs: NDArray[np.float64], penalty: float) -> float:
+    """The long way: the logarithm of y's probability, from the covariance of all m labels."""
+    m = len(rows)
+    spread = rows.std(axis=0)
+    x = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    # A basis of what is left when the mean is taken off: there y has m - 1 numbers.
+    basis = np.linalg.svd(np.eye(m) - 1 / m)[0][:, : m - 1]
+    x, y = basis.T @ x, basis.T @ signs
+    covariance = np.eye(m - 1) + x @ x.T / (m * penalty)
+    variance = y @ np.linalg.solve(covariance, y) / (m - 1)
+    density = multivariate_normal(np.zeros(m - 1), variance * covariance)
+    return float(density.logpdf(y))
 
 
-def test_cross_validation_on_sums_is_cross_validation() -> None:
-    folds = np.arange(120) % 5
-    parts = np.split(np.arange(120), [50, 52])
-    summed = np.sum(
-        [local_fold_sums(ROWS[i], SIGNS[i], IN_FOLDS, folds[i], 5) for i in parts], axis=0
-    )
-    chosen = penalty_from_sums(summed, 4, penalties=[0.01, 1.0, 100.0])
-    for penalty, loss in chosen.losses.items():
-        assert loss == pytest.approx(held_out(penalty, folds))
-    assert chosen.losses[chosen.penalty] == min(chosen.losses.values())
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(5, 25), st.integers(1, 7))
+def test_the_likeliest_penalty_is_that_of_all_rows(seed: int, m: int, d: int) -> None:
+    chance = np.random.default_rng(seed)
+    rows = (chance.random((m, d)) < chance.random(d)) * chance.integers(1, 3, d).astype(float)
+    signs = np.where(rows @ chance.normal(size=d) + chance.normal(size=m) > 0, 1.0, -1.0)
+    signs[:2] = [1, -1]
+    parts = [
+        local_sums(rows[:3], signs[:3], all_kept(d)),
+        local_sums(rows[3:], signs[3:], all_kept(d)),
+    ]
+    sums = ExampleSums.from_vector(sum(part.to_vector() for part in parts), d)
+    (chosen,) = likeliest_penalties([sums])
+    found = {penalty: evidence(rows, signs, penalty) for penalty in PENALTIES}
+    assert found[chosen] == pytest.approx(max(found.values()), abs=1e-6)
 
 
-def test_errors_are_counted_in_a_second_round() -> None:
-    folds = np.arange(120) % 5
-    models = fold_models(
-        local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 5), 4, penalties=[0.01, 100.0]
-    )
-    parts = np.split(np.arange(120), [50])
-    errors = [local_fold_errors(models, ROWS[i], SIGNS[i], ALL, folds[i]) for i in parts]
-    chosen = penalty_from_errors(models, np.sum(errors, axis=0))
-    for penalty in (0.01, 100.0):
-        wrong = sum(
-            np.sum(np.sign(models[penalty, k].scores(ROWS[folds == k])) != SIGNS[folds == k])
-            for k in range(5)
-        )
-        assert chosen.losses[penalty] == pytest.approx(wrong / 120)
+def test_more_noise_makes_a_larger_penalty_likelier() -> None:
+    noise = np.random.default_rng(5).permutation(SIGNS)
+    (clear,) = likeliest_penalties([local_sums(ROWS, SIGNS, ALL)])
+    (noisy,) = likeliest_penalties([local_sums(ROWS, noise, ALL)])
+    assert clear < 0.1 < noisy
 
 
-def test_folds_that_cannot_be_are_refused() -> None:
-    folds = np.arange(120) % 5
-    with pytest.raises(InputError, match="0 to 3"):
-        local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 4)
-    sums = local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 5)
-    with pytest.raises(ParameterError, match="at least 2 folds"):
-        penalty_from_sums(sums[:1], 4)
-    with pytest.raises(ParameterError, match="at least one candidate"):
-        penalty_from_sums(sums, 4, penalties=[])
-    with pytest.raises(LeakError, match="at least 5 rows"):
-        penalty_from_sums(local_fold_sums(ROWS[:12], SIGNS[:12], IN_FOLDS, folds[:12], 5), 4)
-    with pytest.raises(InputError, match="use fewer folds"):
-        SummedRidgeClassifier(None, folds=70).fit(ROWS, SIGNS)
+def test_candidates_and_examples_that_cannot_be_are_refused() -> None:
+    sums = local_sums(ROWS, SIGNS, ALL)
+    for penalties in ([], [0.0], [float("nan")]):
+        with pytest.raises(ParameterError, match="at least one candidate, all > 0"):
+            likeliest_penalties([sums], penalties)
+    with pytest.raises(InputError, match="at least 2 examples"):
+        likeliest_penalties([local_sums(ROWS[:1], SIGNS[:1], ALL)])
+
+
+def test_a_label_that_every_row_has_gets_some_penalty() -> None:
+    assert likeliest_penalties([local_sums(ROWS, np.ones(120), ALL)])[0] in PENALTIES
 
 
 def test_the_penalty_can_be_chosen_by_the_classifier() -> None:
@@ -341,26 +331,6 @@ def test_rare_features_of_one_document_are_not_merged_however_many() -> None:
     summed = local_rare_support(one, kept) + local_rare_support(other, kept)
     assert summed[0] == 1
     assert merged_from_sums(kept, summed).width == kept.width == 1
-
-
-def test_a_feature_must_be_frequent_in_every_fold_that_is_opened() -> None:
-    rows = np.ones((40, 2))
-    rows[:, 1] = 2.0
-    rows[1::2, 1] = 0  # never in the second fold
-    folds = np.arange(40) % 2
-    each = local_fold_support(rows, folds, 2)
-    kept = kept_from_fold_sums(each + each)
-    np.testing.assert_array_equal(kept.kept, [True, False])
-    assert kept.folds == 2
-    with pytest.raises(LeakError, match="use fewer folds"):
-        kept_from_fold_sums(each)  # at one peer only
-    empty = local_fold_support(rows[:1], [0], 2)
-    np.testing.assert_array_equal(empty[1], np.zeros(14))
-
-
-def test_folds_are_opened_only_of_features_counted_per_fold() -> None:
-    with pytest.raises(LeakError, match="kept_from_fold_sums"):
-        local_fold_sums(ROWS, SIGNS, all_kept(4), np.arange(120) % 5, 5)
 
 
 def test_sparse_rows_are_as_good_as_dense_ones() -> None:

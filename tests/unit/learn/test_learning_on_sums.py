@@ -1,4 +1,4 @@
-"""The whole of a joint ridge by secure sums: support, folds, solve, evaluation."""
+"""The whole of a joint ridge by secure sums: support, penalty, solve, evaluation."""
 
 from collections.abc import Iterator
 
@@ -11,14 +11,13 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._ridge import (
     ExampleSums,
     LinearModel,
-    local_fold_sums,
+    likeliest_penalties,
     local_sums,
-    penalty_from_sums,
     ridge_from_sums,
 )
 from sottovoce.learn._run.evaluate import evaluation_from_sums, local_counts
 from sottovoce.learn._sums.total import Way, secure_total
-from sottovoce.learn._support import KeptFeatures, kept_from_fold_sums, local_fold_support
+from sottovoce.learn._support import KeptFeatures, kept_from_sums, local_support
 from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
 from sottovoce.learn._wire.exchange import Faults
 
@@ -29,7 +28,6 @@ ROWS[:, 5] = 0
 ROWS[3, 5] = 1.0  # one row only: must not be opened
 SIGNS = np.where(ROWS[:, 0] - ROWS[:, 1] + CHANCE.normal(size=200) / 2 > 0, 1.0, -1.0)
 PEERS = {f"peer{i}": np.arange(200) % 4 == i for i in range(4)}
-FOLDS = np.arange(200) // 4 % 5
 
 
 @pytest.fixture(autouse=True)
@@ -43,36 +41,31 @@ def summed(parts: dict[str, Floats], way: Way = "masks", bound: float = 1e4) -> 
 
 
 def chosen_features() -> KeptFeatures:
-    supports = {n: local_fold_support(ROWS[i], FOLDS[i], 5) for n, i in PEERS.items()}
-    return kept_from_fold_sums(summed(supports).reshape(5, -1))
+    return kept_from_sums(summed({n: local_support(ROWS[i]) for n, i in PEERS.items()}))
 
 
 def joint_ridge(way: Way) -> tuple[KeptFeatures, LinearModel]:
     kept = chosen_features()
-    folds = {
-        name: local_fold_sums(ROWS[i], SIGNS[i], kept, FOLDS[i], 5) for name, i in PEERS.items()
-    }
-    vectors = summed(folds, way).reshape(5, -1)
-    penalty = penalty_from_sums(vectors, kept.width).penalty
-    sums = ExampleSums.from_vector(vectors.sum(axis=0), kept.width)
-    return kept, ridge_from_sums(sums, penalty)
+    given = {name: local_sums(ROWS[i], SIGNS[i], kept).to_vector() for name, i in PEERS.items()}
+    sums = ExampleSums.from_vector(summed(given, way), kept.width)
+    return kept, ridge_from_sums(sums, likeliest_penalties([sums])[0])
 
 
 def quantised_ridge(kept: KeptFeatures, penalty: float) -> LinearModel:
     """The same in the clear: each peer's sums rounded to 30 binary places."""
-    vectors = [local_fold_sums(ROWS[i], SIGNS[i], kept, FOLDS[i], 5) for i in PEERS.values()]
+    vectors = [local_sums(ROWS[i], SIGNS[i], kept).to_vector() for i in PEERS.values()]
     total = np.sum([np.rint(vector * 2**30) for vector in vectors], axis=0) / 2**30
-    return ridge_from_sums(ExampleSums.from_vector(total.sum(axis=0), kept.width), penalty)
+    return ridge_from_sums(ExampleSums.from_vector(total, kept.width), penalty)
 
 
 @pytest.mark.parametrize("way", ["ring", "masks", "packed"])
 def test_a_joint_ridge_equals_the_plain_solve_of_the_same_integers(way: Way) -> None:
     kept, model = joint_ridge(way)
     np.testing.assert_array_equal(kept.kept, [True] * 5 + [False])
-    vectors = local_fold_sums(ROWS, SIGNS, kept, FOLDS, 5)
-    penalty = penalty_from_sums(vectors, kept.width).penalty
+    sums = local_sums(ROWS, SIGNS, kept)
+    (penalty,) = likeliest_penalties([sums])
     np.testing.assert_array_equal(model.coefficients, quantised_ridge(kept, penalty).coefficients)
-    pooled = ridge_from_sums(local_sums(ROWS, SIGNS, kept), penalty)
+    pooled = ridge_from_sums(sums, penalty)
     np.testing.assert_allclose(model.coefficients, pooled.coefficients, atol=1e-6)
     assert model.intercept == pytest.approx(pooled.intercept, abs=1e-6)
 

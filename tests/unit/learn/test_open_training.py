@@ -14,9 +14,8 @@ from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._rados.blocks import peer_blocks
 from sottovoce.learn._ridge import (
     ExampleSums,
-    local_fold_sums,
+    likeliest_penalties,
     local_sums,
-    penalty_from_sums,
     ridge_from_sums,
 )
 from sottovoce.learn._run.leakage import mode_leakage
@@ -74,12 +73,20 @@ def test_theta_is_within_a_millionth_of_the_floating_point_solve() -> None:
     assert np.abs(coarse.coef_[0] - plain.coefficients).max() > 1e-6
 
 
-def test_the_penalty_is_chosen_as_on_pooled_folds() -> None:
-    trained = train(PEERS, folds=3)
-    everything = all_kept(4, folds=3)
-    folds = sum(local_fold_sums(x, y, everything, np.arange(len(x)) % 3, 3) for x, y in PEERS)
-    assert trained.penalty == penalty_from_sums(folds, 4).penalty
-    assert train(PEERS, folds=3, penalties=[7.0]).penalty == 7.0
+def test_the_penalty_is_the_likeliest_of_the_pooled_rows() -> None:
+    assert [train(PEERS).penalty] == likeliest_penalties([local_sums(X, Y, all_kept(4))])
+    assert train(PEERS, penalties=[7.0]).penalty == 7.0
+
+
+def test_choosing_the_penalty_opens_nothing_more() -> None:
+    chosen, given = train(PEERS), train(PEERS, penalty=0.1)
+    kinds = [(said.sender, said.receiver, said.kind) for said in chosen.transcript]
+    assert kinds == [(said.sender, said.receiver, said.kind) for said in given.transcript]
+    sizes = [
+        sum(said.bytes for said in each.transcript if said.kind == "masked")
+        for each in (chosen, given)
+    ]
+    assert sizes[0] == sizes[1]
 
 
 def test_many_rados_come_close_to_ridge() -> None:
@@ -186,10 +193,9 @@ def test_nothing_is_trained_where_nothing_may_be_opened() -> None:
         train(lonely, penalty=0.1)
 
 
-@pytest.mark.parametrize("recipe", [Recipe(penalty=0.1), Recipe(folds=3)])
-def test_the_table_states_all_that_is_told_of_supports(recipe: Recipe) -> None:
+def test_the_table_states_all_that_is_told_of_supports() -> None:
     data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
-    terms = replace(terms_of(data), recipe=recipe)
+    terms = terms_of(data)
     peers = [TrainingPeer(name, terms, each) for name, each in data.items()]
     exchange = Exchange([TrainingCoordinator(terms), *peers])
     exchange.run()
@@ -199,12 +205,11 @@ def test_the_table_states_all_that_is_told_of_supports(recipe: Recipe) -> None:
         for stage in ("support", "moments", "statistics")
     }  # fmt: skip
     assert told == {"support": [0], "moments": [], "statistics": [0]}
-    stated = {each.who: each.what for each in mode_leakage("open", recipe).learns}
+    stated = {each.who: each.what for each in mode_leakage("open", terms.recipe).learns}
     counts = ["how many documents use it and how many lack it", "how many peers have it dropped"]
     assert all(number in stated["coordinator"] for number in counts)
     assert not any(number in stated["every peer"] for number in counts)
     assert "which features are kept" in stated["every peer"]
-    assert ("for each of 3 folds" in stated["coordinator"]) == (recipe.opened_folds == 3)
 
 
 def test_peers_are_not_told_the_statistics() -> None:
@@ -236,7 +241,7 @@ def test_peers_that_mean_different_things_are_refused(which: str) -> None:
         else replace(terms, recipe=Recipe(penalty=0.2))
     )
     peers = [TrainingPeer(n, other if n == "p2" else terms, each) for n, each in data.items()]
-    with pytest.raises(DisagreementError, match="p2 and coordinator must agree on the features"):
+    with pytest.raises(DisagreementError, match="a signature for keys does not hold"):
         Exchange([TrainingCoordinator(terms), *peers]).run()
 
 
@@ -248,7 +253,6 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"statistics": "means"}, ParameterError, "statistics must be one of"),
     ({"penalty": 0.0}, ParameterError, "penalty must be finite and > 0"),
     ({"penalty": float("nan")}, ParameterError, "penalty must be finite and > 0"),
-    ({"folds": 1}, ParameterError, "folds must be >= 2"),
     ({"peers": {"coordinator": PEERS[0], "b": PEERS[1], "c": PEERS[2]}}, ParameterError, "called"),
     ({"peers": [(x[:, : 4 - (i == 1)], y) for i, (x, y) in enumerate(PEERS)]}, InputError,
      "agree on the features"),
@@ -295,7 +299,7 @@ def test_the_transcript_adds_up_to_the_traffic() -> None:
     assert sum(said.bytes for said in trained.transcript) == trained.bytes
     assert len(trained.transcript) == trained.traffic.messages
     assert {said.sender for said in trained.transcript} == {"coordinator", *trained.terms.peers}
-    assert trained.rounds == 24  # two to compare the terms, and those of the training
+    assert trained.rounds == 49  # two each to compare terms and kept features, and the training
 
 
 class Talker(Staged):

@@ -96,7 +96,7 @@ def test_messages_are_as_long_whatever_the_vocabulary() -> None:
     sizes = []
     for peers in (few, many):
         said = trained(made_terms(recipe={"penalty": 0.1}), peers).transcript
-        before = {"terms", "keys", "directory", "word key", "masked", "labels"}
+        before = {"statement", "keys", "directory", "word key", "masked", "labels"}
         first = [each for each in said if each.sender == "ada" and each.kind in before]
         sizes.append([each.bytes for each in first][:6])
     assert sizes[0] == sizes[1]
@@ -220,9 +220,9 @@ def test_labels_that_lack_a_peers_own_are_refused() -> None:
         forged("classes", "labels", ("ham", "jam"))
 
 
-def test_terms_that_differ_in_the_answer_are_refused() -> None:
-    with pytest.raises(DisagreementError, match="ben and the coordinator"):
-        forged("same terms", "digest", bytes(32))
+def test_a_statement_that_the_coordinator_leaves_out_is_missed() -> None:
+    with pytest.raises(DisagreementError, match="ben must be shown a statement of the terms by"):
+        forged("statements", "statements", {})
 
 
 def test_the_leakage_says_what_agreeing_shows() -> None:

@@ -37,7 +37,7 @@ def test_a_result_survives_a_disk(result: Mapping[str, Value]) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("version", 2),
+        ("version", 1),
         ("kind", "classify"),
         ("mode", "ajar"),
         ("mode", 3),

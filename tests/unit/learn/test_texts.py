@@ -202,10 +202,10 @@ def test_five_sentences_of_one_document_do_not_make_a_word_common() -> None:
     documents = np.repeat(np.arange(10), 4)
     documents[4] = 0
     data = SentenceData(rows, np.ones(40), np.ones(2, bool), Identity(), documents)
-    total = 2 * data.support(1)[0]
+    total = 2 * data.support()
     assert kept_from_sums(total).kept.tolist() == [False, True]
     by_rows = SentenceData(rows, np.ones(40), np.ones(2, bool), Identity(), np.arange(40))
-    assert kept_from_sums(2 * by_rows.support(1)[0]).kept.tolist() == [True, True]
+    assert kept_from_sums(2 * by_rows.support()).kept.tolist() == [True, True]
 
 
 def test_a_word_that_all_but_one_sentence_have_is_not_opened() -> None:
@@ -214,15 +214,7 @@ def test_a_word_that_all_but_one_sentence_have_is_not_opened() -> None:
     rows[::2, 1] = 0
     documents = np.repeat(np.arange(10), 4)
     data = SentenceData(rows, np.ones(40), np.ones(2, bool), Identity(), documents)
-    assert kept_from_sums(3 * data.support(1)[0]).kept.tolist() == [False, True]
-
-
-def test_sentences_of_a_document_are_in_one_fold() -> None:
-    documents = np.array([0, 0, 1, 2, 2, 3])
-    data = SentenceData(np.ones((6, 1)), np.ones(6), np.ones(1, bool), Identity(), documents)
-    assert data.folds(2).tolist() == [0, 0, 1, 0, 0, 1]
-    assert data.support(3).shape == (3, 7)
-    assert data.support(5)[4].tolist() == [0] * 7
+    assert kept_from_sums(3 * data.support()).kept.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,7 @@ def show_summary(done: Mapping[str, Any]) -> None:
             "sent from here": size_in_words(done["bytes_sent"]),
             "received here": size_in_words(done["bytes_received"]),
             "peers": ", ".join(done["peers"]),
+            "opened": done["opened"] or None,
             "attempts": done["attempts"] if done["attempts"] > 1 else None,
             "lost on the way": ", ".join(done["lost"]) or None,
             "waited for": ", ".join(f"{who} {s:g} s" for who, s in done["waited_s"].items())

@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli._options import needs_extra
-from sottovoce.cli._output import AsJson, show_json, show_rows
+from sottovoce.cli._output import AsJson, show_json
 from sottovoce.cli.learn._output import ConfigOption, loaded
 
 
 def approve(
     config: ConfigOption,
     proposal: Annotated[
-        str, typer.Argument(help="The proposal, by the beginning of its name; none: list them.")
+        str, typer.Argument(help="The proposal, by its whole SHA-256; none: list them.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -22,7 +22,10 @@ def approve(
     difference of the sums is what only one of them has. Approve one only if everybody whose
     documents that may be knows of it. The coordinator must then propose it again.
 
-    Example: sottovoce learn approve 3f2a9c --config together/ada/party.toml
+    A proposal goes by its whole SHA-256: another one may well begin with the same digits. Below it
+    stands every field that differs from an earlier run, or from the last one.
+
+    Example: sottovoce learn approve --config together/ada/party.toml
     """
     with needs_extra("federation"):
         from sottovoce.federation.party import _approvals  # noqa: PLC0415 - fast --help
@@ -42,5 +45,8 @@ def approve(
     elif not waits:
         typer.echo("Nothing waits for approval.")
     else:
-        rows = [{"proposal": name, "differs in": "; ".join(each)} for name, each in waits.items()]
-        show_rows("refused, since an earlier run was nearly the same", rows)
+        for name, differs in waits.items():
+            typer.echo("\n".join([name, *(f"  {each}" for each in differs)]))
+        typer.echo(
+            "To take part in one: sottovoce learn approve WHOLE_FIRST_LINE --config PARTY.TOML"
+        )

@@ -1,4 +1,4 @@
-"""``sottovoce learn topics`` and ``forecast``: what a count shows, and what one would show."""
+"""``sottovoce learn topics``: what a count of pairs shows."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -78,51 +78,3 @@ def _show(found: "CountedTopics", out: Path, top: int, as_json: bool) -> None:
         return
     show_facts("Topics of all peers' documents", facts)
     show_rows("the largest first", found.top(top))
-
-
-def forecast(
-    documents: Annotated[int, typer.Option(help="Of all peers together, about.")],
-    words: Annotated[int, typer.Option(help="Words of the public list.")],
-    epsilon: Annotated[str, typer.Option(help="Of a whole document: 1, 0.5, 1/3.")],
-    votes: Annotated[int, typer.Option(help="The most votes of a document, itself included.")] = 10,
-    peers: Annotated[int, typer.Option(help="How many count together.")] = 3,
-    drop: Annotated[int, typer.Option(help="How many of them may be lost on the way.")] = 0,
-    collude: Annotated[int, typer.Option(help="How many may work against the others.")] = 1,
-    topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
-    labels: Annotated[int, typer.Option(help="How many labels there are.")] = 2,
-    true_accuracy: Annotated[
-        float | None, typer.Option(help="What a classifier reaches without noise, 0 to 1.")
-    ] = None,
-    largest_label: Annotated[
-        float | None, typer.Option(help="Share of the largest label, 0 to 1.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say what a count together would show, before anybody spends.
-
-    About how many topics, what a classifier keeps, how large errors are, and whether documents are
-    too few. By rule of thumb and from public figures alone: no document is read.
-
-    Example: sottovoce learn forecast --documents 20000 --words 300 --epsilon 1 --peers 4
-    """
-    with needs_extra("learn"):
-        from sottovoce.learn.count import forecast_count  # noqa: PLC0415 - keeps --help fast
-
-    found = forecast_count(
-        documents=documents,
-        words=words,
-        epsilon=epsilon,
-        votes=votes,
-        parties=peers,
-        drop=drop,
-        collude=collude,
-        topics=topics,
-        labels=labels,
-        true_accuracy=true_accuracy,
-        largest_label=largest_label,
-    )
-    if as_json:
-        show_json({**found.facts(), "in_words": found.in_words()})
-        return
-    show_facts("What a count together would show, about", found.facts())
-    typer.echo(found.in_words())

@@ -214,12 +214,23 @@ def transcript(
         typer.echo("It has sent and received nothing yet.")
     else:
         show_rows("every message, the oldest first", [_message_row(line) for line in lines])
+        show_rows("every run's terms and its parties' keys", _key_rows(lines))
 
 
 def _message_row(line: Mapping[str, Any]) -> dict[str, object]:
     fields = ", ".join(f"{name} ({shape})" for name, shape in line["fields"].items())
     time = f"{line['time'][:10]} {line['time'][11:19]}"
     return {"time (UTC)": time, "what": line["words"], "fields": fields or None}
+
+
+def _key_rows(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
+    """Once for each run, whoever it was proposed to."""
+    rows: list[tuple[str, str, str]] = []
+    for run, line in {line["run"]: line for line in lines if "parties" in line}.items():
+        rows.append((run, "terms, SHA-256", line["terms"]))
+        for name, keys in line["parties"].items():
+            rows += [(run, f"{name}: {what}", key) for what, key in keys.items() if key]
+    return [{"run": run[:12], "what": what, "key": key} for run, what, key in rows]
 
 
 def _format(out: Path | None) -> str:

@@ -224,8 +224,9 @@ def as_compared(text: str) -> str:
 def check_address(address: str) -> str:
     """host:port, as others can reach it."""
     host, _, port = address.rpartition(":")
-    plain = host and port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16
-    if not plain or len(address) > _LONGEST_ADDRESS or not address.isprintable() or " " in address:
+    short = len(address) <= _LONGEST_ADDRESS and address.isprintable() and " " not in address
+    plain = host and port.isascii() and port.isdigit()
+    if not (short and plain and 0 < int(port) < 1 << 16):
         raise InputError(
             f"an address must be HOST:PORT, as the others can reach it, got {address[:80]!r}."
         )

@@ -5,9 +5,10 @@ AES-256-GCM keeps a private value from being read, or moved to another place of 
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sottovoce._files import PRIVATE_MODE
 from sottovoce.errors import MissingExtraError, ParameterError
@@ -25,8 +26,7 @@ except ImportError as error:
 KEY_BYTES = 32
 _NONCE_BYTES = 12
 _APPLICATION = 0x536F7474
-_VERSION = 3
-_BEFORE_KEYS = 2
+_VERSION = 4
 _SCHEMA = """
 CREATE TABLE run (
     session BLOB PRIMARY KEY,
@@ -108,6 +108,28 @@ def _reason(error: sqlite3.Error) -> str:
     return "it is damaged"
 
 
+def read(connection: sqlite3.Connection, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    """All rows of a query; an error with a name where they cannot be read."""
+    try:
+        return connection.execute(statement, values).fetchall()
+    except sqlite3.Error as error:
+        raise JournalError(
+            f"cannot read what this party keeps: {type(error).__name__}; see to its disk."
+        ) from error
+
+
+class Readable:
+    """The part of a store that reads its rows."""
+
+    _connection: sqlite3.Connection
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        return read(self._connection, statement, values)
+
+    def _row(self, statement: str, values: Sequence[Any] = ()) -> Any:  # noqa: ANN401 - as it is
+        return next(iter(self._rows(statement, values)), None)
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """A block that is kept as a whole, durably, or not at all."""
@@ -149,10 +171,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
             f"BEGIN; {_SCHEMA} {_KEYS_SCHEMA} PRAGMA application_id = {_APPLICATION};"
             f"PRAGMA user_version = {_VERSION}; COMMIT;"
         )
-    elif version == _BEFORE_KEYS:
-        connection.executescript(f"BEGIN; {_KEYS_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
     elif version != _VERSION:
-        raise JournalError(f"a journal must be of version {_VERSION}, got {version}.")
+        raise JournalError(
+            f"a journal must be of version {_VERSION}, got {version}; end its runs with the "
+            "release that wrote it, and begin with a new store."
+        )
 
 
 class JournalSeal:

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
-from sottovoce.federation._journal.file import JournalSeal, opened, transaction
+from sottovoce.federation._journal.file import JournalSeal, Readable, opened, transaction
 from sottovoce.federation._journal.keys import JournalKeys
 from sottovoce.federation._transport.frames import Kind
 
 _DATA = "data "
 
 
-class JournalFrames:
+class JournalFrames(Readable):
     """The inbox and the outbox of each run; bodies are sealed, each for its own place."""
 
     def __init__(
@@ -36,6 +36,7 @@ class JournalFrames:
         sealed = self._seal.sealed(body, "in", session, sender, sequence)
         with transaction(self._connection) as db:
             self._note(db, (session, sender, sequence, "held", frame, len(body)), sealed)
+        self._moved()
 
     def drop(self, session: bytes, sender: str, sequence: int, shown: Mapping[str, Any]) -> None:
         """A held frame that the party will never take."""
@@ -48,7 +49,7 @@ class JournalFrames:
 
     def held(self, session: bytes) -> list[tuple[str, int]]:
         """The frames that the party has yet to take, in the order of arrival."""
-        rows = self._connection.execute(
+        rows = self._rows(
             "SELECT sender, sequence FROM inbox"
             " WHERE session = ? AND state = 'held' ORDER BY rowid",
             (session,),
@@ -57,16 +58,17 @@ class JournalFrames:
 
     def body_in(self, session: bytes, sender: str, sequence: int) -> bytes:
         """The body of a frame that came."""
-        row = self._connection.execute(
+        row = self._row(
             "SELECT body FROM inbox WHERE session = ? AND sender = ? AND sequence = ?",
             (session, sender, sequence),
-        ).fetchone()
+        )
         return self._seal.opened(row[0], "in", session, sender, sequence)
 
     def last_in(self, session: bytes) -> dict[str, int]:
         """The last place that came from each sender."""
-        rows = self._connection.execute(
-            "SELECT sender, MAX(sequence) FROM inbox WHERE session = ? GROUP BY sender", (session,)
+        rows = self._rows(
+            "SELECT sender, MAX(sequence) FROM inbox WHERE session = ? GROUP BY sender",
+            (session,),
         )
         return {str(sender): int(sequence) for sender, sequence in rows}
 
@@ -77,7 +79,7 @@ class JournalFrames:
 
     def unsent(self, session: bytes) -> list[tuple[str, int]]:
         """What was not acknowledged yet, in the order of saying."""
-        rows = self._connection.execute(
+        rows = self._rows(
             "SELECT receiver, sequence FROM outbox"
             " WHERE session = ? AND acknowledged = 0 ORDER BY rowid",
             (session,),
@@ -86,7 +88,7 @@ class JournalFrames:
 
     def last_out(self, session: bytes) -> dict[str, int]:
         """The last place that was given to each receiver."""
-        rows = self._connection.execute(
+        rows = self._rows(
             "SELECT receiver, MAX(sequence) FROM outbox WHERE session = ? GROUP BY receiver",
             (session,),
         )
@@ -94,10 +96,10 @@ class JournalFrames:
 
     def body_out(self, session: bytes, receiver: str, sequence: int) -> tuple[Kind, bytes]:
         """A frame to send: what it is, and its body."""
-        row = self._connection.execute(
+        row = self._row(
             "SELECT frame, body FROM outbox WHERE session = ? AND receiver = ? AND sequence = ?",
             (session, receiver, sequence),
-        ).fetchone()
+        )
         return row[0], self._seal.opened(row[1], "out", session, receiver, sequence)
 
     def acknowledge(
@@ -116,7 +118,7 @@ class JournalFrames:
 
     def transcript(self, session: bytes, own: str) -> list[dict[str, Any]]:
         """Every frame of a run without its values, in the order of time."""
-        rows = self._connection.execute(
+        rows = self._rows(
             "SELECT sender, ?2, sequence, state, frame, time, size, shown FROM inbox"
             " WHERE session = ?1 UNION ALL"
             " SELECT ?2, receiver, sequence, acknowledged, frame, time, size, shown FROM outbox"
@@ -128,6 +130,9 @@ class JournalFrames:
             dict(zip(names, row[:7], strict=True)) | (json.loads(row[7]) if row[7] else {})
             for row in rows
         ]
+
+    def _moved(self, steps: int = 1) -> None:
+        """Count what was added: `Journal` does."""
 
     def _write(
         self, db: sqlite3.Connection, session: bytes, outputs: Iterable[OutgoingFrame]
@@ -188,12 +193,15 @@ class Journal(JournalFrames, JournalKeys):
 
     @property
     def count(self) -> int:
-        """How often it was added to: runs and steps. A copy of earlier has a smaller one."""
+        """How often it was added to: runs, their steps and ends, and frames that came.
+
+        A copy of earlier has a smaller one.
+        """
         return self._count
 
     def fact(self, name: str) -> int:
         """A number that was noted, or 0."""
-        row = self._connection.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
+        row = self._row("SELECT value FROM fact WHERE name = ?", (name,))
         return 0 if row is None else int(row[0])
 
     def note_fact(self, name: str, value: int) -> None:
@@ -203,13 +211,15 @@ class Journal(JournalFrames, JournalKeys):
         self._count = self._moves()
 
     def _moves(self) -> int:
-        row = self._connection.execute(
+        row = self._row(
             "SELECT (SELECT COUNT(*) FROM run) + (SELECT COUNT(*) FROM event)"
-        ).fetchone()
+            " + (SELECT COUNT(*) FROM run WHERE status != 'running')"
+            " + (SELECT COUNT(*) FROM inbox)",
+        )
         return int(row[0]) + self.fact("added")
 
-    def _moved(self) -> None:
-        self._count += 1
+    def _moved(self, steps: int = 1) -> None:
+        self._count += steps
         if self._counted is not None:
             self._counted(self._count)
 
@@ -241,27 +251,25 @@ class Journal(JournalFrames, JournalKeys):
             if proposal is not None:
                 sender, sequence, size = proposal
                 self._note(db, (session, sender, sequence, "taken", "propose", size), None)
-        self._moved()
+        self._moved(1 if proposal is None else 2)
 
     def run(self, session: bytes) -> JournalRun | None:
         """The run of that name."""
-        row = self._connection.execute(
+        row = self._row(
             "SELECT session, participants, status, terms, seed, ended, followed_by, begun"
             " FROM run WHERE session = ?",
             (session,),
-        ).fetchone()
+        )
         return None if row is None else self._kept(row)
 
     def sessions(self) -> list[bytes]:
         """All runs, the oldest first."""
-        rows = self._connection.execute("SELECT session FROM run ORDER BY begun, rowid")
+        rows = self._rows("SELECT session FROM run ORDER BY begun, rowid")
         return [row[0] for row in rows]
 
     def result(self, session: bytes) -> bytes | None:
         """What a finished run has found."""
-        row = self._connection.execute(
-            "SELECT result FROM run WHERE session = ?", (session,)
-        ).fetchone()
+        row = self._row("SELECT result FROM run WHERE session = ?", (session,))
         if row is None or row[0] is None:
             return None
         return self._seal.opened(row[0], "result", session)
@@ -282,6 +290,7 @@ class Journal(JournalFrames, JournalKeys):
             )
             self._write(db, session, outputs)
             self._wipe(db, session)
+        self._moved()
 
     def follow(self, session: bytes, following: bytes) -> None:
         """Note which run took up where this one ended."""
@@ -317,11 +326,11 @@ class Journal(JournalFrames, JournalKeys):
                     (sealed, session),
                 )
                 self._wipe(db, session)
-        self._moved()
+        self._moved(1 if result is None else 2)
 
     def events(self, session: bytes) -> list[Event]:
         """All steps in their order."""
-        rows = self._connection.execute(
+        rows = self._rows(
             "SELECT position, what, sender, sequence, said FROM event"
             " WHERE session = ? ORDER BY position",
             (session,),

@@ -3,10 +3,9 @@
 What is left of a key that is used no more is its fingerprint.
 """
 
-import sqlite3
 from typing import NamedTuple
 
-from sottovoce.federation._journal.file import JournalSeal, transaction
+from sottovoce.federation._journal.file import JournalSeal, Readable, transaction
 
 
 class KeptKey(NamedTuple):
@@ -18,25 +17,24 @@ class KeptKey(NamedTuple):
     usable: bool
 
 
-class JournalKeys:
+class JournalKeys(Readable):
     """The part of a journal that holds keys; bodies are sealed, each for its own place."""
 
-    _connection: sqlite3.Connection
     _seal: JournalSeal
 
     def run_keys(self) -> list[KeptKey]:
         """All keys, the oldest first."""
-        rows = self._connection.execute(
-            "SELECT session, purpose, fingerprint, body IS NOT NULL FROM run_key ORDER BY rowid"
+        rows = self._rows(
+            "SELECT session, purpose, fingerprint, body IS NOT NULL FROM run_key ORDER BY rowid",
         )
         return [KeptKey(run, purpose, name, bool(body)) for run, purpose, name, body in rows]
 
     def key(self, session: bytes, purpose: str) -> bytes | None:
         """The key of a run for a purpose."""
-        row = self._connection.execute(
+        row = self._row(
             "SELECT body FROM run_key WHERE session = ? AND purpose = ? AND body IS NOT NULL",
             (session, purpose),
-        ).fetchone()
+        )
         return None if row is None else self._seal.opened(row[0], "key", session, purpose)
 
     def keep_key(self, session: bytes, purpose: str, fingerprint: str, body: bytes) -> None:

@@ -62,7 +62,10 @@ class Aborts:
         state.journal.abort(run.session, ended, outputs)
         state.queue(run, outputs, now)
         run.drained = not outputs
-        state.log("run aborted", session=run.session.hex(), by=ended["by"], error=ended["error"])
+        # Here with the sentence that others may not hear.
+        own = {"sentence": ended["sentence"]} if ended["by"] == state.name else {}
+        by, error = ended["by"], ended["error"]
+        state.log("run aborted", session=run.session.hex(), by=by, error=error, **own)
         self._begin_again(run, now)
 
     def _begin_again(self, run: Run, now: float) -> None:

@@ -1,7 +1,8 @@
 """What waits for a person's approval, and what has it: two small files in a party's store.
 
 The party writes what it was asked and has refused; `learn approve` writes what somebody approves.
-Approved terms are those very terms, in whatever run: any other ones wait again.
+Approved terms are those very terms, by their whole SHA-256, in whatever run: any other ones wait
+again.
 """
 
 import json
@@ -37,18 +38,17 @@ def is_approved(store: Path, name: str) -> bool:
     return name in _read(store / APPROVED_FILE)
 
 
-def approve(store: Path, beginning: str) -> str:
-    """Approve what was refused, by the beginning of its name; its whole name."""
-    found = [name for name in waiting(store) if name.startswith(beginning)]
-    if len(found) != 1 or not beginning:
+def approve(store: Path, name: str) -> str:
+    """Approve what was refused, by its whole name: another proposal may begin the same."""
+    asked = waiting(store)
+    if name not in asked:
         raise InputError(
-            f"one proposal must begin with {beginning[:32]!r}, got {len(found)}; sottovoce learn "
-            "approve lists what waits."
+            f"a proposal is approved by its whole SHA-256, got {name[:32]!r} of {len(name)} "
+            "characters, by which none waits: copy the whole line of 64 that sottovoce learn "
+            "approve lists."
         )
-    approved = _read(store / APPROVED_FILE)
-    approved[found[0]] = _read(store / ASKED_FILE)[found[0]]
-    _write(store / APPROVED_FILE, approved)
-    return found[0]
+    _write(store / APPROVED_FILE, {**_read(store / APPROVED_FILE), name: asked[name]})
+    return name
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Trainings that differ too little: what two of them open tells apart what only one of them has.
 
 A sum over all peers, less the same sum without one of them, is that peer's part; two held-out
-shares, two numbers of folds or two dictionaries differ by a few documents or words. So a party
-compares a proposed training with every earlier one that may have opened something, and leaves it to
-a person whether it takes part in another (see `_approvals`).
+shares or two dictionaries differ by a few documents or words. So a party compares a proposed
+training with every earlier one that may have opened something, and leaves it to a person whether it
+takes part in another (see `_approvals`).
 
 Any other group of peers counts as close, however many they are: of seven peers the sums of all, of
 three and of another three leave the seventh's, and none of these trainings differs from another by
@@ -12,7 +12,7 @@ were opened, where this party has noted them.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,7 @@ from sottovoce.federation.party._policy import RULES, field_value
 from sottovoce.learn._run.terms import RunTerms
 
 _EVALUATE = "evaluate"
-_ID_LETTERS = 12
-_MOST_WORDS, _LONGEST = 5, 200
+_LONGEST, _LONGEST_SENTENCE = 1000, 200
 # What a peer says when it gives something of its data away, under masks or encrypted.
 GIVING = frozenset({"masked", "summand", "examples"})
 # From the session of a run's terms to the groups of peers over whom sums were opened in it.
@@ -74,7 +73,8 @@ class TermsMemory:
                 f"{self._name} takes part in at most {most} trainings, and {len(opened)} are done; "
                 "see most_trainings in [accepts] of its party.toml."
             )
-        return self._asked(terms, self._nearest(terms, opened))
+        changed = changes(terms, earlier[-1].terms) if earlier else []
+        return self._asked(terms, self._nearest(terms, opened), changed)
 
     def _forgotten(self, name: str) -> str:
         note_asked(self._store, name, ["trainings since the copy was made are not known"])
@@ -112,13 +112,15 @@ class TermsMemory:
         only_lost = run.status == "aborted" and gone and not come and len(found) == 1
         return [] if only_lost and self._accepts.without_lost else found
 
-    def _asked(self, terms: RunTerms, differs: list[str]) -> str | None:
+    def _asked(self, terms: RunTerms, differs: list[str], changed: list[str]) -> str | None:
         name = terms_id(terms)
         if not differs or is_approved(self._store, name):
             return None
-        note_asked(self._store, name, differs)
+        since = [f"since the last run {each}" for each in changed if each not in differs]
+        note_asked(self._store, name, [*differs, *since])
+        shown = plain_text("; ".join(differs), _LONGEST_SENTENCE)
         return (
-            f"{self._name} took part in a run that differs from this one: {'; '.join(differs)}. "
+            f"{self._name} took part in a run that differs from this one: {shown}. "
             "What both open would tell single documents or peers apart. If somebody there wants it "
             f"all the same: sottovoce learn approve {name} --config party.toml, and propose again."
         )
@@ -131,9 +133,17 @@ def _compared(earlier: RunTerms, terms: RunTerms) -> bool:
 
 
 def terms_id(terms: RunTerms) -> str:
-    """What terms are called by when somebody approves them: the same for every session."""
+    """What terms are called by when somebody approves them: the same for every session.
+
+    It is their whole SHA-256: two proposals whose digests begin alike are made in minutes.
+    """
     same = replace(terms, session=bytes(len(terms.session)))
-    return hashlib.sha256(same.to_bytes()).hexdigest()[:_ID_LETTERS]
+    return digest_of(same.to_bytes())
+
+
+def digest_of(data: bytes) -> str:
+    """SHA-256, whole."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
@@ -143,11 +153,14 @@ def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
 
 def differences(terms: RunTerms, earlier: RunTerms) -> list[str]:
     """In which fields the two are too close to each other, each in words."""
-    return [
-        plain_text(said, _LONGEST)  # the words are those of whoever proposes
-        for field, rule in RULES.items()
-        if rule.apart and (said := _difference(field, terms, earlier))
-    ]
+    apart = (field for field, rule in RULES.items() if rule.apart)
+    return [said for field in apart if (said := _difference(field, terms, earlier))]
+
+
+def changes(terms: RunTerms, earlier: RunTerms) -> list[str]:
+    """In which fields the two differ at all, but for the run's own name."""
+    fields = (field for field in RULES if field != "session")
+    return [said for field in fields if (said := _difference(field, terms, earlier))]
 
 
 def _sides(terms: RunTerms, earlier: RunTerms) -> tuple[set[str], set[str]]:
@@ -160,13 +173,13 @@ def _difference(field: str, terms: RunTerms, earlier: RunTerms) -> str:
         gone, come = _sides(terms, earlier)
         other = "by another identity"
         sides = (("without", gone - come), ("with", come - gone), (other, gone & come))
-        return ", ".join(f"{what} {', '.join(sorted(names))}" for what, names in sides if names)
-    if field == "recipe.folds":
-        new, old = terms.recipe.opened_folds, earlier.recipe.opened_folds
-        # One fold is all of them: who has those of a training has their sum.
-        return "" if new == old or 1 in (new, old) else f"folds {old} -> {new}"
+        said = ", ".join(f"{what} {', '.join(sorted(names))}" for what, names in sides if names)
+        return plain_text(said, _LONGEST)
     (_, new), (_, old) = field_value(terms, field), field_value(earlier, field)
-    return "" if _same(new, old) else f"{field.rpartition('.')[2]} {_shown(old, new)}"
+    if _same(new, old):
+        return ""
+    # The names are those of whoever proposes.
+    return plain_text(f"{field.rpartition('.')[2]} {_shown(old, new)}", _LONGEST)
 
 
 def _same(new: Any, old: Any) -> bool:  # noqa: ANN401 - values of a field
@@ -180,17 +193,19 @@ def _same(new: Any, old: Any) -> bool:  # noqa: ANN401 - values of a field
 
 
 def _shown(old: Any, new: Any) -> str:  # noqa: ANN401 - values of a field
+    """Numbers and names as they are; of lists and maps how much, and the new one's SHA-256."""
     if isinstance(new, tuple) and isinstance(old, tuple):
-        more, less = sorted(set(new) - set(old)), sorted(set(old) - set(new))
-        parts = [_some(more, "more"), _some(less, "less")]
-        return ", ".join(filter(None, parts)) or "in another order"
-    if hasattr(new, "entries") or hasattr(old, "entries"):
-        return "another map"
-    return f"{old} -> {new}"
+        more, fewer = len(set(new) - set(old)), len(set(old) - set(new))
+        lines = "".join(f"{each}\n" for each in new).encode()
+        return (
+            f"{len(old)} -> {len(new)} entries, {more} more and {fewer} fewer, now with the "
+            f"SHA-256 {digest_of(lines)}"
+        )
+    return f"{_value(old)} -> {_value(new)}"
 
 
-def _some(words: Sequence[str], what: str) -> str:
-    if not words:
-        return ""
-    first = ", ".join(words[:_MOST_WORDS]) + (", ..." if len(words) > _MOST_WORDS else "")
-    return f"{len(words)} {what} ({first})"
+def _value(value: Any) -> str:  # noqa: ANN401 - of a field
+    if hasattr(value, "entries"):
+        content = value.entries.tobytes() + value.weights.tobytes()
+        return f"a map of {len(value.entries)} entries with the SHA-256 {digest_of(content)}"
+    return value.hex() if isinstance(value, bytes) else str(value)

@@ -15,7 +15,7 @@ from sottovoce.federation._secrets import Secrets
 from sottovoce.federation.party._counts import counted_examples, spending
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party._run_keys import SUMS, RunKeys
-from sottovoce.federation.party._terms import check_accepted, wanted_trust
+from sottovoce.federation.party._terms import check_accepted, opened_limit, wanted_trust
 from sottovoce.learn._run.party import make_party
 from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._wire.codec import Value
@@ -63,6 +63,7 @@ class MachineMaker:
             ledger=self.memory,
             spending=spending(self._config, terms) if self._counts(terms) else None,
             trust=wanted_trust(self._config) if self._counts(terms) else None,
+            limit=opened_limit(self._config),
         )
 
     def _counts(self, terms: RunTerms) -> bool:

@@ -2,6 +2,7 @@
 
 The new key is on disk beside the old one before the journal changes, and takes its place after.
 Whoever finds two keys tries which of them opens the journal: a crash in between loses nothing.
+A copy that is put back with the old key is known as one.
 """
 
 import sqlite3
@@ -9,10 +10,11 @@ from pathlib import Path
 
 from sottovoce.federation._config import PartyConfig
 from sottovoce.federation._files import load_secret, read_passphrase
-from sottovoce.federation._journal.file import JournalSeal, opened, transaction
+from sottovoce.federation._journal.file import JournalSeal, opened, read, transaction
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._secrets import JOURNAL, new_journal_key
 from sottovoce.federation._transport.frames import JournalError
+from sottovoce.federation.party._outside_count import carry_counts
 
 _SEALED = (
     ("run", "terms", "session, 'terms'"),
@@ -30,12 +32,10 @@ def rotate_journal(config: PartyConfig, journal: Path) -> None:
     path = config.path(config.party.secrets.journal)
     following = following_key(path)
     settle_key(path, journal, passphrase)
+    new_journal_key(following, passphrase)
     if journal.exists():
-        new_journal_key(following, passphrase)
         _reseal(journal, _seal(path, passphrase), _seal(following, passphrase))
-        following.replace(path)
-    else:
-        new_journal_key(path, passphrase)
+    _replace_key(path, passphrase)
 
 
 def forget_run_keys(journal: Journal) -> None:
@@ -51,7 +51,7 @@ def settle_key(path: Path, journal: Path, passphrase: str | None) -> None:
     if not following.exists():
         return
     if _opens(journal, _seal(following, passphrase)):
-        following.replace(path)
+        _replace_key(path, passphrase)
     else:
         following.unlink()
 
@@ -61,8 +61,18 @@ def following_key(path: Path) -> Path:
     return path.with_name(path.name + ".next")
 
 
+def _replace_key(path: Path, passphrase: str | None) -> None:
+    following = following_key(path)
+    carry_counts(_key(path, passphrase), _key(following, passphrase))
+    following.replace(path)
+
+
+def _key(path: Path, passphrase: str | None) -> bytes:
+    return load_secret(path, kind=JOURNAL, passphrase=passphrase)
+
+
 def _seal(path: Path, passphrase: str | None) -> JournalSeal:
-    return JournalSeal(load_secret(path, kind=JOURNAL, passphrase=passphrase))
+    return JournalSeal(_key(path, passphrase))
 
 
 def _opens(journal: Path, seal: JournalSeal) -> bool:
@@ -70,15 +80,15 @@ def _opens(journal: Path, seal: JournalSeal) -> bool:
         return False
     connection = opened(journal)
     try:
-        row = connection.execute("SELECT session, terms FROM run LIMIT 1").fetchone()
-        if row is None:
-            return False
-        seal.opened(row[1], "terms", row[0])
-    except JournalError:
-        return False
+        rows = read(connection, "SELECT session, terms FROM run LIMIT 1")
     finally:
         connection.close()
-    return True
+    try:
+        for session, terms in rows:
+            seal.opened(terms, "terms", session)
+    except JournalError:
+        return False
+    return bool(rows)
 
 
 def _reseal(journal: Path, old: JournalSeal, new: JournalSeal) -> None:

@@ -17,19 +17,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from sottovoce.federation._journal.file import JournalSeal, create_private, transaction
+from sottovoce.federation._journal.file import JournalSeal, Readable, create_private, transaction
 from sottovoce.federation._transport.frames import JournalError
 from sottovoce.learn._data_digest import keyed_digest
-from sottovoce.learn._openings import Opening
+from sottovoce.learn._openings import OpenedWords, Opening
 from sottovoce.learn._query_ledger import QueryCharge, check_charge
-from sottovoce.learn._wire.codec import decoded, encoded
+from sottovoce.learn._wire.codec import Value, decoded, encoded
 
 MEMORY_FILE = "memory.sqlite"
-_SEALED, _EVALUATED = "opening", "evaluated"
+_SEALED, _EVALUATED, _WORDS = "opening", "evaluated", "opened words"
 _ADDED = """
 SELECT (SELECT COUNT(*) FROM opening) + (SELECT COUNT(*) FROM opened_among)
     + (SELECT COUNT(*) FROM evaluated) + (SELECT COUNT(*) FROM word_key)
-    + (SELECT COUNT(*) FROM query) + (SELECT coalesce(sum(steps), 0) FROM skipped)
+    + (SELECT COUNT(*) FROM opened_words) + (SELECT COUNT(*) FROM query)
+    + (SELECT coalesce(sum(steps), 0) FROM skipped)
 """
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS skipped (steps INTEGER NOT NULL) STRICT;
@@ -44,6 +45,10 @@ CREATE TABLE IF NOT EXISTS opened_among (
     what BLOB NOT NULL,
     peers TEXT NOT NULL,
     PRIMARY KEY (session, what, peers)
+) STRICT;
+CREATE TABLE IF NOT EXISTS opened_words (
+    session BLOB PRIMARY KEY,
+    content BLOB NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS evaluated (
     session BLOB PRIMARY KEY,
@@ -61,7 +66,7 @@ CREATE TABLE IF NOT EXISTS query (
 """
 
 
-class PartyMemory:
+class PartyMemory(Readable):
     """An `OpeningMemory` and a `QueryLedger` on disk, for one party.
 
     ``counted`` is told `count` after each change, before anything is answered; it is set by whoever
@@ -99,9 +104,10 @@ class PartyMemory:
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
         """All openings but that of this run, the oldest first; the same one counts once."""
         with self._lock:
-            found = self._connection.execute(
-                "SELECT session, content FROM opening WHERE session != ? ORDER BY rowid", (session,)
-            ).fetchall()
+            found = self._rows(
+                "SELECT session, content FROM opening WHERE session != ? ORDER BY rowid",
+                (session,),
+            )
         return tuple(self._read(run, content) for run, content in found)
 
     def remember(self, session: bytes, opening: Opening) -> None:
@@ -111,6 +117,21 @@ class PartyMemory:
         row = (digest, session, self._seal.sealed(record, _SEALED, session))
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?, ?)", row)
+
+    def opened_words(self, session: bytes) -> tuple[OpenedWords, ...]:
+        """Of which columns other runs than this one have opened sums."""
+        with self._lock:
+            found = self._rows(
+                "SELECT session, content FROM opened_words WHERE session != ?",
+                (session,),
+            )
+        return tuple(OpenedWords.read(self._record(_WORDS, *each)) for each in found)
+
+    def note_opened_words(self, session: bytes, opened: OpenedWords) -> None:
+        """Keep of which columns this run opens sums; once, however often it is begun again."""
+        row = (session, self._seal.sealed(encoded(opened.record()), _WORDS, session))
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO opened_words VALUES (?, ?)", row)
 
     def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
         """Among whom other runs than this one have opened sums of ``what``."""
@@ -129,10 +150,10 @@ class PartyMemory:
     def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
         """The digests of the documents of other evaluations of a training."""
         with self._lock:
-            found = self._connection.execute(
+            found = self._rows(
                 "SELECT session, content FROM evaluated WHERE session != ? AND training = ?",
                 (session, training),
-            ).fetchall()
+            )
         return tuple(self._digests(run, content) for run, content in found)
 
     def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
@@ -166,17 +187,20 @@ class PartyMemory:
 
     def _peers(self, where: str, *given: bytes) -> tuple[tuple[str, ...], ...]:
         with self._lock:
-            found = self._connection.execute(
+            found = self._rows(
                 f"SELECT DISTINCT peers FROM opened_among WHERE {where}",  # noqa: S608 - names of ours
                 given,
-            ).fetchall()
+            )
         return tuple(tuple(json.loads(peers)) for (peers,) in found)
 
     def _read(self, session: bytes, content: bytes) -> Opening:
-        record = decoded(self._seal.opened(content, _SEALED, session))
+        return Opening.read(self._record(_SEALED, session, content))
+
+    def _record(self, purpose: str, session: bytes, content: bytes) -> Mapping[str, Value]:
+        record = decoded(self._seal.opened(content, purpose, session))
         if not isinstance(record, Mapping):
             raise JournalError("this party's memory is damaged: it holds what is no opening.")
-        return Opening.read(record)
+        return record
 
     def _digests(self, session: bytes, content: bytes) -> frozenset[bytes]:
         found = decoded(self._seal.opened(content, _EVALUATED, session))
@@ -205,7 +229,7 @@ class PartyMemory:
                 self.counted(self._added())
 
     def _added(self) -> int:
-        return int(self._connection.execute(_ADDED).fetchone()[0])
+        return int(self._row(_ADDED)[0])
 
 
 def _spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:

@@ -23,8 +23,10 @@ from sottovoce.federation.party._history import (
 from sottovoce.federation.party._holdings import read_rows, read_texts
 from sottovoce.federation.party._party import ConfiguredParty
 from sottovoce.federation.party._transcript import in_words, meaning
+from sottovoce.learn._run.agree import opening
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.records import Trained, read_trained
+from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn.count._classes import counted_classifier
 from sottovoce.learn.count._opened import TogetherCounts
 from sottovoce.learn.count._promise import promise_record
@@ -75,7 +77,7 @@ def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # n
         if request["do"] == "status":
             return status_report(party, view, running=False)
         if request["do"] == "transcript":
-            return transcript_report(view, party.name, request.get("run"))
+            return transcript_report(view, party, request.get("run"))
         if request["do"] == "counted":
             return counted_report(view, request.get("run"))
         examples = given_examples(config, str(request["file"]))
@@ -130,16 +132,31 @@ def _run(run: RunHistory, live: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def transcript_report(view: View, own: str, wanted: str | None) -> list[dict[str, Any]]:
-    """Every message of one run, or of all, with what it is in words."""
+def transcript_report(
+    view: View, party: ConfiguredParty, wanted: str | None
+) -> list[dict[str, Any]]:
+    """Every message of one run, or of all, with what it is in words; a proposal with all keys."""
     return [
-        _line(line, run, own)
+        _line(line, run, party)
         for run in _chosen(view.history(), wanted)
         for line in view.transcript(run.session)
     ]
 
 
-def _line(line: Mapping[str, Any], run: RunHistory, own: str) -> dict[str, Any]:
+def _keys(terms: RunTerms, party: ConfiguredParty) -> dict[str, Any]:
+    """The terms' digest, and who signs them with which key or proves itself by which certificate.
+
+    Certificates are those of the present roster.
+    """
+    known, signing = {each.name: each.fingerprint for each in party.roster}, terms.identities
+    parties = {
+        name: {"identity": signing.get(name, b"").hex(), "certificate": known.get(name, "")}
+        for name in terms.parties
+    }
+    return {"terms": opening(terms).digest.hex(), "parties": parties}
+
+
+def _line(line: Mapping[str, Any], run: RunHistory, party: ConfiguredParty) -> dict[str, Any]:
     kind = str(line.get("kind") or line["frame"])
     return {
         "run": run.session.hex(),
@@ -152,7 +169,8 @@ def _line(line: Mapping[str, Any], run: RunHistory, own: str) -> dict[str, Any]:
         "fields": line.get("fields", {}),
         "state": line["state"],
         "means": meaning(kind, line.get("fields", {}), run.terms.kind),
-        "words": in_words(line, own, run.terms),
+        "words": in_words(line, party.name, run.terms),
+        **(_keys(run.terms, party) if kind == "propose" else {}),
     }
 
 

@@ -4,96 +4,76 @@ A journal only grows, and so does a memory. How often each was added to is noted
 folder too, each time before anything is sent. One with a smaller count than was noted is a copy of
 earlier, or was deleted: what the party has said and opened since is not in it. It must not go on
 with a run that it has gone on with before, a peer no longer knows what its trainings opened, and a
-helper how many rows were classified.
+helper how many rows were classified. All its runs are ended before the counts are made to agree: a
+start that is killed in between is followed by one that finds the same copy.
 
 Where the state folder is restored together with the party's, or a copy runs on another machine,
 nobody notices here. What the party draws is bound to its data all the same.
 """
 
 import hmac
-import os
 import time
-from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
-from sottovoce._files import private_folder, state_folder
+from sottovoce._files import state_folder
+from sottovoce._noted import NotedCount
 from sottovoce.federation._config import ConfigError
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._transport.frames import RestoredCopyError
+from sottovoce.federation._transport.frames import JournalError, RestoredCopyError
 from sottovoce.federation.party._history import RunHistory
 from sottovoce.federation.party._memory import PartyMemory
 
-_DIGITS = 20
 _NAME_LETTERS = 32
 _ADDED, _RESTORED = "added", "restored"
-_FOLDER = "journals"
+_NEVER_REACHED = 1 << 40
+Counted: TypeAlias = Literal["journal", "memory"]
 
 
-class OutsideCount:
+class OutsideCount(NotedCount):
     """The count of a party's journal, or of its memory.
 
-    Where it cannot be kept there is none, and nothing is noticed: `kept` says so.
+    Where there is no place for it nothing is noticed: `kept` says so.
     """
 
-    def __init__(self, journal_key: bytes, what: Literal["journal", "memory"] = "journal") -> None:
+    def __init__(self, journal_key: bytes, what: Counted = "journal") -> None:
+        _refuse_homeless()
         name = hmac.digest(journal_key, f"sottovoce {what} count".encode(), "sha256").hex()
-        self._path = _folder() / name[:_NAME_LETTERS]
-        self._file: int | None = None
-
-    @property
-    def kept(self) -> bool:
-        """Whether there is a place for it."""
-        return self._file is not None
-
-    def seen(self) -> int:
-        """The largest count that was noted, or 0."""
-        try:
-            return int(self._path.read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            return 0
-
-    def note(self, count: int) -> None:
-        """Note a larger count."""
-        try:
-            if self._file is None:
-                private_folder(self._path.parent)
-                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
-            os.pwrite(self._file, b"%0*d\n" % (_DIGITS, count), 0)
-        except OSError:
-            self._file = None
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        super().__init__("journals", name[:_NAME_LETTERS], JournalError)
 
 
-def settle_count(journal: Journal, outside: OutsideCount) -> bool:
-    """Compare the two counts; whether the journal is a copy of earlier, which it then notes."""
-    seen, restored = outside.seen(), False
-    if journal.count < seen:
-        journal.note_fact(_ADDED, journal.fact(_ADDED) + seen - journal.count + 1)
-        journal.note_fact(_RESTORED, int(time.time()))
-        restored = True
+def note_restored(journal: Journal) -> None:
+    """Note that the store was found to be a copy of earlier, or a part of it gone."""
+    journal.note_fact(_RESTORED, int(time.time()))
+
+
+def settle_count(journal: Journal, outside: OutsideCount) -> None:
+    """Take a copy of earlier for one no longer: to be called once all its runs are ended."""
+    behind = outside.seen() - journal.count
+    if behind > 0:
+        journal.note_fact(_ADDED, journal.fact(_ADDED) + behind + 1)
     outside.note(journal.count)
-    return restored
 
 
-def settle_memory(memory: PartyMemory, outside: OutsideCount, journal: Journal) -> bool:
-    """As `settle_count`, of a memory; the journal notes when it was found to be a copy, or gone."""
-    seen, restored = outside.seen(), False
-    if memory.count < seen:
-        memory.skip(seen - memory.count + 1)
-        journal.note_fact(_RESTORED, int(time.time()))
-        restored = True
+def settle_memory(memory: PartyMemory, outside: OutsideCount) -> None:
+    """As `settle_count`, of a memory."""
+    behind = outside.seen() - memory.count
+    if behind > 0:
+        memory.skip(behind + 1)
     outside.note(memory.count)
-    return restored
 
 
-def _folder() -> Path:
+def carry_counts(old: bytes, new: bytes) -> None:
+    """Go on counting under a new journal key; whatever is put back under the old one is a copy."""
+    for what in get_args(Counted):
+        before, after = OutsideCount(old, what), OutsideCount(new, what)
+        if not after.seen():
+            after.note(before.seen())
+        before.note(before.seen() + _NEVER_REACHED)
+
+
+def _refuse_homeless() -> None:
     try:
-        return state_folder() / _FOLDER
+        state_folder()
     except RuntimeError:
         raise ConfigError(
             "a party notes outside its store how far it has come, so that it notices a restored "

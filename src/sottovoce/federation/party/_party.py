@@ -47,6 +47,7 @@ from sottovoce.federation.party._journal_key import following_key, settle_key
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party._outside_count import (
     OutsideCount,
+    note_restored,
     restored_error,
     settle_count,
     settle_memory,
@@ -232,15 +233,15 @@ class ConfiguredParty:
             log=log,
             counted=outside.note,
         )
-        copies = [
-            node.read_journal(lambda journal: settle_count(journal, outside)),
-            node.read_journal(lambda journal: settle_memory(maker.memory, beside, journal)),
-        ]
+        added = node.read_journal(lambda journal: journal.count)
+        if added < outside.seen() or maker.memory.count < beside.seen():
+            log("store restored", party=self.name)
+            node.read_journal(note_restored)
+            node.abort_all(restored_error(self.name))
+        node.read_journal(lambda journal: settle_count(journal, outside))
+        settle_memory(maker.memory, beside)
         maker.memory.counted = beside.note
         self._unnoted = not (outside.kept and beside.kept)
-        if any(copies):
-            log("store restored", party=self.name)
-            node.abort_all(restored_error(self.name))
         maker.keys = RunKeys(node, self.secrets.paillier)
         return node, maker
 

@@ -58,7 +58,7 @@ def check_policy(terms: RunTerms, accepts: Accepts, name: str) -> None:
 
 
 def field_value(terms: RunTerms, field: str) -> tuple[bool, Any]:
-    """A field by its path, ``recipe.folds`` for one; absent where texts are not what a run has."""
+    """A field by its path, ``recipe.rados`` for one; absent where texts are not what a run has."""
     value: Any = terms
     for part in field.split("."):
         if value is None:
@@ -164,7 +164,6 @@ RULES: dict[str, Rule] = {
     "recipe.way": Rule("how sums are kept apart", _among("ways")),
     "recipe.penalty": Rule("public, and of the solve alone", _penalty),
     "recipe.penalties": Rule("public, and of the solve alone", _penalties),
-    "recipe.folds": Rule("sums of each are opened", _from_to("folds", 2, "most_folds"), apart=True),
     "recipe.fraction_bits": Rule(
         "how exact sums are", _from_to("fraction_bits", _FEWEST_PLACES, "most_fraction_bits")
     ),
@@ -217,12 +216,12 @@ RULES: dict[str, Rule] = {
     "contributors": Rule("who adds to others' scores", _contributors),
     "offset": Rule("what contributors add, see there"),
     "shared": Rule("block rados show a peer's own sums", _shared),
-    # What a peer makes of a count stands in [count_with]: see `CountTrust`.
-    "count.what": Rule("either is hidden by its votes and epsilon"),
-    "count.votes": Rule("shares the same epsilon out"),
-    "count.epsilon": Rule("bounded by most_epsilon, and paid for in the ledger"),
+    # A count has a limit for each in [count_with], which `CountTrust` checks.
+    "count.what": Rule("what is counted"),
+    "count.votes": Rule("how the same epsilon is shared out"),
+    "count.epsilon": Rule("what a document spends; the ledger bounds all counts together"),
     "count.drop": Rule("must be the peer's own"),
     "count.collude": Rule("must be the peer's own"),
-    "count.documents_per_user": Rule("fewer documents vote"),
-    "count.declared": Rule("a public list that documents chose tells of those who chose it"),
+    "count.documents_per_user": Rule("what a user is promised; doubles a document's epsilon"),
+    "count.declared": Rule("words that documents chose tell of those documents"),
 }

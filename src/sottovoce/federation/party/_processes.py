@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce._files import whole_file
-from sottovoce._toml import toml_lines
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation._config import (
     CONFIG_FILE,
@@ -107,19 +106,10 @@ class PartyProcesses:
         raise InputError(f"{name} did not start within {_START_S:g} s.")
 
 
-def prepare(
-    folder: Path, peers: Mapping[str, Examples], plan: SetupPlan, counted_by: Sequence[str] = ()
-) -> None:
-    """What `learn init` writes, with each peer's examples in its own folder.
-
-    ``counted_by`` are the labels that each peer names, by which its words may be counted.
-    """
+def prepare(folder: Path, peers: Mapping[str, Examples], plan: SetupPlan) -> None:
+    """What `learn init` writes, with each peer's examples in its own folder."""
     set_up(folder, plan)
     for name, examples in peers.items():
-        if counted_by:
-            # The last table of a peer's file is [count_with].
-            with (folder / name / CONFIG_FILE).open("a", encoding="utf-8") as out:
-                out.writelines(f"{line}\n" for line in toml_lines({"labels": list(counted_by)}))
         if isinstance(examples, Documents):
             _write_rows(folder / name / TEXTS_FILE, ["text"], examples, examples.texts)
         else:

@@ -59,9 +59,12 @@ class Progress:
 
 
 def summary(
-    terms: RunTerms, progress: Progress, attempts: Sequence[Mapping[str, Any]]
+    terms: RunTerms, progress: Progress, attempts: Sequence[Mapping[str, Any]], opened: str = ""
 ) -> dict[str, Any]:
-    """A run in numbers, those of attempts that were broken off included; who has learnt what."""
+    """A run in numbers, those of attempts that were broken off included; who has learnt what.
+
+    ``opened`` says of how many words sums were opened.
+    """
     leakage = run_leakage(terms)
     standing = attempts[-1]
     left_out = {name for each in attempts[:-1] for name in each["ended"].get("missing", ())}
@@ -76,6 +79,7 @@ def summary(
         "peers": list(terms.peers),
         "lost": sorted(left_out | set(standing["lost"])),
         "waited_s": progress.waits,
+        "opened": opened,
         "leakage": {
             "protocol": leakage.protocol,
             "learns": [

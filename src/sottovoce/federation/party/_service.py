@@ -42,6 +42,7 @@ from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
 from sottovoce.federation.party._readable import why_untrainable
 from sottovoce.federation.party._terms import NOT_YET, accepted_by, training_terms, use_terms
 from sottovoce.learn._run.evaluate import JointEvaluation
+from sottovoce.learn._run.records import opened_words
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.codec import encoded
 from sottovoce.learn.documents import Documents, Examples
@@ -60,8 +61,8 @@ class Service:
         training = party.config.party.training
         always = training is not None and training.without_lost
         self._retry = RetryWithoutLost(always=always, nothing_given=self._nothing_given)
+        self._log, self._started = log, False
         self.node, self._maker = party.node(self._log_event, self._why_not, self._retry)
-        self._log = log
         if party.config.party.role == "coordinator":
             may_start = training is not None and training.peers_may_start
             requests = PeerRequests(self.node, peers_may_start=may_start)
@@ -80,6 +81,7 @@ class Service:
         address = self.node.start(self.party.config.party.listen)
         self._control = ControlServer(self.party.store, self._answers)
         self._control.start()
+        self._started = True
         self._forget_keys()
         self._log("listening", address=address)
         if self._membership is not None:
@@ -107,10 +109,8 @@ class Service:
             self.stopping.set()
 
     def _log_event(self, event: str, /, **fields: object) -> None:
-        """As the node logs it; a run that ends here with the sentence that others may not hear."""
-        if event == "run aborted" and fields.get("by") == self.node.name:
-            fields["sentence"] = self._abort_sentence(str(fields["session"]))
-        if event in ("run aborted", "run finished"):
+        # A restored store ends its runs before there is a node to ask.
+        if self._started and event in ("run aborted", "run finished"):
             self._forget_keys()
         self._log(event, **fields)
 
@@ -120,10 +120,6 @@ class Service:
         if keys is not None and self.party.config.party.role != "peer":
             runs = self.node.history()
             keys.forget({run.terms.session: run.status for run in runs if run.status != "running"})
-
-    def _abort_sentence(self, run: str) -> str:
-        runs = {each["session"]: each for each in self.node.status()["runs"]}
-        return str(runs[run]["ended"].get("sentence", ""))
 
     def _why_not(self, terms: bytes, proposer: str) -> str | None:
         refused = self.party.why_not(terms, proposer)
@@ -197,7 +193,7 @@ class Service:
         yield _last(status_report(self.party, self.node, running=True))
 
     def _transcript(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(transcript_report(self.node, self.node.name, request.get("run")))
+        yield _last(transcript_report(self.node, self.party, request.get("run")))
 
     def _stop(self, _request: Mapping[str, Any]) -> Answers:
         yield _last("stopping")
@@ -361,7 +357,8 @@ class Service:
             if progress.noted(attempts[-1]):
                 yield {"progress": progress.shown()}
             if over or self.stopping.is_set():
-                yield _last(summary(self._latest_terms(terms, attempts), progress, attempts))
+                latest, opened = self._latest(terms, attempts)
+                yield _last(summary(latest, progress, attempts, opened))
                 return
 
     def _attempts(self, run: bytes) -> list[Mapping[str, Any]]:
@@ -374,11 +371,13 @@ class Service:
             found.append(runs[found[-1]["followed_by"]])
         return found
 
-    def _latest_terms(self, terms: RunTerms, attempts: list[Mapping[str, Any]]) -> RunTerms:
-        if len(attempts) == 1:
-            return terms
+    def _latest(self, terms: RunTerms, attempts: list[Mapping[str, Any]]) -> tuple[RunTerms, str]:
+        """The terms of the last attempt, and of how many words it has opened sums."""
         last = bytes.fromhex(attempts[-1]["session"])
-        return next(run.terms for run in self.node.history() if run.session == last)
+        for run in self.node.history():
+            if run.session == last:
+                return run.terms, opened_words(run.result or {})
+        return terms, ""
 
 
 def _evaluation(found: JointEvaluation) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from sottovoce.federation._roster import Roster
 from sottovoce.federation.party._history import TRAININGS
 from sottovoce.federation.party._policy import NotAcceptedError, check_policy
 from sottovoce.learn._features import FeatureMap, TextRecipe
+from sottovoce.learn._opened_bits import OpenedLimit
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire._refusals import TooFewPartiesError
@@ -82,8 +83,27 @@ def wanted_trust(config: PartyConfig) -> CountTrust:
             f"{config.party.name} has named no peers to count with; set [count_with] in its "
             "party.toml: peers, drop and collude."
         )
-    most = None if named.most_epsilon is None else positive(named.most_epsilon, "most_epsilon")
-    return CountTrust(tuple(named.peers), named.drop, named.collude, most, tuple(named.labels))
+    return CountTrust(
+        tuple(named.peers),
+        named.drop,
+        named.collude,
+        positive(named.most_epsilon, "most_epsilon"),
+        tuple(named.labels),
+        named.most_votes,
+        named.most_of_a_user,
+        tuple(named.what),
+        declared=named.declared,
+    )
+
+
+def opened_limit(config: PartyConfig) -> OpenedLimit:
+    """How much of documents opened sums may hold; of peers that a peer has named itself only."""
+    share, named = accepted_by(config).most_opened_share, config.party.count_with
+    if config.party.role != "peer":
+        return OpenedLimit(share)
+    if named is None:
+        return OpenedLimit(share, named=())
+    return OpenedLimit(share, max(named.collude, 1), tuple(named.peers))
 
 
 def accepted_by(config: PartyConfig) -> Accepts:
@@ -95,8 +115,7 @@ def accepted_by(config: PartyConfig) -> Accepts:
 def _recipe(training: TrainingSettings) -> Recipe:
     options = _shared(training, Recipe)
     exact = training.statistics == "exact" and not training.intermediary
-    by_folds = training.mode == "open" and exact
-    if training.penalty is None and not by_folds:
+    if training.penalty is None and not (training.mode == "open" and exact):
         options["penalty"] = DEFAULT_PENALTY
     return Recipe(**options)
 

@@ -17,18 +17,24 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("abort", ANY): "that the run has ended with an error, and its name",
     ("refusal", ANY): "that a message was refused, and why",
     # Agreeing on terms, words and labels.
-    ("terms", ANY): "which terms of the run this party has, as a digest",
-    ("same terms", ANY): "that all parties have the same terms, as a digest",
+    ("statement", ANY): (
+        "what this peer was told, such as the run's terms, as a digest that it has signed; and how "
+        "many documents it gives to a training"
+    ),
+    ("statements", ANY): "all peers' signed statements, so that each can be held against one's own",
+    ("same", ANY): "that this helper was told the same as all peers, as a digest",
     ("keys", "key"): "a fresh public key, signed, for sealing the key of the words",
     ("directory", "keys"): "everybody's fresh public keys, with their signatures",
     ("word key", ANY): "the peers' common key for hashing words, sealed so that only peers open it",
     ("dictionary", ANY): "the numbers of the buckets that enough peers nominated a word of",
     ("labels", ANY): "which label names this peer has; no count",
     ("classes", ANY): "all label names, in their order",
-    ("features", "has"): "which features this peer has (f_p), and a digest of what they mean",
+    ("features", "has"): "which features this peer has (f_p)",
     ("data", ANY): "a tag of this peer's data, which says nothing but whether they are the same",
     ("kept", ANY): "which features enough documents at enough peers use; no count",
-    ("agreed", "digest"): "that everybody means the same features, as a digest",
+    ("allowed", ANY): "how many words' sums this party lets be opened, of so many documents",
+    ("opened", "columns"): "which words' sums are to be opened: the most used ones, so many",
+    ("apart", ANY): "which of them do not differ from others in a few documents only",
     # Sums under pairwise masks.
     ("keys", "masking"): "two fresh public keys, signed, for this one sum",
     ("shares", ANY): "shares of this sum's mask keys, each sealed for the peer that keeps it",

@@ -31,7 +31,7 @@ from sottovoce.lab.learn._data import made_up_documents
 from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import SOURCES
 from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting
-from sottovoce.learn.count import CountedClassifier, counted_classifier, forecast_count
+from sottovoce.learn.count import CountedClassifier, counted_classifier
 from sottovoce.learn.count._classes import shrunk_shares
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
@@ -135,7 +135,6 @@ def _epsilon_rows(
         values,
         clear=clear,
         reference=without,
-        predicted=_planned(given, setting, without),
     )
 
 
@@ -190,21 +189,3 @@ def _read(like: CountedClassifier, cells: Integers, variance: float) -> CountedC
     deviation = variance**0.5
     shares = shrunk_shares(rows[:, :-1], rows[:, -1], deviation)
     return CountedClassifier(like.words, like.labels, *shares, deviation, like.rules)
-
-
-def _planned(given: LabelledTexts, setting: CountSetting, without: float) -> float:
-    """The error to expect, from public figures and the error without noise."""
-    training = len(given.documents) * (FOLDS - 1) // FOLDS
-    forecast = forecast_count(
-        documents=training,
-        words=len(given.words),
-        epsilon=setting.epsilon,
-        votes=setting.votes,
-        parties=setting.parties,
-        drop=setting.drop,
-        collude=setting.collude,
-        labels=len(given.labels),
-        true_accuracy=min(max(1 - without, 1e-6), 1 - 1e-6),
-        largest_label=given.majority,
-    )
-    return 1 - float(forecast.accuracy or 0)

@@ -71,14 +71,13 @@ def _prepare(root: Path, train: Documents, settings: Sequence[CountSetting]) -> 
     """A folder for each party; a document may spend what all counts cost together."""
     names = settings[0].peers
     held = dict(zip(names, dealt(train, len(names)), strict=True))
-    labels = sorted(set(train.labels or ()))
-    prepare(root, held, SetupPlan(names, TrainingSettings()), labels)
-    budget = 2 * sum(setting.epsilon for setting in settings) + 1
-    for name in names:
-        path = root / name / "party.toml"
-        path.write_text(
-            f'{path.read_text(encoding="utf-8")}budget = "{budget}"\n', encoding="utf-8"
-        )
+    count_with = {
+        "labels": sorted(set(train.labels or ())),
+        "budget": str(2 * sum(setting.epsilon for setting in settings) + 1),
+        "most_epsilon": str(max(setting.epsilon for setting in settings)),
+        "declared": True,
+    }
+    prepare(root, held, SetupPlan(names, TrainingSettings(), count_with=count_with))
 
 
 def _error(

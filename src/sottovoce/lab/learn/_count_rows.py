@@ -19,10 +19,9 @@ def count_rows(
     *,
     clear: Sequence[float] = (),
     reference: float | None = None,
-    predicted: float | None = None,
 ) -> list[Row]:
     """Baselines, the chosen reader, their difference, and the same reader without noise."""
-    rows = compared_rows(shown, chosen, baselines, reference=reference, predicted=predicted)
+    rows = compared_rows(shown, chosen, baselines, reference=reference)
     if clear:
         rows.append(reader_row(shown, CLEAR, clear, reference=reference))
     return [filled(row, setting) for row in rows]
@@ -35,10 +34,9 @@ def one_row(
     values: Sequence[float],
     *,
     reference: float | None = None,
-    predicted: float | None = None,
 ) -> Row:
     """A reader with nothing beside it."""
-    row = reader_row(shown, reader, values, reference=reference, predicted=predicted)
+    row = reader_row(shown, reader, values, reference=reference)
     return filled(row, setting)
 
 

@@ -35,7 +35,7 @@ from sottovoce.lab.release.analyse_topics import (
     reference_topics,
     simulated_corpus_of,
 )
-from sottovoce.learn.count import counted_topics, forecast_count
+from sottovoce.learn.count import counted_topics
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.release._counts import Counts
@@ -172,17 +172,6 @@ def _read(cells: Integers, variance: float, corpus: PairCorpus, seed: int) -> Fl
 def _epsilon_rows(corpus: PairCorpus, epsilon: Fraction, parts: Sequence[Values]) -> list[Row]:
     setting = CountSetting("pairs", VOTES, epsilon)
     documents, words = corpus.counts.shape[0], len(corpus.words)
-    forecast = forecast_count(
-        documents=documents,
-        words=words,
-        epsilon=epsilon,
-        votes=setting.votes,
-        parties=setting.parties,
-        drop=setting.drop,
-        collude=setting.collude,
-        topics=corpus.topics,
-    )
-    told = {"jaccard": None, "topics_seen": float(forecast.topics_seen)}
     true = {"jaccard": corpus.agreement, "topics_seen": corpus.seen_in_text}
     rows = []
     for score in ("jaccard", "topics_seen"):
@@ -204,6 +193,5 @@ def _epsilon_rows(corpus: PairCorpus, epsilon: Fraction, parts: Sequence[Values]
             values,
             clear=clear,
             reference=true[score],
-            predicted=told[score],
         )
     return rows

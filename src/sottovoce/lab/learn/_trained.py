@@ -100,8 +100,8 @@ class PeerTraining:
     def kept(self) -> KeptFeatures:
         """Decided from plain supports."""
         counts = self.terms.counts()
-        folds, fewest = self.recipe.opened_folds, self.recipe.fewest_documents
-        total = sum(counts.encode(each.support(folds, fewest).ravel()) for each in self.data)
+        fewest = self.recipe.fewest_documents
+        total = sum(counts.encode(each.support(fewest)) for each in self.data)
         return opened_columns(supported_features(np.asarray(total), self.terms), self.terms)
 
     def standard(self, kept: KeptFeatures) -> Standard:

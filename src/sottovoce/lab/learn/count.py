@@ -29,7 +29,7 @@ from sottovoce.lab.release._pinned import is_here
 from sottovoce.report._result import Row, StudyResult
 
 SHOWN = ("data", "words", "epsilon", "reader", "score", "mean", "low", "high")
-WIDE = ("documents", "S", "parties", "collude", "drop", "seeds", "reference", "predicted")
+WIDE = ("documents", "S", "parties", "collude", "drop", "seeds", "reference")
 MESSAGES = "messages"
 TOPICS = 25
 NOTES = (
@@ -40,8 +40,7 @@ NOTES = (
     (
         "Topics: the Jaccard of 20 top words with LDA of the true text (tomotopy, three seeds, "
         "1,000 words, restricted to those that are counted); reference is what the three reach "
-        "with one another. topics_seen counts those with a Jaccard above .3 with most references; "
-        "predicted is what the forecast said before anything was counted."
+        "with one another. topics_seen counts those with a Jaccard above .3 with most references."
     ),
     (
         "Classes: the share of held out texts with a wrong label, five folds; reference is the "

@@ -141,13 +141,10 @@ def _number(row: Row, name: str) -> float:
 
 
 def _notes(documents: int) -> tuple[str, ...]:
-    texts = (
-        f"{documents} made-up texts a peer; a penalty of 0.1 agreed on beforehand, so that sums "
-    )
     shared = "All processes share this machine: on machines of their own peers work side by side, "
     growth = "Megabytes grow with the square of the features, since sums of xx' are added up, and "
     return (
-        texts + "are opened once and not for each fold.",
+        f"{documents} made-up texts a peer; a penalty of 0.1 agreed on beforehand.",
         "Each federation trains twice; the second training is shown, when everything is loaded.",
         shared + "and the network's delay counts once a round.",
         growth + "with the number of peers.",

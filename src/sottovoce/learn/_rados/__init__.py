@@ -1,4 +1,4 @@
-"""Rademacher observations: irreversible sums of examples to learn from.
+"""Rademacher observations: sums of examples under random signs to learn from.
 
 Begin with `rados`: what a rado is, and who may hold what of it. `learners` learn from them,
 `blocks` are the rados of peers without common entities, `intermediary` makes rados of ciphertexts.

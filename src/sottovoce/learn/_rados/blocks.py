@@ -1,8 +1,9 @@
 """Basic block rados: peers with different features and no matching of entities.
 
-The ridge is chosen by the peers' own held-out rows. Nobody has a whole row of a peer's entity
-beyond that peer's own features, so each peer judges a classifier by the part of it that its own
-features meet, and the errors are added up.
+The ridge is chosen by the peers' own rows. Nobody has a whole row of a peer's entity beyond that
+peer's own features, so each peer judges a classifier by the part of it that its own features meet,
+and the errors are added up. The rows are those that the blocks sum up: a classifier of a few sums
+of many rows fits none of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._examples import LeakError, checked_rows, checked_signs
-from sottovoce.learn._rados.learners import block_minimiser
-from sottovoce.learn._rados.rados import RadoMoments
-from sottovoce.learn._support import checked_folds
 
 SMALLEST_BLOCK = 5
 OneRowBlocks: TypeAlias = Literal["a block of one row is a record"]
@@ -67,20 +65,6 @@ def peer_blocks(
     return PeerBlocks(rows.shape[1], values.shape[1], _sums(values, rows, signs, smallest))
 
 
-def summed_blocks(parts: Sequence[PeerBlocks]) -> PeerBlocks:
-    """One peer's blocks over several parts of its rows, from what was given of the parts.
-
-    Where parts are opened (as folds are), the whole must be made of them: a block of all rows less
-    those of the parts would show the rows of a part that was too small.
-    """
-    first = parts[0]
-    sums: dict[BlockName, Floats] = {}
-    for part in parts:
-        for name, total in part.sums.items():
-            sums[name] = sums[name] + total if name in sums else total
-    return PeerBlocks(first.width, first.shared_width, sums)
-
-
 def block_rados(peers: Sequence[PeerBlocks], *, alpha: float = 1.0) -> Floats:
     """Basic block rados: each peer's sums side by side, and alpha y s once for all.
 
@@ -120,76 +104,19 @@ def _blocks(keys: Floats) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
 
 # The second moment of block rados grows with the square of the blocks' size, and so must these.
 BLOCK_PENALTIES = tuple(float(penalty) for penalty in np.logspace(-2, 6, 9))
-Trials = Mapping[tuple[float, int], Floats]
-
-
-def local_fold_blocks(
-    shared: ArrayLike, own: ArrayLike, labels: ArrayLike, folds: ArrayLike, number: int
-) -> list[PeerBlocks]:
-    """One peer's blocks of each fold; those of fewer than five rows of a fold are left out.
-
-    The blocks without a fold are sums of these, and so is the final set (`summed_blocks`): from
-    anything else the left-out rows would follow by subtraction.
-    """
-    values, rows = checked_rows(shared), checked_rows(own)
-    signs, fold = checked_signs(labels, len(rows)), checked_folds(folds, len(rows), number)
-    parts = [fold == k for k in range(number)]
-    return [
-        peer_blocks(values[part], rows[part], signs[part])
-        if part.any()
-        else _no_blocks(values, rows)
-        for part in parts
-    ]
-
-
-def _no_blocks(values: Floats, rows: Floats) -> PeerBlocks:
-    return PeerBlocks(rows.shape[1], values.shape[1], {})
-
-
-def block_trials(
-    peers: Sequence[Sequence[PeerBlocks]],
-    *,
-    alpha: float = 1.0,
-    penalties: Sequence[float] = BLOCK_PENALTIES,
-) -> Trials:
-    """The classifier of every candidate without each fold, from all peers' blocks (eq. 14)."""
-    if not penalties or min(penalties) <= 0:
-        raise ParameterError("penalties must hold at least one candidate, all > 0.")
-    number = len(peers[0])
-    moments = [
-        RadoMoments.of(block_rados([_without(blocks, k) for blocks in peers], alpha=alpha))
-        for k in range(number)
-    ]
-    return {
-        (penalty, k): block_minimiser(each, np.full(each.width, penalty))
-        for penalty in penalties
-        for k, each in enumerate(moments)
-    }
 
 
 def local_trial_errors(
-    trials: Trials,
-    columns: ArrayLike,
-    rows: ArrayLike,
-    labels: ArrayLike,
-    folds: ArrayLike,
+    thetas: Floats, columns: ArrayLike, rows: ArrayLike, labels: ArrayLike
 ) -> Floats:
-    """One peer's summand: its rows, then each trial's errors on its held-out rows.
+    """One peer's summand: how many of its rows each candidate calls wrong.
 
-    ``columns`` says which of the classifier's numbers belong to the peer's columns: those of the
-    shared features, then its own. `penalty_from_errors` takes the sum over the peers.
+    ``columns`` says which of a classifier's numbers belong to the peer's columns: those of the
+    shared features, then its own.
     """
     x, places = checked_rows(rows), np.asarray(columns, np.intp)
     if places.shape != (x.shape[1],):
         raise InputError(f"columns must be one place per feature, {x.shape[1]} of them.")
-    y = checked_signs(labels, len(x))
-    fold = np.asarray(folds)
-    errors = [
-        np.count_nonzero(np.where(x[fold == k] @ theta[places] > 0, 1, -1) != y[fold == k])
-        for (_, k), theta in trials.items()
-    ]
-    return np.array([len(x), *errors], np.float64)
-
-
-def _without(folds: Sequence[PeerBlocks], left_out: int) -> PeerBlocks:
-    return summed_blocks([blocks for k, blocks in enumerate(folds) if k != left_out])
+    signs = np.where(x @ thetas[:, places].T > 0, 1, -1)
+    errors: Floats = np.sum(checked_signs(labels, len(x)) != signs.T, axis=1, dtype=np.float64)
+    return errors

@@ -12,7 +12,9 @@ import numpy as np
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
+from sottovoce.learn._examples import symmetric
 from sottovoce.learn._rados.rados import RadoMoments, loss_gradient, regularised_loss
+from sottovoce.learn._ridge import LinearModel, Standard
 
 LARGEST_EDGE = 1 - 1e-6
 
@@ -199,3 +201,27 @@ def _solved(matrix: Floats, vector: Floats) -> Floats:
             "the rados do not determine a classifier; raise the penalty or make more of them."
         ) from error
     return solution
+
+
+def rado_solutions(
+    total: Floats, standard: Standard, penalty: float, labels: int
+) -> list[LinearModel]:
+    """Each label's classifier: one covariance for all, and each further label's shifted mean."""
+    d, rest = standard.width, (labels - 1) * standard.width
+    mean, covariance, shifts = np.split(total, [d, total.size - rest])
+    means = [mean, *(mean + shift for shift in shifts.reshape(-1, d))]
+    return [rado_solution(np.append(each, covariance), standard, penalty) for each in means]
+
+
+def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:
+    """The minimiser of the M-loss of rados of all peers' rows, on the scale of ridge's theta.
+
+    Private Text Classification, Definition 4. The rados came divided by the root of m, the number
+    of rows: that leaves (Cov + (lambda/4) Gamma)^-1 mu over the same root, which is twice ridge's.
+    """
+    d = standard.width
+    mean, covariance = total[:d], symmetric(total[d:], d)
+    moments = RadoMoments(1, mean, covariance + np.outer(mean, mean))
+    weights = confidence_weights(d, low_confidence=[d - 1])
+    theta = m_loss_minimiser(moments, 1, weights, penalty=penalty)
+    return standard.undone(theta / (2 * np.sqrt(standard.count)))

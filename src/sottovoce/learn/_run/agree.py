@@ -1,13 +1,13 @@
 """What comes before a training: the parties agree on terms, features and labels.
 
-First all parties compare a digest of the run's terms. Then the peers agree on the columns and on
-the label names through the coordinator: within a run label names are public. At the end a peer
-lifts its own examples into the common columns (`local_data`).
+First all parties compare a digest of the run's terms, which the peers sign. Then the peers agree on
+the columns and on the label names through the coordinator: within a run label names are public.
+What came of it is compared in the same way. At the end a peer lifts its own examples into the
+common columns (`local_data`).
 """
 
-import hashlib
-from collections.abc import Generator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
+from sottovoce.learn._alike import Alike, alike_stages
 from sottovoce.learn._features import Features, nominated
 from sottovoce.learn._local_data import LocalData, MappedData, SentenceData, feature_places
 from sottovoce.learn._opened_among import Among
@@ -29,10 +30,11 @@ from sottovoce.learn._run.dictionary import (
     word_key_coordinator,
     word_key_peer,
 )
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import ROLES, RunTerms
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
-from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn._wire._refusals import DamagedMessageError
+from sottovoce.learn._wire.codec import encoded
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Stage, Teller
 from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, Table
@@ -40,9 +42,16 @@ from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, Tab
 if TYPE_CHECKING:
     from sottovoce.learn._wire.codec import Value
 
-OPENING_STAGES = ("terms", "same terms")
+OPENING_STAGES = alike_stages("terms")
 LABEL_STAGES = ("labels", "classes")
-AGREEING_STAGES = (*OPENING_STAGES, *KEY_STAGES, *NOMINATION_STAGES, *LABEL_STAGES)
+COLUMNS_AND_LABELS = "columns and labels"
+AGREEING_STAGES = (
+    *OPENING_STAGES,
+    *KEY_STAGES,
+    *NOMINATION_STAGES,
+    *LABEL_STAGES,
+    *alike_stages(COLUMNS_AND_LABELS),
+)
 _LONGEST = 200
 _FEWEST = 2
 
@@ -63,18 +72,30 @@ class Agreed:
         features: the columns' names.
         labels: the label names in alphabetical order.
         peers: who is still there.
+        documents: how many documents each peer has stated that it gives, signed.
     """
 
     features: tuple[str, ...]
     labels: tuple[str, ...]
     peers: tuple[str, ...]
+    documents: Mapping[str, int] = field(default_factory=dict)
 
     def training(self, terms: RunTerms, peers: tuple[str, ...]) -> TrainingTerms:
         """The terms of one two-class training among ``peers``."""
         identities = {peer: terms.identities[peer] for peer in peers}
         mapping = None if terms.text is None else terms.text.mapping
         words = 0 if terms.text is None else len(terms.text.words)
-        return TrainingTerms(terms.session, identities, self.features, terms.recipe, mapping, words)
+        documents = {peer: self.documents[peer] for peer in peers}
+        return TrainingTerms(
+            terms.session,
+            identities,
+            self.features,
+            terms.recipe,
+            mapping,
+            words,
+            documents=documents,
+            presence=terms.text is not None and terms.text.presence,
+        )
 
     @property
     def positives(self) -> tuple[str, ...]:
@@ -90,7 +111,7 @@ def agreeing_peer(
     among: Among | None = None,
 ) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
     """A peer's part."""
-    yield from opening_party(name, terms)
+    documents = yield from opening(terms).party(name, secrets.identity, len(examples))
     features, peers = None, terms.peers
     own = own_labels(examples.labels, terms)
     if terms.text is not None and isinstance(examples, Documents):
@@ -104,14 +125,15 @@ def agreeing_peer(
             chosen, peers = yield from nominating
         features = Features(terms.text, key, chosen)
     labels = yield from agreed_labels_peer(name, terms, own)
-    return Agreed(features.names if features else terms.features, labels, peers), features
+    agreed = Agreed(features.names if features else terms.features, labels, peers, documents)
+    return (yield from _agreed_alike(name, terms, agreed, secrets.identity)), features
 
 
 def agreeing_coordinator(
     terms: RunTerms, helpers: tuple[str, ...]
 ) -> Generator[Stage, Any, Agreed]:
     """The coordinator's part; ``helpers`` are told what the peers are."""
-    yield from opening_coordinator(terms)
+    documents = yield from opening(terms).party(COORDINATOR)
     chosen, peers = None, terms.peers
     text = terms.text
     if text is not None and text.needs_key:
@@ -119,17 +141,19 @@ def agreeing_coordinator(
         if text.dictionary == "agreed":
             chosen, peers = yield from nominating_coordinator(terms, text, helpers)
     labels = yield from agreed_labels_coordinator(terms, peers, helpers)
-    return Agreed(column_names(terms, chosen), labels, peers)
+    agreed = Agreed(column_names(terms, chosen), labels, peers, documents)
+    return (yield from _agreed_alike(COORDINATOR, terms, agreed))
 
 
 def agreeing_helper(name: str, terms: RunTerms) -> Generator[Stage, Any, Agreed]:
     """A key holder's or an intermediary's part: it hears."""
-    yield from opening_party(name, terms)
+    documents = yield from opening(terms).party(name)
     chosen, peers = None, terms.peers
     if terms.text is not None and terms.text.dictionary == "agreed":
         chosen, peers = yield from hearing_helper(name, terms)
     labels = yield from hearing_labels(name, terms)
-    return Agreed(column_names(terms, chosen), labels, peers)
+    agreed = Agreed(column_names(terms, chosen), labels, peers, documents)
+    return (yield from _agreed_alike(name, terms, agreed))
 
 
 def column_names(terms: RunTerms, chosen: Buckets | None) -> tuple[str, ...]:
@@ -137,38 +161,25 @@ def column_names(terms: RunTerms, chosen: Buckets | None) -> tuple[str, ...]:
     return terms.features if terms.text is None else Features(terms.text, chosen=chosen).names
 
 
-def opening_party(name: str, terms: RunTerms) -> Generator[Stage, Any, None]:
-    """Tell the coordinator which terms one has, and go on when it has the same."""
-    piece: dict[str, Value] = {"digest": terms_digest(terms)}
-    yield Stage("terms", lambda s: Teller(name, s, "terms", {COORDINATOR: piece}))
-    told = yield Stage("same terms", lambda s: Listener(name, s, "same terms", [COORDINATOR]))
-    if told.heard[COORDINATOR].item("digest", bytes) != terms_digest(terms):
-        raise _different(name)
+def opening(terms: RunTerms) -> Alike:
+    """How all parties make sure that they have the same terms, before anything else is said."""
+    signing = {name: terms.identities[name] for name in terms.parties if name not in ROLES}
+    helpers = tuple(name for name in terms.parties if name in ROLES and name != COORDINATOR)
+    return Alike("terms", terms.session, terms.to_bytes(), signing, helpers)
 
 
-def opening_coordinator(terms: RunTerms) -> Generator[Stage, Any, None]:
-    """Hear everybody; refuse parties that mean another dictionary, recipe or way."""
-    others = tuple(name for name in terms.parties if name != COORDINATOR)
-    heard = yield Stage("terms", lambda s: Listener(COORDINATOR, s, "terms", others))
-    digest = terms_digest(terms)
-    for name, said in heard.heard.items():
-        if said.item("digest", bytes) != digest:
-            raise _different(name)
-    piece: dict[str, Value] = {"digest": digest}
-    pieces = dict.fromkeys(others, piece)
-    yield Stage("same terms", lambda s: Teller(COORDINATOR, s, "same terms", pieces))
-
-
-def terms_digest(terms: RunTerms) -> bytes:
-    """What parties compare: SHA-256 of all terms."""
-    return hashlib.sha256(terms.to_bytes()).digest()
-
-
-def _different(name: str) -> DisagreementError:
-    return DisagreementError(
-        f"{name} and the coordinator must have the same terms of the run: the same dictionary, "
-        "labels, recipe and peers; give both the same file."
-    )
+def _agreed_alike(
+    name: str, terms: RunTerms, agreed: Agreed, identity: Identity | None = None
+) -> Generator[Stage, Any, Agreed]:
+    """The same for columns and labels that were not in the terms, before sums rest on them."""
+    if terms.labels and (terms.text is None or terms.text.dictionary != "agreed"):
+        return agreed
+    stated = tuple(agreed.documents.items())
+    told = encoded((agreed.features, agreed.labels, agreed.peers, stated))
+    signing = {peer: terms.identities[peer] for peer in agreed.peers}
+    same = replace(opening(terms), what=COLUMNS_AND_LABELS, told=told, identities=signing)
+    yield from same.party(name, identity)
+    return agreed
 
 
 def own_labels(labels: tuple[str, ...] | None, terms: RunTerms) -> tuple[str, ...]:

@@ -16,7 +16,12 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._labels import labels_by_sign
 from sottovoce.learn._ridge import LinearModel
-from sottovoce.learn._run.agree import WrongExamplesError, lifted_rows
+from sottovoce.learn._run.agree import (
+    OPENING_STAGES,
+    WrongExamplesError,
+    lifted_rows,
+    opening,
+)
 from sottovoce.learn._run.records import (
     VERSION,
     Record,
@@ -47,10 +52,10 @@ class WrongTrainingError(InputError):
 def classify_plan(terms: RunTerms) -> tuple[str, ...]:
     """The stages of a query; there are none where a peer has the classifier and all features."""
     if terms.mode == "open":
-        return (CLAIMS, SCORES)
+        return (*OPENING_STAGES, CLAIMS, SCORES)
     from sottovoce.learn._run.query import query_plan  # noqa: PLC0415 - masks need no gmpy2
 
-    return (CLAIMS, *query_plan(terms, terms.asker))
+    return (*OPENING_STAGES, CLAIMS, *query_plan(terms, terms.asker))
 
 
 def classifying_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
@@ -60,6 +65,8 @@ def classifying_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScrip
     rows = _brought_rows(name, terms, trained, holdings) if knows else None
 
     def script() -> RunScript:
+        if COORDINATOR in terms.parties:
+            yield from opening(terms).party(name, holdings.wanted_identity(name))
         own = yield from claiming_peer(name, terms, len(trained.names))
         if terms.mode == "open":
             part = _local_scores(name, terms, trained, rows, own)
@@ -80,6 +87,7 @@ def classifying_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScr
     key = None if terms.mode == "open" else holdings.wanted_key(name)
 
     def script() -> RunScript:
+        yield from opening(terms).party(name)
         if name == COORDINATOR:
             yield from claiming_coordinator(terms, record)
         if key is None:

@@ -20,7 +20,7 @@ from sottovoce.learn._held_out import held_out
 from sottovoce.learn._labels import UNDECIDED
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn._openings import check_evaluated
-from sottovoce.learn._run.agree import LabelError
+from sottovoce.learn._run.agree import OPENING_STAGES, LabelError, opening
 from sottovoce.learn._run.classify import (
     brought_record,
     brought_training,
@@ -35,7 +35,7 @@ from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage
-from sottovoce.learn.documents import Documents, Examples, NoDocumentsError
+from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, Table
 from sottovoce.learn.open._sums import SumStage
 
 COUNTS = "counts"
@@ -47,7 +47,8 @@ def evaluate_plan(terms: RunTerms) -> tuple[str, ...]:
         return (COUNTS,)
     from sottovoce.learn._run.query import query_plan  # noqa: PLC0415 - masks need no gmpy2
 
-    return (*(stage for peer in terms.peers for stage in query_plan(terms, peer)), COUNTS)
+    queries = (stage for peer in terms.peers for stage in query_plan(terms, peer))
+    return (*OPENING_STAGES, *queries, COUNTS)
 
 
 def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
@@ -60,9 +61,11 @@ def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript
     if trained.held_out:
         examples = given.part(held_out(given, trained.held_out, holdings.wanted_secret(name)))
     truth = _truth(examples, trained)
-    _compare_with_earlier(name, terms, holdings, examples)
+    _compare_with_earlier(name, terms, holdings, examples, trained)
 
     def script() -> RunScript:
+        if terms.mode != "open":
+            yield from opening(terms).party(name, identity)
         found = yield from _called(name, terms, trained, examples)
         counts = confusion(truth[: len(found)], found, trained.labels)
         stage = count_stage(terms, len(trained.labels))
@@ -82,6 +85,7 @@ def evaluating_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScri
         if terms.mode != "open":
             from sottovoce.learn._run.query import scoring  # noqa: PLC0415 - likewise
 
+            yield from opening(terms).party(name)
             for peer in terms.peers:
                 training = yield from scoring(name, terms, peer, holdings, training)
         if name != COORDINATOR:
@@ -111,15 +115,20 @@ def _called(
 
 
 def _compare_with_earlier(
-    name: str, terms: RunTerms, holdings: Holdings, examples: Examples
+    name: str, terms: RunTerms, holdings: Holdings, examples: Examples, trained: Trained
 ) -> None:
-    """Refuse to be counted on a few other documents than before, if this peer remembers."""
+    """Refuse to be counted on a few other documents than before, if this peer remembers.
+
+    They are known by what is classified of them, however they are spelt.
+    """
     if holdings.memory is None:
         return
     # In the other modes the first rows are asked for, and no others.
     rows = len(examples) if terms.mode == "open" else terms.rows
     counted = examples.part(np.arange(len(examples)) < rows)
-    documents = frozenset(numbered_digests(counted, holdings.wanted_secret(name)))
+    found = trained_rows(trained, counted) if len(counted) else np.empty((0, 0))
+    seen = Table(found, counted.labels, groups=counted.groups)
+    documents = frozenset(numbered_digests(seen, holdings.wanted_secret(name)))
     fewest = terms.recipe.fewest_documents
     check_evaluated(documents, holdings.memory, terms.session, terms.training, fewest)
 
@@ -153,9 +162,13 @@ def confusion(
 
 
 def count_stage(terms: RunTerms, labels: int) -> SumStage:
-    """The sum of all peers' counts, which all of them are told."""
+    """The sum of all peers' counts, which all of them are told.
+
+    With the keys of its masks peers sign the terms: nobody who was told others adds to it.
+    """
     recipe = replace(terms.recipe, way="masks")
-    summing = TrainingTerms(terms.session, terms.identities, (COUNTS,), recipe)
+    counted = (COUNTS, opening(terms).digest.hex())
+    summing = TrainingTerms(terms.session, terms.identities, counted, recipe)
     size = labels * (labels + 1)
     return SumStage(summing, size, summing.counts(), terms.peers, everyone=False, told=True)
 

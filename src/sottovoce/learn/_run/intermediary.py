@@ -39,6 +39,7 @@ from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Stage, Teller
 from sottovoce.learn.open._train import (
+    KEPT_STAGES,
     model_piece,
     support_coordinator,
     support_peer,
@@ -72,7 +73,7 @@ class PeerSize:
 def rados_plan(terms: RunTerms) -> tuple[str, ...]:
     """The names of all stages."""
     each = (f"{peer}'s rados" for peer in terms.peers)
-    return (*AGREEING_STAGES, "support", "kept", "shape", "sizes", *each, "model")
+    return (*AGREEING_STAGES, *KEPT_STAGES, "shape", "sizes", *each, "model")
 
 
 def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sottovoce.learn._run.adversaries import adversaries, rado_adversaries
 from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums.weights import EPSILON, PROJECTIONS
 from sottovoce.learn._support import caps
 from sottovoce.learn._training_terms import Mode, Recipe
 from sottovoce.learn._wire.machine import Leakage, Learns
@@ -18,12 +19,24 @@ _TRIED = (
     "the buckets that at least {} peers nominated, itself perhaps among them, and so, by trying "
     "words under the common key, the dictionary's words"
 )
+_STATED = "how many documents each peer gives, which it signs"
 _HOLDINGS = "which peers have which features; "
 _SUPPORT = (
     "of each feature how many documents use it and how many lack it, of a peer no more than {caps} "
     "are counted; how many peers have it dropped, as too few changed documents use it"
 )
 _KEPT = "which features are kept"
+_NO_DOCUMENT = "from which our own attacks read no long document (not a proof)"
+_CLEAR = "sums of its documents, which no rule keeps from telling single ones"
+_GUARDED = (
+    "of each kept feature and label how many documents of all peers use it; which features are "
+    "opened, the most used ones, as many as all parties' limits allow"
+)
+_ALIKE = (
+    "how many features each party's limit allows; which pairs of features and labels differ (or do "
+    "not add up to one) in a few documents only, and of pairs that one peer alone has enough such "
+    "documents of, which peer"
+)
 _OF_TWO = (
     "as there are only two peers, the other's part of every sum that it is told, by taking off its "
     "own"
@@ -40,7 +53,7 @@ def run_leakage(terms: RunTerms) -> Leakage:
         return _evaluation(terms)
     if terms.count is not None:
         return count_leakage(terms.count, len(terms.peers))
-    inner = _rados(terms.recipe) if terms.kind == "rados" else _training(terms)
+    inner = _stated(_rados(terms.recipe)) if terms.kind == "rados" else _training(terms)
     before = {
         "coordinator": [*_dictionary(terms), *_labels(terms, told=False)],
         "every peer": [*_columns(terms), *_labels(terms, told=True)],
@@ -118,11 +131,10 @@ def _evaluation(terms: RunTerms) -> Leakage:
 
 
 def _rados(recipe: Recipe) -> Leakage:
-    sizes = "how many documents each peer has"
     rows = (
         Learns("coordinator", _support(recipe)),
-        Learns("intermediary", f"{sizes}; how many features are kept; ciphertexts"),
-        Learns("key holder", f"{sizes}; each peer's clear rados, sums of its documents; theta"),
+        Learns("intermediary", "how many features are kept; ciphertexts"),
+        Learns("key holder", f"each peer's clear rados, {_CLEAR}; theta"),
         Learns("every peer", f"{_KEPT}; theta, with which it classifies by itself"),
     )
     collusion = (
@@ -185,10 +197,13 @@ def _assumes(terms: RunTerms, inner: Leakage) -> str:
 def mode_leakage(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> Leakage:
     """Who learns what from a training in this mode, and from classifying afterwards."""
     if blocks:
-        return _blocks(recipe)
-    if mode == "paper":
-        return _paper(recipe)
-    return _open(recipe) if mode == "open" else _hidden(recipe)
+        return _stated(_blocks(recipe))
+    return _stated({"paper": _paper, "open": _open, "hidden": _hidden}[mode](recipe))
+
+
+def _stated(leakage: Leakage) -> Leakage:
+    rows = (replace(row, what=f"{row.what}; {_STATED}") for row in leakage.learns)
+    return replace(leakage, learns=tuple(rows))
 
 
 def among(peers: int, leakage: Leakage) -> Leakage:
@@ -203,12 +218,13 @@ def among(peers: int, leakage: Leakage) -> Leakage:
 
 
 def _open(recipe: Recipe) -> Leakage:
-    aggregate = _aggregate(recipe)
+    aggregate = f"{_aggregate(recipe)}, {_NO_DOCUMENT}"
     learns = [
         Learns(
             "coordinator",
-            f"which peers have which features; {_told(recipe)}; {aggregate}; theta; no peer's own "
-            "sums; of rows whose parts several peers hold, each row's score",
+            f"which peers have which features; {_sums_told(recipe)}; {_ALIKE}; {aggregate}; "
+            f"theta; no peer's own sums{_weighed(recipe)}; of rows whose parts several peers hold, "
+            "each row's score",
         ),
         Learns(
             "every peer",
@@ -217,7 +233,9 @@ def _open(recipe: Recipe) -> Leakage:
         ),
     ]
     if recipe.way == "packed":
-        learns.insert(1, Learns("key holder", f"{_told(recipe)}; {aggregate}; no peer's own sums"))
+        learns.insert(
+            1, Learns("key holder", f"{_sums_told(recipe)}; {aggregate}; no peer's own sums")
+        )
         collusion = (
             "the coordinator and one peer together learn the sum of the other peers' sums; the "
             "coordinator and the key holder every peer's; all peers but one, with either, the last "
@@ -310,15 +328,14 @@ def _paper(recipe: Recipe) -> Leakage:
 
 
 def _blocks(recipe: Recipe) -> Leakage:
-    folds = "" if recipe.penalty is not None else f" and each of {recipe.folds} folds"
     learns = (
         Learns(
             "coordinator",
             "which peers have which features; which values of the shared features each peer has in "
-            "at least five rows; for each of "
-            f"these and each label{folds}, each peer's sum of its rows, without support: a word "
-            "that one row of a block uses stands in its sum; theta; of rows whose parts several "
-            "peers hold, each row's score",
+            "at least five rows; for each of these and each label, each peer's sum of its rows, "
+            "without support: a word that one row of a block uses stands in its sum; "
+            f"{_trial_errors(recipe)}theta; of rows whose parts several peers hold, each row's "
+            "score",
         ),
         Learns(
             "every peer",
@@ -336,25 +353,40 @@ def _blocks(recipe: Recipe) -> Leakage:
     return Leakage("open mode, basic block rados", learns, collusion, _MODE_ASSUMES, rows)
 
 
-def _told(recipe: Recipe) -> str:
+def _trial_errors(recipe: Recipe) -> str:
+    if recipe.penalty is not None:
+        return ""
+    return "of each candidate penalty, on how many of all peers' rows its theta errs; "
+
+
+def _sums_told(recipe: Recipe) -> str:
     told = f"{_support(recipe)}; of each label likewise how many documents have it and lack it"
+    told = f"{told}; {_GUARDED}"
     return f"{told}; each feature's mean and variance" if recipe.statistics == "rados" else told
 
 
 def _peers_told(recipe: Recipe) -> str:
-    return f"{_KEPT}; each feature's mean and variance" if recipe.statistics == "rados" else _KEPT
+    told = f"{_KEPT}; {_GUARDED}"
+    return f"{told}; each feature's mean and variance" if recipe.statistics == "rados" else told
 
 
 def _support(recipe: Recipe) -> str:
     """What the sum of the peers' `local_support` says, from which it is decided what is kept."""
-    folds = "" if recipe.opened_folds == 1 else f", for each of {recipe.opened_folds} folds"
     *fewer, most = (str(cap) for cap in caps(recipe.fewest_documents))
     shown = f"{', '.join(fewer)} or {most}" if fewer else most
-    return f"{_SUPPORT.format(caps=shown)}{folds}"
+    return _SUPPORT.format(caps=shown)
+
+
+def _weighed(recipe: Recipe) -> str:
+    if (recipe.way, recipe.statistics) != ("masks", "exact"):
+        return ""
+    return (
+        f", but where rows are of 0 and 1 {PROJECTIONS} noisy projections of each peer's, which "
+        f"say how large they are, and who has which document up to a factor of e^{EPSILON}"
+    )
 
 
 def _aggregate(recipe: Recipe) -> str:
     if recipe.statistics == "rados":
         return "the sum over all peers of their rados and of the rados' outer products"
-    folds = "" if recipe.penalty is not None else f", for each of {recipe.folds} folds"
-    return f"the sum over all peers of x, y, xy and xx'{folds}"
+    return "the sum over all peers of x, y, xy and xx'"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sottovoce.learn.paper._mode import PaperClassifier
 
 Record = dict[str, Value]
-VERSION = 1
+VERSION = 2
 
 
 def peer_record(
@@ -84,6 +84,7 @@ class OneClassifier:
     kept: KeptFeatures | None
     survivors: tuple[str, ...]
     holdings: Mapping[str, Floats]
+    guarded: Any = None
 
 
 def each_classifier(party: Any, number: int) -> list[Any]:  # noqa: ANN401 - any party
@@ -92,14 +93,17 @@ def each_classifier(party: Any, number: int) -> list[Any]:  # noqa: ANN401 - any
     if len(solved) != number or number == 1:
         return [party]  # the key holder has none
     kept, holdings = getattr(party, "kept", None), getattr(party, "holdings", {})
+    guarded = getattr(party, "guarded", None)
     return [
-        OneClassifier(party.name, model, penalty, kept, party.survivors, holdings)
+        OneClassifier(party.name, model, penalty, kept, party.survivors, holdings, guarded)
         for model, penalty in solved
     ]
 
 
 def _common(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
     peers = getattr(trained[-1], "survivors", agreed.peers) if trained else agreed.peers
+    guarded = getattr(trained[0], "guarded", None) if trained else None
+    opened = () if guarded is None else (guarded.kept.width, guarded.allowed, guarded.supported)
     return {
         "version": VERSION,
         "kind": terms.kind,
@@ -108,7 +112,27 @@ def _common(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
         "features": agreed.features,
         "labels": agreed.labels,
         "peers": peers,
+        "identities": {peer: terms.identities[peer] for peer in terms.peers},
+        "documents": dict(agreed.documents),
+        "opened": opened,
     }
+
+
+def opened_words(record: Mapping[str, Value]) -> str:
+    """Of how many features the sums were opened, and why not of all; empty where none were."""
+    numbers = codec.item(record, "opened", tuple) if "opened" in record else ()
+    if not numbers:
+        return ""
+    kept, allowed, supported = (n for n in numbers if isinstance(n, int))
+    found = f"sums of {kept} of {supported} features that enough documents use"
+    if allowed != supported:
+        found += (
+            f"; of more than {allowed} they would hold too much of so few documents; the hidden "
+            "mode and learn count have no such limit"
+        )
+    if kept != allowed:
+        found += f"; of {allowed}, some differ from others in a few documents only"
+    return found
 
 
 def _helper_part(terms: RunTerms, agreed: Agreed, party: Any) -> Record:  # noqa: ANN401 - C or K
@@ -348,14 +372,9 @@ def budget_part(budget: QueryBudget) -> Record:
 
 
 def read_charge(record: Mapping[str, Value], query: bytes, classifier: int) -> QueryCharge:
-    """A query of one classifier as a ledger counts it; who asks for how many rows comes later.
-
-    A training of before data had tags has none: its own budget is all that counts.
-    """
-    tags = codec.part(record, "data") if "data" in record else {}
-    limits = codec.part(record, "limits" if "limits" in record else "budget")
-    together = codec.item(limits, "together", int)
-    each = codec.item(limits, "each", int) if "each" in limits else together
+    """A query of one classifier as a ledger counts it; who asks for how many rows comes later."""
+    tags, limits = codec.part(record, "data"), codec.part(record, "limits")
+    together, each = codec.item(limits, "together", int), codec.item(limits, "each", int)
     data = tuple(tags[peer] for peer in sorted(tags))
     if not all(isinstance(tag, bytes) for tag in data):
         raise DamagedResultError("tags of data must be bytes by peer.")

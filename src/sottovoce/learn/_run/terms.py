@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
 from sottovoce.errors import InputError, ParameterError, check_choice
 from sottovoce.learn._features import MOST_FEATURES, TextRecipe
+from sottovoce.learn._opened_bits import OpenedLimit
 from sottovoce.learn._sums._fixed import checked_parties
 from sottovoce.learn._sums.keys import Identity, derived
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
@@ -251,6 +252,7 @@ class Holdings:
         ledger: where a helper counts the rows that are asked for, over all trainings.
         spending: where a peer's documents pay for being counted.
         trust: whose noise a peer counts on.
+        limit: how much of documents it lets opened sums hold.
     """
 
     identity: Identity | None = None
@@ -263,6 +265,7 @@ class Holdings:
     sums_key: "PrivateKey | None" = None
     spending: "Spending | None" = None
     trust: "CountTrust | None" = None
+    limit: OpenedLimit = field(default_factory=OpenedLimit)
 
     def wanted_identity(self, name: str) -> Identity:
         """Who the peer is."""

@@ -1,7 +1,7 @@
 """A run's terms as bytes: versioned, every field of a known type, nothing beside them.
 
 The fields are those of the dataclasses, in their order: a field that is added, renamed or moved
-there changes the bytes, and so needs a new version.
+there changes the bytes, and so needs a new version. Another version is refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,16 +27,14 @@ from sottovoce.errors import InputError, ProtocolError
 from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import Value, decoded, encoded
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.privacy._exact import read_kept
 
 if TYPE_CHECKING:
     from sottovoce.learn._run.terms import RunTerms
 
 
-VERSION = 1
-SHARED_VERSION = 2  # of terms with shared features; all others are as they were in version 1
-COUNT_VERSION = 3  # of terms of a count, likewise
-_LONGEST_FRACTION = 200
+VERSION = 4
+_WHOLE_BITS = 63
 _Terms = TypeVar("_Terms")
 
 
@@ -53,32 +51,28 @@ class Kind(NamedTuple):
 
 def terms_to_bytes(terms: "RunTerms") -> bytes:
     """A version and every field."""
-    version = SHARED_VERSION if terms.shared else VERSION
-    if terms.count is not None:
-        version = COUNT_VERSION
-    kinds = _versions(type(terms))[version]
-    return encoded({"version": version, "terms": _written(terms, kinds)})
+    made: type = type(terms)
+    return encoded({"version": VERSION, "terms": _written(terms, kinds_of(made))})
 
 
 def terms_from_bytes(data: bytes, made: type[_Terms]) -> _Terms:
     """A run's terms, or DamagedTermsError."""
+    described: type = made
     try:
         value = decoded(data)
         record = _record(value, {"version", "terms"})
-        kinds = _known_kinds(record["version"], made)
-        return made(**_read(record["terms"], kinds))
+        _check_version(record["version"])
+        return made(**_read(record["terms"], kinds_of(described)))
     except (DamagedMessageError, InputError, TypeError, ValueError, OverflowError) as error:
         raise DamagedTermsError(f"these bytes are no terms of a run: {error}") from error
 
 
-def _known_kinds(version: Value, made: type) -> Mapping[str, Kind]:
-    known = _versions(made)
-    if not isinstance(version, int) or version not in known:
+def _check_version(version: Value) -> None:
+    if version != VERSION or not isinstance(version, int):
         raise DamagedTermsError(
-            f"a run's terms must be of version {VERSION} to {COUNT_VERSION}, got {version!r}; use "
-            "the same release of Sottovoce at all parties."
+            f"a run's terms must be of version {VERSION}, got {version!r}; use the same release of "
+            "Sottovoce at all parties."
         )
-    return known[version]
 
 
 def _written(thing: object, kinds: Mapping[str, Kind]) -> dict[str, Value]:
@@ -112,6 +106,12 @@ def _typed(kind: type) -> Callable[[Value], Any]:
     return read
 
 
+def _whole(value: Value) -> int:
+    if not isinstance(value, int) or value.bit_length() > _WHOLE_BITS:
+        raise DamagedTermsError(f"a field must be a whole number of at most {_WHOLE_BITS} bits.")
+    return value
+
+
 def _number(value: Value) -> float:
     numbers = _numbers(value)
     if len(numbers) != 1:
@@ -131,12 +131,6 @@ def _texts(value: Value) -> tuple[str, ...]:
     return tuple(str(item) for item in value)
 
 
-def _some_texts(value: Value) -> tuple[str, ...]:
-    if not value:
-        raise DamagedTermsError("a field must be a list of at least one text.")
-    return _texts(value)
-
-
 def _flag(value: Value) -> bool:
     if value not in (0, 1) or not isinstance(value, int):
         raise DamagedTermsError("a field must be 0 or 1.")
@@ -144,12 +138,9 @@ def _flag(value: Value) -> bool:
 
 
 def _fraction(value: Value) -> Fraction:
-    if not isinstance(value, str) or len(value) > _LONGEST_FRACTION:
+    if not isinstance(value, str):
         raise DamagedTermsError("a field must be a fraction as text.")
-    try:
-        found = Fraction(value)
-    except (ValueError, ZeroDivisionError):
-        raise DamagedTermsError("a field must be a fraction as text.") from None
+    found = read_kept(value, "a fraction")
     if str(found) != value:
         raise DamagedTermsError("a fraction must be in lowest terms.")
     return found
@@ -192,7 +183,7 @@ def part(kinds: Mapping[str, Kind], made: Callable[..., Any]) -> Kind:
     return Kind(lambda given: _written(given, kinds), lambda value: made(**_read(value, kinds)))
 
 
-WHOLE = Kind(int, _typed(int))
+WHOLE = Kind(int, _whole)
 WORD = Kind(str, _typed(str))
 OCTETS = Kind(bytes, _typed(bytes))
 FLAG = Kind(int, _flag)
@@ -237,14 +228,3 @@ def kinds_of(described: type) -> Mapping[str, Kind]:
 
 
 TEXT = kind_of(TextRecipe)
-
-
-def _versions(described: type) -> dict[int, dict[str, Kind]]:
-    """What terms of each version hold: only those with shared features, or of a count, more."""
-    every = kinds_of(described)
-    plain = {name: kind for name, kind in every.items() if name not in {"shared", "count"}}
-    return {
-        VERSION: plain,
-        SHARED_VERSION: {**plain, "shared": Kind(tuple, _some_texts)},
-        COUNT_VERSION: {**plain, "count": kind_of(CountRecipe)},
-    }

@@ -5,18 +5,26 @@ and the labels, and train one classifier for two labels or, for more, one for ea
 others: all of them from the same opened sums where these do not depend on the label.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sottovoce.learn._data_digest import data_digest
+from sottovoce._arrays import Floats
+from sottovoce.learn._data_digest import data_digest, keyed_digest
 from sottovoce.learn._features import Features
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._opened_among import TRAINED, Among
-from sottovoce.learn._openings import TrainedDocuments, unopened_words
+from sottovoce.learn._opened_bits import OpenedLimit
+from sottovoce.learn._openings import (
+    ChangedDocuments,
+    EarlierSums,
+    TrainedDocuments,
+    changed_before,
+    word_rules,
+)
 from sottovoce.learn._run import records
 from sottovoce.learn._run.agree import (
     AGREEING_STAGES,
@@ -86,17 +94,35 @@ class Brought:
     labels: tuple[str, ...]
     tag: bytes
     among: Among
-    unopened: frozenset[str] = frozenset()
+    limit: OpenedLimit
+    changed: tuple[ChangedDocuments, ...] = ()
+    earlier: EarlierSums | None = None
+    fewest: int = 0
 
     def data(self, terms: RunTerms, features: Features | None, agreed: Agreed) -> LocalData:
         """The examples over the common columns; features that must not be opened are marked."""
         data = local_data(terms, self.examples, features, agreed, self.secrets.identity)
-        data = replace(data, tag=self.tag, among=self.among)
-        if not self.unopened:
-            return data
-        if features is None:
-            return replace(data, vetoed=np.isin(agreed.features, list(self.unopened)))
-        return replace(data, vetoed=features.columns_of(self.unopened))
+        names = features.names if features else agreed.features
+        unopened = frozenset[str]().union(*(each.unopened(self.fewest) for each in self.changed))
+        vetoed = None
+        if unopened and features is None:
+            vetoed = np.isin(agreed.features, list(unopened))
+        elif unopened and features is not None:
+            vetoed = features.columns_of(unopened)
+        changed = tuple(
+            (each.documents, _uses_of(each.uses, features, names))
+            for each in self.changed
+            if each.documents
+        )
+        return replace(
+            data,
+            tag=self.tag,
+            among=self.among,
+            limit=self.limit,
+            vetoed=vetoed,
+            changed=changed,
+            earlier=self.earlier,
+        )
 
 
 def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
@@ -116,13 +142,34 @@ def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
     # Of all its data: what is held out of them makes no other classifier to speak of.
     among = Among.of(holdings.memory, terms.session, TRAINED)
     secrets = PeerSecrets(identity, secret, holdings.memory)
-    brought = Brought(secrets, examples, examples.labels, data_digest(given, secret), among)
+    tag = data_digest(given, secret)
+    brought = Brought(secrets, examples, examples.labels, tag, among, holdings.limit)
     if holdings.memory is None:
         return brought
     recipe = terms.recipe
-    documents = TrainedDocuments.of(examples, terms.text, recipe.opened_folds, secret)
-    unopened = unopened_words(documents, holdings.memory, terms.session, recipe.fewest_documents)
-    return replace(brought, unopened=unopened)
+    documents = TrainedDocuments.of(examples, terms.text, secret)
+    fewest, session = recipe.fewest_documents, terms.session
+    changed = changed_before(documents, holdings.memory, session, fewest)
+    meant = keyed_digest(secret, "columns", *_meaning(terms)).hex()
+    earlier = EarlierSums(holdings.memory, session, documents.summed, meant)
+    return replace(brought, changed=changed, earlier=earlier, fewest=fewest)
+
+
+def _uses_of(words: Mapping[str, int], features: Features | None, names: tuple[str, ...]) -> Floats:
+    if features is None:
+        return np.array([words.get(name, 0) for name in names], np.float64)
+    return features.uses_of(words)
+
+
+def _meaning(terms: RunTerms) -> tuple[Value, ...]:
+    """What the name of a column means: rados are others in every run."""
+    text = terms.text
+    drawn = terms.session if terms.recipe.statistics == "rados" else b""
+    if text is None:
+        return (drawn,)
+    mapped = text.mapping is not None
+    buckets = (text.width, text.buckets, int(text.keyed)) if not text.words or mapped else ()
+    return (drawn, *word_rules(text), text.values, text.words if mapped else (), *buckets)
 
 
 def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
@@ -133,7 +180,7 @@ def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
     def script() -> RunScript:
         agreed = yield from agreeing_coordinator(terms, helpers)
         trained = yield from _trainings(
-            terms, agreed, lambda t, _, first: _coordinator(terms, t, key, first)
+            terms, agreed, lambda t, _, first: _coordinator(terms, t, key, first, holdings.limit)
         )
         return records.helper_record(terms, agreed, trained)
 
@@ -147,7 +194,7 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
     def script() -> RunScript:
         agreed = yield from agreeing_helper(KEY_HOLDER, terms)
         trained = yield from _trainings(
-            terms, agreed, lambda t, _, first: _key_holder(terms, t, key, holdings.sums_key, first)
+            terms, agreed, lambda t, _, first: _key_holder(terms, t, key, holdings, first)
         )
         return records.helper_record(terms, agreed, trained)
 
@@ -222,11 +269,12 @@ def _coordinator(
     inner: TrainingTerms,
     key: "PrivateKey | None",
     first: Any,  # noqa: ANN401 - likewise
+    limit: OpenedLimit,
 ) -> Staged:
     if terms.shared:
         return block_training.BlockCoordinator(inner, terms.shared)
     if key is None:
-        return open_training.TrainingCoordinator(inner)
+        return open_training.TrainingCoordinator(inner, limit)
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenCoordinator  # noqa: PLC0415 - likewise
 
@@ -240,11 +288,11 @@ def _key_holder(
     terms: RunTerms,
     inner: TrainingTerms,
     key: "PrivateKey",
-    sums_key: "PrivateKey | None",
+    holdings: Holdings,
     first: Any,  # noqa: ANN401 - likewise
 ) -> Staged:
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenKeyHolder  # noqa: PLC0415 - likewise
 
-        return HiddenKeyHolder(inner, key, sums_key, first)
-    return open_training.TrainingKeyHolder(inner, key)
+        return HiddenKeyHolder(inner, key, holdings.sums_key, first)
+    return open_training.TrainingKeyHolder(inner, key, holdings.limit)

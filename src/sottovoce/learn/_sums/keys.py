@@ -63,7 +63,10 @@ def check_signature(public: bytes, signature: bytes, purpose: str, *parts: bytes
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, encoded((purpose, *parts)))
     except InvalidSignature as error:
-        raise DisagreementError(f"a signature for {purpose} does not hold.") from error
+        raise DisagreementError(
+            f"a signature for {purpose} does not hold: somebody changed what was signed, or its "
+            "signer was told something else."
+        ) from error
 
 
 class AgreementKey:

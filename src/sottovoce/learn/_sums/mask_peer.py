@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from sottovoce.errors import ParameterError
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn._sums import masked_sum as masking
@@ -16,6 +18,7 @@ from sottovoce.learn._sums.keys import (
 )
 from sottovoce.learn._sums.masked_sum import (
     MaskedSum,
+    challenge_of,
     commitment,
     names_signed,
     pair_mask,
@@ -37,6 +40,7 @@ _KINDS = {
     masking.SEALED: "sealed shares",
     masking.SURVIVORS: "survivors",
     masking.AGREEMENT: "agreement",
+    masking.CHALLENGE: "challenge",
     masking.SUM: "sum",
 }
 
@@ -72,6 +76,7 @@ class MaskPeer:
         self._masking_keys: dict[str, bytes] = {}
         self._held: dict[str, tuple[int, int]] = {}
         self._survivors: tuple[str, ...] = ()
+        self._commitments: dict[str, Value] = {}
 
     @property
     def finished(self) -> bool:
@@ -99,6 +104,7 @@ class MaskPeer:
             "sealed shares": self._mask,
             "survivors": self._agree,
             "agreement": self._open,
+            "challenge": self._project,
             "sum": self._note,
         }
         return answers[message.kind](message)
@@ -146,14 +152,14 @@ class MaskPeer:
 
     def _masked(self) -> Ring:
         others = sorted(set(self._held) - {self.name})
-        masks = (
-            pair_mask(self._terms, self._masking, self.name, other, self._masking_keys[other])
-            for other in others
-        )
         own = self_mask(self._terms, self._seed, self.name)
         summand = self._summand() if callable(self._summand) else self._summand
         _check_size(summand, self._terms.size)
-        return summed((summand, own, *masks), self._terms.size)
+        return summed((summand, own, *map(self._pair_mask, others)), self._terms.size)
+
+    def _pair_mask(self, other: str) -> Ring:
+        public = self._masking_keys[other]
+        return pair_mask(self._terms, self._masking, self.name, other, public)
 
     def _agree(self, message: Message) -> list[Message]:
         names = tuple(sorted(map(str, message.item("names", tuple))))
@@ -162,6 +168,9 @@ class MaskPeer:
         if not set(names) <= set(self._held):
             raise DisagreementError("survivors must have shared their keys before.")
         self._check_enough(names)
+        self._commitments = _record(message, "commitments")
+        if self._commitments.get(self.name) != self._commitment():
+            raise DisagreementError(f"{self.name} must be named with its own commitment.")
         self._among.settle(names, self._terms.peers)
         self._survivors = names
         self._await(masking.AGREEMENT)
@@ -178,8 +187,30 @@ class MaskPeer:
             raise TooFewPartiesError(
                 f"{self._terms.threshold} peers must agree on the survivors, got {len(signatures)}."
             )
-        self._await(masking.SUM)
+        self._await(masking.SUM if self._terms.weights is None else masking.CHALLENGE)
         return [self._said(masking.OPENED, "opened", self._openings())]
+
+    def _project(self, message: Message) -> list[Message]:
+        """Tell of each mask that one shares its projections, under noise that one shares too."""
+        said = _record(message, "seeds").items()
+        seeds = {name: seed for name, seed in said if isinstance(seed, bytes)}
+        made = {name: commitment(self._terms, name, seed) for name, seed in seeds.items()}
+        weights = self._terms.weights
+        if made != self._commitments or weights is None:
+            raise DisagreementError("a challenge must be made of what all peers committed to.")
+        others = [name for name in self._survivors if name != self.name]
+        rows = weights.projected(map(self._pair_mask, others), challenge_of(seeds))
+        payload: dict[str, Value] = {}
+        for other, row in zip(others, rows, strict=True):
+            as_lower = row if self.name < other else np.negative(row)
+            payload[other] = weights.blurred(as_lower, self._noise_key(other))
+        self._await(masking.SUM)
+        return [self._said(masking.PROJECTED, "projected", payload)]
+
+    def _noise_key(self, other: str) -> bytes:
+        low, high = sorted((self.name, other))
+        public = self._masking_keys[other]
+        return self._masking.agreed(public, self._terms.session, "noise", low, high)
 
     def _openings(self) -> dict[str, Value]:
         # Of each peer either the seed or the mask key is opened, never both: the rule that keeps
@@ -205,8 +236,9 @@ class MaskPeer:
                 f"got {len(names)}."
             )
 
-    def _agreed_text(self) -> tuple[bytes, bytes]:
-        return self._terms.signed_session, names_signed(self._survivors)
+    def _agreed_text(self) -> tuple[bytes, bytes, bytes]:
+        names = names_signed(self._survivors)
+        return self._terms.signed_session, names, encoded(self._commitments)
 
     def _commitment(self) -> bytes:
         return commitment(self._terms, self.name, self._seed)

@@ -21,6 +21,7 @@ from sottovoce.learn._sums._fixed import (
     fewest,
 )
 from sottovoce.learn._sums.keys import AgreementKey, derived, opened
+from sottovoce.learn._sums.weights import SummandWeights, check_projected
 from sottovoce.learn._wire._refusals import (
     CorruptShareError,
     DamagedMessageError,
@@ -33,7 +34,11 @@ from sottovoce.learn._wire.message import Inbox, Message
 LEAKAGE = Leakage(
     "secure sum by pairwise masks",
     (
-        Learns("server", "who took part in each step, and the sum over the survivors"),
+        Learns(
+            "server",
+            "who took part in each step, and the sum over the survivors; where summands are "
+            "weighed, noisy projections of each",
+        ),
         Learns("every surviving peer", "who took part, and the sum if the server tells it"),
     ),
     collusion="the server with fewer than t peers learns only the sum of the other survivors; "
@@ -42,7 +47,8 @@ LEAKAGE = Leakage(
     "peers on its side, P being all peers; the peers know each other's identities beforehand",
 )
 
-KEYS, DIRECTORY, SHARES, SEALED, MASKED, SURVIVORS, AGREED, AGREEMENT, OPENED, SUM = range(1, 11)
+KEYS, DIRECTORY, SHARES, SEALED, MASKED, SURVIVORS, AGREED, AGREEMENT, OPENED = range(1, 10)
+CHALLENGE, PROJECTED, SUM = range(10, 13)
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ class MaskedSum:
         told: whether the peers are told the sum; if not, only that it is there.
         context: what peers sign beside the session: a digest of terms that must be the same at all
             of them, whatever a server says; empty where nothing hangs on it.
+        weights: how much each peer's summand may weigh, if that is checked; then all must stay.
     """
 
     session: bytes
@@ -70,6 +77,7 @@ class MaskedSum:
     allow_two: AllowTwo | None = None
     told: bool = True
     context: bytes = b""
+    weights: SummandWeights | None = None
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.allow_two)
@@ -85,7 +93,8 @@ class MaskedSum:
 
     def _bounds(self, number: int) -> tuple[int, int]:
         # More than half, or a lying server could tell two groups of survivors different things.
-        return max(fewest(self.allow_two), number // 2 + 1), number
+        most = number if self.weights else number // 2 + 1
+        return max(fewest(self.allow_two), most), number
 
     @property
     def peers(self) -> tuple[str, ...]:
@@ -151,6 +160,11 @@ def commitment(terms: MaskedSum, owner: str, seed: bytes) -> bytes:
     return hashlib.sha256(derived(seed, terms.session, "commitment", owner)).digest()
 
 
+def challenge_of(seeds: Mapping[str, bytes]) -> bytes:
+    """What nobody could know before all masked vectors were given."""
+    return hashlib.sha256(encoded(("challenge", dict(sorted(seeds.items()))))).digest()
+
+
 class MaskServer:
     """Goes on from step to step with those it has heard, as long as they are enough."""
 
@@ -164,6 +178,7 @@ class MaskServer:
         self._sharers: tuple[str, ...] = ()
         self._commitments: dict[str, bytes] = {}
         self._vectors: dict[str, Ring] = {}
+        self._seeds: dict[str, bytes] = {}
 
     @property
     def finished(self) -> bool:
@@ -179,6 +194,8 @@ class MaskServer:
         """Take a peer's word; go on when everybody has been heard."""
         if message.kind == "masked" and message.array("vector", "<u8").size != self._terms.size:
             raise DamagedMessageError(f"a masked vector must have {self._terms.size} values.")
+        if message.kind == "projected":
+            check_projected(message, self.survivors)
         return self._next_step() if self._inbox.take(message) else []
 
     def time_out(self) -> list[Message]:
@@ -200,6 +217,7 @@ class MaskServer:
             MASKED: self._name_survivors,
             AGREED: self._carry_agreement,
             OPENED: self._unmask,
+            PROJECTED: self._weigh,
         }
         return steps[self._inbox.step](heard)
 
@@ -225,7 +243,9 @@ class MaskServer:
         self._vectors = {name: said.array("vector", "<u8") for name, said in heard.items()}
         self.survivors = tuple(heard)
         self._inbox.expect(AGREED, "agreed", heard)
-        return self._to_all(heard, SURVIVORS, "survivors", {"names": self.survivors})
+        commitments: dict[str, Value] = {name: self._commitments[name] for name in heard}
+        payload: dict[str, Value] = {"names": self.survivors, "commitments": commitments}
+        return self._to_all(heard, SURVIVORS, "survivors", payload)
 
     def _carry_agreement(self, heard: dict[str, Message]) -> list[Message]:
         signatures: dict[str, Value] = {
@@ -235,20 +255,33 @@ class MaskServer:
         return self._to_all(heard, AGREEMENT, "agreement", {"signatures": signatures})
 
     def _unmask(self, heard: dict[str, Message]) -> list[Message]:
+        for name in self.survivors:
+            seed = self._seeds[name] = self._opened_seed(name, heard)
+            self._vectors[name] = self._vectors[name] - self_mask(self._terms, seed, name)
+        if self._terms.weights is None:
+            return self._tell(heard)
+        self._inbox.expect(PROJECTED, "projected", heard)
+        return self._to_all(heard, CHALLENGE, "challenge", {"seeds": dict(self._seeds)})
+
+    def _weigh(self, heard: dict[str, Message]) -> list[Message]:
+        """Refuse a summand that weighs more than its peer's documents."""
+        if self._terms.weights is not None:
+            self._terms.weights.weigh(self._vectors, heard, challenge_of(self._seeds))
+        return self._tell(heard)
+
+    def _tell(self, heard: dict[str, Message]) -> list[Message]:
         size = self._terms.size
-        masked = summed(self._vectors.values(), size)
-        own = summed((self._self_mask(name, heard) for name in self.survivors), size)
-        left_over = summed(self._orphaned_masks(heard), size)
-        self.total = masked - own - left_over
+        orphaned = summed(self._orphaned_masks(heard), size)
+        self.total = summed(self._vectors.values(), size) - orphaned
         self._inbox.close()
         vector = told_part(self.total, told=self._terms.told)
         return self._to_all(heard, SUM, "sum", {"vector": vector})
 
-    def _self_mask(self, name: str, heard: dict[str, Message]) -> Ring:
+    def _opened_seed(self, name: str, heard: dict[str, Message]) -> bytes:
         seed = self._opened("seeds", name, heard)
         if commitment(self._terms, name, seed) != self._commitments[name]:
             raise CorruptShareError(f"the shares of {name}'s seed do not give that seed back.")
-        return self_mask(self._terms, seed, name)
+        return seed
 
     def _orphaned_masks(self, heard: dict[str, Message]) -> Iterable[Ring]:
         """What the survivors added for those who shared their keys and then fell silent."""

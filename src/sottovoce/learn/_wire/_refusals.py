@@ -11,6 +11,7 @@
     ├── TooFewPartiesError       fewer took part than the protocol needs
     ├── DisagreementError        the parties were told different things
     ├── CorruptShareError        shares do not give back what was shared
+    ├── FalseSummandError        a peer gives sums of documents that it has not
     └── StalledError             nobody has anything left to say, and somebody still waits
 
 A refused message leaves its receiver as it was, so that the true one can still come.
@@ -52,7 +53,7 @@ class TooFewPartiesError(ProtocolError):
 
     Example:
         >>> from sottovoce.learn import TooFewPartiesError, train
-        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [0, 1] * 6)
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 12, [0, 1] * 12)
         >>> try:
         ...     train([holder, holder])
         ... except TooFewPartiesError:
@@ -67,6 +68,10 @@ class DisagreementError(ProtocolError):
 
 class CorruptShareError(ProtocolError):
     """Shares do not give back what was shared."""
+
+
+class FalseSummandError(ProtocolError):
+    """A peer gives sums of documents that it does not have."""
 
 
 class StalledError(ProtocolError):

@@ -65,7 +65,7 @@ class Leakage:
 
     Example:
         >>> from sottovoce.learn import train
-        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [0, 1] * 6)
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 12, [0, 1] * 12)
         >>> leakage = train([holder] * 3, penalty=0.1).leakage
         >>> [row.who for row in leakage.learns]
         ['coordinator', 'every peer']

@@ -6,6 +6,7 @@ one (`Listener`).
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from sottovoce.errors import ProtocolError
@@ -23,6 +24,10 @@ from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.message import SESSION_BYTES, Inbox, Message
 
 PartyMaker: TypeAlias = Callable[[bytes], Party]
+# An audit's ear: hears, of parties of this process, who has finished a stage, and with what.
+ENDED_STAGES: ContextVar[Callable[[str, str, Party], None] | None] = ContextVar(
+    "ENDED_STAGES", default=None
+)
 # What a stage refuses of a single message, and waits on.
 REFUSALS = (
     DamagedMessageError,
@@ -130,7 +135,10 @@ class Staged:
 
     def _advanced(self) -> list[Message]:
         said: list[Message] = []
+        hear = ENDED_STAGES.get()
         while self._party is not None and self._party.finished:
+            if hear is not None:
+                hear(self.name, self.stage, self._party)
             said += self._entered(self._party)
         return said
 

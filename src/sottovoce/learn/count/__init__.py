@@ -5,7 +5,7 @@ few votes (`_votes`), each peer adds up those of its documents and its share of 
 the sum over all peers is opened. `_recipe` says how many votes, how much noise, and how many peers
 may drop out or collude; `_promise` what then holds, `_spend` that it is paid for before noise is
 drawn, `_sum` how the parties add, `_opened` what comes out. `_topics` and `_classes` read
-topics and a classifier from it, `_forecast` says beforehand how much they will show.
+topics and a classifier from it.
 
 Who sees what. The coordinator and every peer see the opened sum, which is pure differentially
 private for adding or removing a whole document. Nobody sees a peer's own sum, or how many documents
@@ -17,34 +17,29 @@ from typing import TYPE_CHECKING
 from sottovoce._lazy import attach
 
 __all__ = [
-    "CountForecast",
     "CountedClassifier",
     "CountedTopics",
     "TogetherCounts",
     "count_together",
     "counted_classifier",
     "counted_topics",
-    "forecast_count",
 ]
 
 if TYPE_CHECKING:
     from sottovoce.learn._count_together import count_together
     from sottovoce.learn.count._classes import CountedClassifier, counted_classifier
-    from sottovoce.learn.count._forecast import CountForecast, forecast_count
     from sottovoce.learn.count._opened import TogetherCounts
     from sottovoce.learn.count._topics import CountedTopics, counted_topics
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "CountForecast": "sottovoce.learn.count._forecast",
             "CountedClassifier": "sottovoce.learn.count._classes",
             "CountedTopics": "sottovoce.learn.count._topics",
             "TogetherCounts": "sottovoce.learn.count._opened",
             "count_together": "sottovoce.learn._count_together",
             "counted_classifier": "sottovoce.learn.count._classes",
             "counted_topics": "sottovoce.learn.count._topics",
-            "forecast_count": "sottovoce.learn.count._forecast",
         },
         extra="learn",
     )

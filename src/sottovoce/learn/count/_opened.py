@@ -20,6 +20,7 @@ from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
 from sottovoce.learn.count._promise import promised
 from sottovoce.learn.count._recipe import CountRecipe, What, cells_of
+from sottovoce.privacy._exact import read_kept
 from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.shares import SharesLaw
 
@@ -155,8 +156,11 @@ class TogetherCounts:
         return int(np.argmax(beyond <= 1 - level))
 
     def rows(self, level: float = 0.95, most: int | None = None) -> list[dict[str, Any]]:
-        """Cells in words, the largest first: their votes and intervals for what was voted."""
-        margin = self.margin(level)
+        """Cells in words, the largest first: their votes and intervals for what was voted.
+
+        All intervals hold at once with ``level``, whichever cells are shown.
+        """
+        margin = self.margin(1 - (1 - level) / self.totals.size)
         order = np.argsort(-self.totals, kind="stable")
         shown = [at for at in order.tolist() if not self._counts_documents(at)]
         return [
@@ -266,7 +270,7 @@ def _read_recipe(record: Mapping[str, Value]) -> CountRecipe:
     return CountRecipe(
         what,
         codec.item(record, "votes", int),
-        Fraction(codec.item(record, "epsilon", str)),
+        read_kept(codec.item(record, "epsilon", str), "epsilon"),
         codec.item(record, "drop", int),
         codec.item(record, "collude", int),
         bound[0] if bound else None,

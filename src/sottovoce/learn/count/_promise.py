@@ -4,12 +4,13 @@
 its vector: 2 epsilon for one changed word, as for all of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import get_args
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count._recipe import LARGEST_EPSILON, MOST_VOTES, CountRecipe, What
 from sottovoce.privacy._exact import Exact, positive, text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy._records import to_record
@@ -47,17 +48,25 @@ class CountTrust:
         peers: those whose noise it counts on, itself among them.
         drop: how many of them may be lost.
         collude: how many of them may work against it.
-        most_epsilon: the most that it takes part in; None: as its ledger allows.
+        most_epsilon: the most of one document in one count.
         labels: those of its documents, the only ones that it is counted by; none: it is not counted
             by label. Were any list taken, whoever proposes one after another would learn by
             refusals which labels there are, and pay nothing.
+        most_votes: of one document.
+        most_of_a_user: how many documents of a user may vote; None: all.
+        what: the kinds of counts.
+        declared: whether also by words that documents chose.
     """
 
     peers: tuple[str, ...]
     drop: int = 0
     collude: int = 1
-    most_epsilon: Fraction | None = None
+    most_epsilon: Fraction = Fraction(2 * LARGEST_EPSILON)
     labels: tuple[str, ...] = ()
+    most_votes: int = MOST_VOTES
+    most_of_a_user: int | None = None
+    what: tuple[What, ...] = get_args(What)
+    declared: bool = True
 
     def check(self, name: str, peers: Iterable[str], recipe: CountRecipe) -> None:
         """Refuse a roster with others, and terms with another h.
@@ -79,12 +88,22 @@ class CountTrust:
                 f"{recipe.drop}, collude {recipe.collude}); agree on these."
             )
         recipe.check_parties(len(listed))
-        promise = promised(recipe, len(listed))
-        if self.most_epsilon is not None and promise.document_epsilon > self.most_epsilon:
-            raise ParameterError(
-                f"{name} counts at epsilon up to {text_up(self.most_epsilon)}, got "
-                f"{text_up(promise.document_epsilon)} for a whole document."
-            )
+        for wrong in self._beyond_limits(recipe, promised(recipe, len(listed))):
+            raise ParameterError(f"{name} counts {wrong}; see [count_with] in its party.toml.")
+
+    def _beyond_limits(self, recipe: CountRecipe, promise: WholeDocument) -> Iterator[str]:
+        epsilon, bound = promise.document_epsilon, recipe.documents_per_user
+        if recipe.what not in self.what:
+            yield f"{' and '.join(self.what) or 'nothing'}, got {recipe.what}"
+        if epsilon > self.most_epsilon:
+            most = text_up(self.most_epsilon)
+            yield f"at epsilon up to {most}, got {text_up(epsilon)} for a whole document"
+        if recipe.votes > self.most_votes:
+            yield f"up to {self.most_votes} votes of a document, got {recipe.votes}"
+        if self.most_of_a_user is not None and not (bound and bound <= self.most_of_a_user):
+            yield f"up to {self.most_of_a_user} documents of a user, got {bound or 'all of them'}"
+        if recipe.declared and not self.declared:
+            yield "by public words alone, got words that documents chose"
 
     def check_labels(self, name: str, labels: Iterable[str]) -> None:
         """Refuse other labels than this peer's own, whatever its documents have."""

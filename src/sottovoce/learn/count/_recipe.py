@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from sottovoce.errors import ParameterError, check_choice
 from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 from sottovoce.learn._wire._refusals import TooFewPartiesError
-from sottovoce.privacy._exact import Exact, exact
+from sottovoce.privacy._exact import whole_number
 from sottovoce.privacy.shares._law import SMALLEST_RATE
 
 What: TypeAlias = Literal["words", "pairs"]
@@ -53,8 +53,9 @@ class CountRecipe:
     def __post_init__(self) -> None:
         check_choice("what", self.what, get_args(What))
         bound = self.documents_per_user
+        # Votes of half a one more than S would cost more than epsilon.
         for name in ("votes", "drop", "collude", *(() if bound is None else _BOUND)):
-            object.__setattr__(self, name, _whole(getattr(self, name), name))
+            object.__setattr__(self, name, whole_number(getattr(self, name), name))
         fewest = 2 if self.what == "words" else 1
         if not fewest <= self.votes <= MOST_VOTES:
             why = ", one for the document and one for a word" if self.what == "words" else ""
@@ -116,14 +117,6 @@ class CountRecipe:
                 f"apart if {self.drop} may drop out, which must be more than collude, got "
                 f"{self.collude}; lower drop or collude, or add peers."
             )
-
-
-def _whole(given: Exact, name: str) -> int:
-    """As Python has whole numbers: votes of half a one more than S would cost more than epsilon."""
-    number = exact(given, name)
-    if number.denominator != 1:
-        raise ParameterError(f"{name} must be a whole number, got {given}.")
-    return int(number)
 
 
 def cells_of(what: What, words: int, labels: int) -> int:

@@ -134,7 +134,7 @@ def count_leakage(recipe: CountRecipe, parties: int) -> Leakage:
         Learns("anybody, from any number of counts", "what their epsilons allow, added up"),
         Learns(
             "a peer that adds false votes, or none of its noise",
-            "nothing more of others' documents; the sum is then wrong by what it added",
+            "nothing more of others' documents; no votes are checked: one liar decides the result",
         ),
         Learns("everyone, for certain", promise.in_words()),
     )

@@ -42,11 +42,11 @@ def check_room(solve: HiddenSolve) -> None:
 
 
 def checked_penalty(terms: TrainingTerms) -> float:
-    """Lambda, which the hidden mode takes as agreed: to choose it would open every fold."""
+    """Lambda, which the hidden mode takes as agreed: it is chosen from sums that are not opened."""
     if terms.recipe.penalty is None or terms.recipe.statistics != "exact":
         raise ParameterError(
             "the hidden mode needs a penalty that is agreed on, and exact statistics: choosing "
-            "the penalty by cross-validation would open the folds' sums."
+            "the penalty would open the sums."
         )
     return terms.recipe.penalty
 

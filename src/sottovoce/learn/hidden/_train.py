@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sottovoce.errors import InputError
+from sottovoce.learn._alike import told_alike
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.key_files import (
@@ -36,6 +37,8 @@ from sottovoce.learn.hidden._told import (
     told_summand,
 )
 from sottovoce.learn.open._train import (
+    KEPT_STAGES,
+    MOMENT_STAGES,
     feature_agreement_coordinator,
     feature_agreement_peer,
     moments_stage,
@@ -60,10 +63,8 @@ SHARERS = (("coordinator's share", COORDINATOR), ("key holder's share", KEY_HOLD
 STAGES = (
     "data",
     "features",
-    "agreed",
-    "support",
-    "kept",
-    "moments",
+    *KEPT_STAGES,
+    *MOMENT_STAGES,
     "shape",
     "key",
     "summands",
@@ -166,7 +167,7 @@ class HiddenPeer(Staged):
         tag: dict[str, Value] = {"tag": data.tag}
         pieces = dict.fromkeys((COORDINATOR, KEY_HOLDER), tag)
         yield Stage("data", lambda s: Teller(self.name, s, "data", pieces))
-        yield from feature_agreement_peer(self.name, terms, data)
+        yield from feature_agreement_peer(self.name, data)
         supported = yield from support_peer(self.name, terms, data, known)
         self.data = data = supported.data
         kept, peers = supported.kept, supported.peers
@@ -174,6 +175,8 @@ class HiddenPeer(Staged):
         stage = moments_stage(terms, kept, peers)
         made = stage.peer(self.name, data.identity, data.moments(kept), known)
         summed = yield Stage("moments", made)
+        same = told_alike(terms, "moments", peers, summed.total)
+        yield from same.party(self.name, data.identity)
         standard = told_standard(stage, summed.total, kept)
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
@@ -257,6 +260,7 @@ class HiddenCoordinator(Staged):
         self.survivors = peers
         stage = moments_stage(terms, kept, peers)
         summed = yield Stage("moments", stage.adder(known))
+        yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
         self.standard = told_standard(stage, summed.total, kept)
         self.solve = solve = hidden_solve(terms, self.standard, peers)
         self.features = kept.width

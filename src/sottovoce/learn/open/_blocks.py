@@ -2,8 +2,8 @@
 
 Private Text Classification, Protocol 2 with Definition 3. All peers share some features, and each
 has more of its own. Blocks are rows with equal shared features and label; of each block with at
-least five rows (in a fold, where folds are opened) a peer gives the sum of y x over its own
-features. Side by side these are the rados, and eq. 14 follows.
+least five rows a peer gives the sum of y x over its own features. Side by side these are the rados,
+and eq. 14 follows.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,12 @@ from sottovoce.learn._rados.blocks import (
     BLOCK_PENALTIES,
     BlockName,
     PeerBlocks,
-    local_fold_blocks,
     local_trial_errors,
     peer_blocks,
 )
 from sottovoce.learn._rados.learners import block_minimiser
 from sottovoce.learn._rados.rados import RadoMoments
-from sottovoce.learn._ridge import LinearModel, penalty_from_errors
+from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
 STAGES = (
     "features",
-    "agreed",
     "layout",
     "blocks",
     "common",
@@ -116,15 +114,9 @@ class BlockData:
         own = np.flatnonzero(data.has & ~np.isin(np.arange(data.has.size), shared))
         return cls(data.rows[:, shared], data.rows[:, own], data.signs, data.identity)
 
-    def blocks(self, folds: int) -> list[PeerBlocks]:
-        """Its blocks, for each fold that will be opened."""
-        if folds == 1:
-            return [peer_blocks(self.shared, self.own, self.signs)]
-        return local_fold_blocks(self.shared, self.own, self.signs, self.folds(folds), folds)
-
-    def folds(self, number: int) -> NDArray[np.int64]:
-        """Row i is in fold i modulo ``number``."""
-        return np.arange(len(self.signs)) % number
+    def blocks(self) -> PeerBlocks:
+        """Its blocks of enough rows."""
+        return peer_blocks(self.shared, self.own, self.signs)
 
 
 class BlockPeer(Staged):
@@ -141,14 +133,13 @@ class BlockPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, BlockData.of(self.data, self._shared)
-        folds = terms.recipe.opened_folds
-        yield from feature_agreement_peer(self.name, terms, self.data)
+        yield from feature_agreement_peer(self.name, self.data)
         told = yield Stage("layout", self._listening("layout"))
         layout = told_layout(told.heard[COORDINATOR], len(self._shared), terms)
         if layout.own[self.name] != data.own.shape[1]:
             raise DamagedMessageError(f"the layout must have as many features of {self.name}'s.")
-        blocks = data.blocks(folds)
-        names: dict[str, Value] = {"names": tuple(_table(part) for part in blocks)}
+        blocks = data.blocks()
+        names: dict[str, Value] = {"names": _table(tuple(sorted(blocks.sums)), layout)}
         yield Stage("blocks", lambda s: Teller(self.name, s, "blocks", {COORDINATOR: names}))
         told = yield Stage("common", self._listening("common"))
         common = _names(told.heard[COORDINATOR].array("names", "<f8", ndim=2), layout)
@@ -157,11 +148,11 @@ class BlockPeer(Staged):
         yield Stage("rados", stage.peer(self.name, data.identity, values))
         if terms.recipe.penalty is None:
             told = yield Stage("trials", self._listening("trials"))
-            trials = told_trials(told.heard[COORDINATOR], folds, layout)
+            thetas = told_trials(told.heard[COORDINATOR], layout)
             columns = np.concatenate([np.arange(layout.shared), layout.places(self.name)])
             rows = np.hstack([data.shared, data.own])
-            errors = local_trial_errors(trials, columns, rows, data.signs, data.folds(folds))
-            stage = error_stage(terms, len(trials))
+            errors = local_trial_errors(thetas, columns, rows, data.signs)
+            stage = error_stage(terms)
             yield Stage("errors", stage.peer(self.name, data.identity, errors))
         told = yield Stage("model", self._listening("model"))
         self.model, self.penalty = told_model(told.heard[COORDINATOR], layout.width)
@@ -182,33 +173,32 @@ class BlockCoordinator(Staged):
         self.holdings: dict[str, Floats] = {}
 
     def _script(self) -> Script:
-        terms = self.terms
-        folds, peers = terms.recipe.opened_folds, terms.peers
+        terms, peers = self.terms, self.terms.peers
         self.holdings = yield from feature_agreement_coordinator(terms)
         held = {name: np.asarray(has, bool) for name, has in self.holdings.items()}
         layout, order = block_layout(held, self._shared)
         yield Stage("layout", self._telling("layout", {"own": dict(layout.own)}))
         heard = yield Stage("blocks", lambda s: Listener(COORDINATOR, s, "blocks", peers))
-        given = {peer: told_blocks(heard.heard[peer], folds, layout) for peer in peers}
+        given = {peer: told_blocks(heard.heard[peer], layout) for peer in peers}
         common = common_blocks(given)
-        piece: dict[str, Value] = {"names": np.array([[*s, float(y)] for s, y in common])}
+        piece: dict[str, Value] = {"names": _table(common, layout)}
         yield Stage("common", self._telling("common", piece))
         stage = rado_stage(terms, layout, len(common))
         summed = yield Stage("rados", stage.adder())
-        sums = stage.numbers.decode(summed.total).reshape(folds, len(common), layout.width)
-        sets = OpenedBlocks(common, given, sums, layout)
+        sums = stage.numbers.decode(summed.total).reshape(len(common), layout.width)
+        rados = opened_rados(common, sums, layout)
         if terms.recipe.penalty is None:
-            trials = sets.trials(folds)
-            numbers: dict[str, Value] = {"thetas": np.array(list(trials.values()))}
+            thetas = [solved_blocks(rados, penalty) for penalty in BLOCK_PENALTIES]
+            numbers: dict[str, Value] = {"thetas": np.array(thetas)}
             yield Stage("trials", self._telling("trials", numbers))
-            stage = error_stage(terms, len(trials))
+            stage = error_stage(terms)
             summed = yield Stage("errors", stage.adder())
             errors = stage.numbers.decode(summed.total)
-            self.penalty = penalty_from_errors(trials, errors).penalty
+            self.penalty = BLOCK_PENALTIES[int(errors.argmin())]
         else:
             self.penalty = terms.recipe.penalty
         theta = np.zeros(layout.width)
-        theta[order] = sets.solved(range(folds), self.penalty)
+        theta[order] = solved_blocks(rados, self.penalty)
         self.model = LinearModel(theta, 0.0)
         yield Stage("model", self._telling("model", model_piece(self.model, self.penalty)))
 
@@ -217,91 +207,56 @@ class BlockCoordinator(Staged):
         return lambda s: Teller(COORDINATOR, s, kind, pieces)
 
 
-@dataclass(frozen=True)
-class OpenedBlocks:
-    """What the coordinator has: sums over all peers of their lifted blocks, by fold."""
-
-    names: tuple[BlockName, ...]
-    given: Mapping[str, list[frozenset[BlockName]]]
-    sums: Floats
-    layout: BlockLayout
-
-    def solved(self, folds: "range | list[int]", penalty: float) -> Floats:
-        """Theta from the blocks of some folds: (B B' + n lambda I)^-1 B 1 (eq. 14)."""
-        moments = RadoMoments.of(self._rados(list(folds)))
-        return block_minimiser(moments, np.full(moments.width, penalty))
-
-    def trials(self, folds: int) -> dict[tuple[float, int], Floats]:
-        """The classifier of every candidate without each fold."""
-        without = [[other for other in range(folds) if other != k] for k in range(folds)]
-        return {
-            (penalty, k): self.solved(without[k], penalty)
-            for penalty in BLOCK_PENALTIES
-            for k in range(folds)
-        }
-
-    def _rados(self, folds: list[int]) -> Floats:
-        """Blocks that every peer gave in some of these folds; a lacking one is left out."""
-        rows = []
-        for at, (values, sign) in enumerate(self.names):
-            everybody = all(
-                any(self.names[at] in given[k] for k in folds) for given in self.given.values()
-            )
-            if everybody:
-                rado = self.sums[folds, at].sum(axis=0)
-                rado[: self.layout.shared] = self.layout.alpha * sign * np.array(values)
-                rows.append(rado)
-        if not rows:
-            raise InputError(
-                "no block is large enough at every peer; share fewer or coarser features."
-            )
-        return np.array(rows)
+def opened_rados(names: tuple[BlockName, ...], sums: Floats, layout: BlockLayout) -> Floats:
+    """The rados from sums over all peers of their lifted blocks: the shared features beside."""
+    shared = [layout.alpha * sign * np.array(values) for values, sign in names]
+    return np.hstack([shared, sums[:, layout.shared :]])
 
 
-def common_blocks(given: Mapping[str, list[frozenset[BlockName]]]) -> tuple[BlockName, ...]:
-    """Blocks that every peer gave in some fold."""
-    each = [frozenset.union(*folds) for folds in given.values()]
-    found = tuple(sorted(frozenset.intersection(*each)))
+def solved_blocks(rados: Floats, penalty: float) -> Floats:
+    """Theta from rados, the columns of B: (B B' + n lambda I)^-1 B 1 (eq. 14)."""
+    moments = RadoMoments.of(rados)
+    return block_minimiser(moments, np.full(moments.width, penalty))
+
+
+def common_blocks(given: Mapping[str, frozenset[BlockName]]) -> tuple[BlockName, ...]:
+    """Blocks that every peer gave: without a peer's part its features would pass for zero."""
+    found = tuple(sorted(frozenset.intersection(*given.values())))
     if not found:
         raise InputError("no block is large enough at every peer; share fewer or coarser features.")
     return found
 
 
 def lifted_blocks(
-    blocks: list[PeerBlocks], names: tuple[BlockName, ...], layout: BlockLayout, peer: str
+    blocks: PeerBlocks, names: tuple[BlockName, ...], layout: BlockLayout, peer: str
 ) -> Floats:
     """A peer's summand: its sums in its own places, zero elsewhere.
 
     Private Text Classification, Definition 3: lift.
     """
-    lifted = np.zeros((len(blocks), len(names), layout.width))
-    for fold, part in enumerate(blocks):
-        for at, name in enumerate(names):
-            if name in part.sums:
-                lifted[fold, at, layout.places(peer)] = part.sums[name]
+    lifted = np.zeros((len(names), layout.width))
+    for at, name in enumerate(names):
+        if name in blocks.sums:
+            lifted[at, layout.places(peer)] = blocks.sums[name]
     return lifted
 
 
 def rado_stage(terms: TrainingTerms, layout: BlockLayout, blocks: int) -> SumStage:
     """The sum of all peers' lifted blocks."""
-    size = terms.recipe.opened_folds * blocks * layout.width
-    return SumStage(terms, size, terms.numbers(), terms.peers)
+    return SumStage(terms, blocks * layout.width, terms.numbers(), terms.peers)
 
 
-def error_stage(terms: TrainingTerms, trials: int) -> SumStage:
-    """Rows, and every candidate's errors."""
-    return SumStage(terms, 1 + trials, terms.counts(), terms.peers)
+def error_stage(terms: TrainingTerms) -> SumStage:
+    """Every candidate's errors."""
+    return SumStage(terms, len(BLOCK_PENALTIES), terms.counts(), terms.peers)
 
 
-def told_trials(
-    message: Message, folds: int, layout: BlockLayout
-) -> dict[tuple[float, int], Floats]:
+def told_trials(message: Message, layout: BlockLayout) -> Floats:
     """The candidates' classifiers."""
-    keys = [(penalty, k) for penalty in BLOCK_PENALTIES for k in range(folds)]
     thetas = message.array("thetas", "<f8", ndim=2)
-    if thetas.shape != (len(keys), layout.width):
-        raise DamagedMessageError("a classifier must come for every candidate and fold.")
-    return dict(zip(keys, thetas, strict=True))
+    if thetas.shape != (len(BLOCK_PENALTIES), layout.width):
+        raise DamagedMessageError("a classifier must come for every candidate.")
+    return thetas
 
 
 def told_layout(message: Message, shared: int, terms: TrainingTerms) -> BlockLayout:
@@ -316,17 +271,14 @@ def told_layout(message: Message, shared: int, terms: TrainingTerms) -> BlockLay
     return layout
 
 
-def told_blocks(message: Message, folds: int, layout: BlockLayout) -> list[frozenset[BlockName]]:
-    """Which blocks a peer gives, by fold."""
-    tables = message.item("names", tuple)
-    if len(tables) != folds or not all(isinstance(table, np.ndarray) for table in tables):
-        raise DamagedMessageError(f"blocks must be named for each of {folds} folds.")
-    return [frozenset(_names(np.asarray(table), layout)) for table in tables]
+def told_blocks(message: Message, layout: BlockLayout) -> frozenset[BlockName]:
+    """Which blocks a peer gives."""
+    return frozenset(_names(message.array("names", "<f8", ndim=2), layout))
 
 
-def _table(blocks: PeerBlocks) -> Floats:
-    rows = [[*values, float(sign)] for values, sign in sorted(blocks.sums)]
-    return np.array(rows).reshape(len(rows), blocks.shared_width + 1)
+def _table(names: tuple[BlockName, ...], layout: BlockLayout) -> Floats:
+    rows = [[*values, float(sign)] for values, sign in names]
+    return np.array(rows).reshape(len(rows), layout.shared + 1)
 
 
 def _names(table: Floats, layout: BlockLayout) -> tuple[BlockName, ...]:

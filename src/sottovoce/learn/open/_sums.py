@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.learn._opened_among import Among
@@ -11,7 +12,8 @@ from sottovoce.learn._sums._fixed import FixedPoint
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._sums.mask_peer import MaskPeer
 from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn._sums.weights import SummandWeights
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, SumWay, TrainingTerms
 from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.stages import PartyMaker
 
@@ -33,6 +35,9 @@ class SumStage:
         everyone: whether all of ``peers`` must stay, as they must once features were chosen by
             what all of them have.
         told: whether peers are told the sum.
+        way: how it is added up; None: as the recipe says.
+        context: what peers sign with the keys of their masks, besides the sum's session.
+        weights: how much each summand may weigh, where that is checked.
     """
 
     terms: TrainingTerms
@@ -41,6 +46,14 @@ class SumStage:
     peers: tuple[str, ...]
     everyone: bool = True
     told: bool = False
+    context: bytes = b""
+    way: SumWay | None = None
+    weights: SummandWeights | None = None
+
+    @property
+    def masks(self) -> bool:
+        """Whether the sum is under masks."""
+        return (self.way or self.terms.recipe.way) == "masks"
 
     def peer(
         self,
@@ -50,12 +63,13 @@ class SumStage:
         known: "KnownKeys | None" = None,
         among: Among | None = None,
     ) -> PartyMaker:
-        """The machine of a peer with these values.
+        """The machine of a peer with these values, or words modulo 2^64 as they are.
 
         ``known`` are keys that it has checked before, ``among`` what it makes of who is left.
         """
-        summand = self.numbers.encode(values).ravel()
-        if self.terms.recipe.way == "masks":
+        given = np.asarray(values)
+        summand = given if given.dtype == np.uint64 else self.numbers.encode(given).ravel()
+        if self.masks:
             return lambda session: MaskPeer(
                 name, self._masked(session), identity, summand, among=among
             )
@@ -69,7 +83,7 @@ class SumStage:
 
     def adder(self, known: "KnownKeys | None" = None) -> PartyMaker:
         """The machine of the coordinator."""
-        if self.terms.recipe.way == "masks":
+        if self.masks:
             return lambda session: MaskServer(self._masked(session))
 
         def made(session: bytes) -> Party:
@@ -99,6 +113,8 @@ class SumStage:
             threshold=len(self.peers) if self.everyone else 0,
             allow_two=self.terms.recipe.allow_two,
             told=self.told,
+            context=self.context or self.terms.digest,
+            weights=self.weights,
         )
 
     def _packed(self, session: bytes) -> "PackedSum":

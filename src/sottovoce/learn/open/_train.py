@@ -11,22 +11,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sottovoce._arrays import Floats
-from sottovoce.learn._examples import symmetric
-from sottovoce.learn._label_sums import (
-    label_vector_size,
-    penalties_of_labels,
-    sums_of_labels,
-)
+from sottovoce.learn._alike import alike_stages, told_alike
+from sottovoce.learn._label_sums import label_vector_size, sums_of_labels
 from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
-from sottovoce.learn._rados.rados import RadoMoments, vector_size
-from sottovoce.learn._ridge import LinearModel, Standard, lifted, ridge_of_labels
+from sottovoce.learn._opened_bits import OpenedLimit
+from sottovoce.learn._rados.learners import rado_solutions
+from sottovoce.learn._rados.rados import vector_size
+from sottovoce.learn._ridge import (
+    LinearModel,
+    Standard,
+    lifted,
+    likeliest_penalties,
+    ridge_of_labels,
+)
 from sottovoce.learn._sums._fixed import Ring
 from sottovoce.learn._support import (
     Flags,
     KeptFeatures,
     check_label_support,
-    kept_from_fold_sums,
+    kept_from_sums,
     support_size,
 )
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
@@ -34,6 +37,14 @@ from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementErr
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
+from sottovoce.learn.open._guard import (
+    GUARD_STAGES,
+    Guarded,
+    guard_coordinator,
+    guard_key_holder,
+    guard_peer,
+)
+from sottovoce.learn.open._plausible import check_total, weights_of_documents
 from sottovoce.learn.open._sums import SumStage
 
 if TYPE_CHECKING:
@@ -41,7 +52,10 @@ if TYPE_CHECKING:
     from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 
 
-STAGES = ("features", "agreed", "support", "kept", "moments", "statistics", "model")
+KEPT = "kept features"
+KEPT_STAGES = ("support", "kept", *alike_stages(KEPT))
+MOMENT_STAGES = ("moments", *alike_stages("moments"))
+STAGES = ("features", *KEPT_STAGES, *GUARD_STAGES, *MOMENT_STAGES, "statistics", "model")
 
 
 class SolvedClassifier(NamedTuple):
@@ -55,6 +69,7 @@ class _EndingWithClassifiers(Staged):
     """A party that has the classifiers at the end."""
 
     solved: list[SolvedClassifier]
+    guarded: Guarded | None = None
 
     @property
     def model(self) -> LinearModel | None:
@@ -80,16 +95,20 @@ class TrainingPeer(_EndingWithClassifiers):
     def _script(self) -> Script:
         terms, data = self.terms, self.data
         known: dict[int, PublicKey] = {}
-        yield from feature_agreement_peer(self.name, terms, data)
+        yield from feature_agreement_peer(self.name, data)
         supported = yield from support_peer(self.name, terms, data, known)
         self.data = data = supported.data
-        self.kept, peers = supported.kept, supported.peers
-        self.survivors = peers
+        peers = self.survivors = supported.peers
+        guarding = guard_peer(self.name, terms, data, supported.kept, peers, known)
+        self.guarded = yield from guarding
+        self.kept = self.guarded.kept
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, self.kept, peers)
             made = stage.peer(self.name, data.identity, data.moments(self.kept), known)
             summed = yield Stage("moments", made)
+            same = told_alike(terms, "moments", peers, summed.total)
+            yield from same.party(self.name, data.identity)
             standard = told_standard(stage, summed.total, self.kept)
         stage = statistics_stage(terms, self.kept, peers)
         values = local_statistics(data, terms, self.kept, standard)
@@ -101,9 +120,9 @@ class TrainingPeer(_EndingWithClassifiers):
 class TrainingCoordinator(_EndingWithClassifiers):
     """Adds what it cannot read, solves the opened aggregate and tells everybody theta."""
 
-    def __init__(self, terms: TrainingTerms) -> None:
+    def __init__(self, terms: TrainingTerms, limit: OpenedLimit | None = None) -> None:
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
-        self.terms = terms
+        self.terms, self._limit = terms, limit or OpenedLimit()
         self.solved = []
         self.holdings: dict[str, Floats] = {}
         self.survivors: tuple[str, ...] = ()
@@ -112,16 +131,22 @@ class TrainingCoordinator(_EndingWithClassifiers):
         terms = self.terms
         known: dict[int, PublicKey] = {}
         self.holdings = yield from feature_agreement_coordinator(terms)
-        kept, peers = yield from support_coordinator(terms, known)
+        supported, peers = yield from support_coordinator(terms, known)
         self.survivors = peers
+        guarding = guard_coordinator(terms, supported, peers, self._limit, known)
+        self.guarded = yield from guarding
+        kept = self.guarded.kept
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, kept, peers)
             summed = yield Stage("moments", stage.adder(known))
+            yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
             standard = told_standard(stage, summed.total, kept)
         stage = statistics_stage(terms, kept, peers)
         summed = yield Stage("statistics", stage.adder(known))
         opened = stage.numbers.decode(summed.total)
+        if standard is None:
+            check_total(opened, terms, kept, peers)
         solved = solved_statistics(opened, terms, kept, standard)
         self.solved = [SolvedClassifier(lifted(each.model, kept), each.penalty) for each in solved]
         piece = models_piece(self.solved)
@@ -132,9 +157,11 @@ class TrainingCoordinator(_EndingWithClassifiers):
 class TrainingKeyHolder(Staged):
     """Hands out its public key, and opens sums over all peers; it sees no other ciphertext."""
 
-    def __init__(self, terms: TrainingTerms, key: "PrivateKey") -> None:
+    def __init__(
+        self, terms: TrainingTerms, key: "PrivateKey", limit: OpenedLimit | None = None
+    ) -> None:
         super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
-        self.terms, self._key = terms, key
+        self.terms, self._key, self._limit = terms, key, limit or OpenedLimit()
         self.survivors: tuple[str, ...] = ()
 
     def _script(self) -> Script:
@@ -142,43 +169,35 @@ class TrainingKeyHolder(Staged):
         summed = yield Stage("support", support_stage(terms).opener(key))
         kept = opened_columns(supported_features(summed.total, terms), terms)
         peers = self.survivors = summed.survivors
+        guarded = yield from guard_key_holder(terms, kept, peers, self._limit, key)
+        kept = guarded.kept
         if terms.recipe.statistics == "rados":
             yield Stage("moments", moments_stage(terms, kept, peers).opener(key, proven=True))
         yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key, proven=True))
 
 
-def feature_agreement_peer(
-    name: str, terms: TrainingTerms, data: LocalData
-) -> Generator[Stage, Any, None]:
-    """Send f_p and what the peer means by its features; go on when everybody means the same.
+def feature_agreement_peer(name: str, data: LocalData) -> Generator[Stage, Any, None]:
+    """Send f_p; everybody has signed already what the features are.
 
     Private Text Classification, Protocol 2: f_p to the coordinator.
     """
-    piece: dict[str, Value] = {"digest": terms.digest, "has": data.has}
+    piece: dict[str, Value] = {"has": data.has}
     yield Stage("features", lambda s: Teller(name, s, "features", {COORDINATOR: piece}))
-    told = yield Stage("agreed", lambda s: Listener(name, s, "agreed", [COORDINATOR]))
-    _check_digest(told.heard[COORDINATOR], terms)
 
 
 def feature_agreement_coordinator(
     terms: TrainingTerms,
 ) -> Generator[Stage, Any, dict[str, Floats]]:
-    """Hear every peer's f_p; refuse peers that mean different features."""
+    """Hear every peer's f_p."""
     heard = yield Stage("features", lambda s: Listener(COORDINATOR, s, "features", terms.peers))
-    for message in heard.heard.values():
-        _check_digest(message, terms)
-    holdings = {
-        peer: _holding(message, len(terms.features)) for peer, message in heard.heard.items()
-    }
-    pieces: dict[str, dict[str, Value]] = {peer: {"digest": terms.digest} for peer in terms.peers}
-    yield Stage("agreed", lambda s: Teller(COORDINATOR, s, "agreed", pieces))
-    return holdings
+    width = len(terms.features)
+    return {peer: _holding(message, width) for peer, message in heard.heard.items()}
 
 
 def support_stage(terms: TrainingTerms) -> SumStage:
     """How many documents use each feature; who is told the sum decides what may be opened."""
     recipe = terms.recipe
-    size = support_size(recipe.fewest_documents) * terms.counted_columns * recipe.opened_folds
+    size = support_size(recipe.fewest_documents) * terms.counted_columns
     return SumStage(terms, size, terms.counts(), terms.peers, everyone=False)
 
 
@@ -194,15 +213,14 @@ def support_peer(
     name: str, terms: TrainingTerms, data: LocalData, known: "KnownKeys | None" = None
 ) -> Generator[Stage, Any, Supported]:
     """Add one's support, and hear which features are kept; no peer hears a count."""
-    recipe = terms.recipe
-    folds, fewest = recipe.opened_folds, recipe.fewest_documents
-    support = data.support(folds, fewest, labels=terms.opens_labels)
+    support = data.support(terms.recipe.fewest_documents, labels=terms.opens_labels)
     made = support_stage(terms).peer(name, data.identity, support, known, data.among)
     summed = yield Stage("support", made)
     told = yield Stage("kept", lambda s: Listener(name, s, "kept", [COORDINATOR]))
     decided = told.heard[COORDINATOR].array("kept", "|b1")
     if decided.size != terms.counted or not decided.any():
         raise DamagedMessageError(f"of {terms.counted} features some must be kept.")
+    yield from told_alike(terms, KEPT, summed.survivors, decided).party(name, data.identity)
     return Supported(data.restricted(decided), opened_columns(decided, terms), summed.survivors)
 
 
@@ -215,6 +233,7 @@ def support_coordinator(
     piece: dict[str, Value] = {"kept": decided}
     pieces = dict.fromkeys(summed.survivors, piece)
     yield Stage("kept", lambda s: Teller(COORDINATOR, s, "kept", pieces))
+    yield from told_alike(terms, KEPT, summed.survivors, decided).party(COORDINATOR)
     return opened_columns(decided, terms), summed.survivors
 
 
@@ -236,9 +255,10 @@ def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str,
     if terms.recipe.statistics == "rados":
         d = kept.width + 1
         size = vector_size(d) - 1 + (terms.classifiers - 1) * d
-    else:
-        size = kept.folds * label_vector_size(kept.width, terms.classifiers)
-    return SumStage(terms, size, terms.numbers(), peers)
+        return SumStage(terms, size, terms.numbers(), peers)
+    size = label_vector_size(kept.width, terms.classifiers)
+    weights = weights_of_documents(terms, kept, peers)
+    return SumStage(terms, size, terms.numbers(), peers, weights=weights)
 
 
 def supported_features(total: Ring, terms: TrainingTerms) -> Flags:
@@ -248,21 +268,18 @@ def supported_features(total: Ring, terms: TrainingTerms) -> Flags:
     """
     recipe = terms.recipe
     documents, peers = recipe.fewest_documents, recipe.fewest_peers
-    shape = (recipe.opened_folds, support_size(documents), -1)
-    supports = terms.counts().decode(total).reshape(shape)
-    features, labels = np.split(supports, [terms.counted], axis=2)
+    supports = terms.counts().decode(total).reshape(support_size(documents), -1)
+    features, labels = np.split(supports, [terms.counted], axis=1)
     if terms.opens_labels:
-        by_label = labels.reshape(recipe.opened_folds, -1)
-        check_label_support(by_label, fewest_documents=documents, fewest_peers=peers)
-    by_feature = features.reshape(recipe.opened_folds, -1)
-    return kept_from_fold_sums(by_feature, fewest_documents=documents, fewest_peers=peers).kept
+        check_label_support(labels.ravel(), fewest_documents=documents, fewest_peers=peers)
+    return kept_from_sums(features.ravel(), fewest_documents=documents, fewest_peers=peers).kept
 
 
 def opened_columns(decided: Flags, terms: TrainingTerms) -> KeptFeatures:
     """The columns that are opened: the kept features, or those that kept words add to."""
     mapping = terms.mapping
     kept = decided if mapping is None else mapping.columns_of(decided)
-    return KeptFeatures(kept, folds=terms.recipe.opened_folds)
+    return KeptFeatures(kept)
 
 
 def local_statistics(
@@ -290,40 +307,13 @@ def solved_statistics(
             raise DisagreementError("rados need a penalty that is agreed on beforehand.")
         solutions = rado_solutions(total, standard, recipe.penalty, terms.classifiers)
         return [SolvedClassifier(each, recipe.penalty) for each in solutions]
-    folds, labels = total.reshape(kept.folds, -1), terms.classifiers
-    sums = sums_of_labels(folds.sum(axis=0), kept.width, labels)
-    if recipe.penalty is not None:
-        return [
-            SolvedClassifier(each, recipe.penalty) for each in ridge_of_labels(sums, recipe.penalty)
-        ]
-    chosen = penalties_of_labels(folds, kept.width, labels, penalties=recipe.penalties)
-    penalties = [each.penalty for each in chosen]
+    sums = sums_of_labels(total, kept.width, terms.classifiers)
+    if recipe.penalty is None:
+        penalties = likeliest_penalties(sums, recipe.penalties)
+    else:
+        penalties = [recipe.penalty] * len(sums)
     solved = {penalty: ridge_of_labels(sums, penalty) for penalty in set(penalties)}
     return [SolvedClassifier(solved[penalty][k], penalty) for k, penalty in enumerate(penalties)]
-
-
-def rado_solutions(
-    total: Floats, standard: Standard, penalty: float, labels: int
-) -> list[LinearModel]:
-    """Each label's classifier: one covariance for all, and each further label's shifted mean."""
-    d, rest = standard.width, (labels - 1) * standard.width
-    mean, covariance, shifts = np.split(total, [d, total.size - rest])
-    means = [mean, *(mean + shift for shift in shifts.reshape(-1, d))]
-    return [rado_solution(np.append(each, covariance), standard, penalty) for each in means]
-
-
-def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:
-    """The minimiser of the M-loss of rados of all peers' rows, on the scale of ridge's theta.
-
-    Private Text Classification, Definition 4. The rados came divided by the root of m, the number
-    of rows: that leaves (Cov + (lambda/4) Gamma)^-1 mu over the same root, which is twice ridge's.
-    """
-    d = standard.width
-    mean, covariance = total[:d], symmetric(total[d:], d)
-    moments = RadoMoments(1, mean, covariance + np.outer(mean, mean))
-    weights = confidence_weights(d, low_confidence=[d - 1])
-    theta = m_loss_minimiser(moments, 1, weights, penalty=penalty)
-    return standard.undone(theta / (2 * np.sqrt(standard.count)))
 
 
 def models_piece(solved: list[SolvedClassifier]) -> dict[str, Value]:
@@ -363,14 +353,6 @@ def told_model(message: Message, width: int) -> tuple[LinearModel, float]:
     if coefficients.size != width or numbers.size != 2:  # noqa: PLR2004 - intercept and penalty
         raise DamagedMessageError(f"a classifier of {width} features must come with two numbers.")
     return LinearModel(coefficients, float(numbers[0])), float(numbers[1])
-
-
-def _check_digest(message: Message, terms: TrainingTerms) -> None:
-    if message.item("digest", bytes) != terms.digest:
-        raise DisagreementError(
-            f"{message.sender} and {message.receiver} must agree on the features and the recipe: "
-            "give both the same dictionary and the same options."
-        )
 
 
 def _holding(message: Message, width: int) -> Floats:

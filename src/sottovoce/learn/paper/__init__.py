@@ -11,7 +11,7 @@ under encryption, and the signs of the rows that it asks for.
 
 `_mode` trains and classifies, by sums that go round `_ring`. The rest is the paper's arithmetic
 between one who holds ciphertexts and one who holds the key, of which no other mode makes use:
-`_products`, the exponential and logarithm of `_functions`, `_inverse` and its `_packed` form, and
-made of these `_descent` and the `_rado_solver`. They are the reference that the hidden mode's
-solves (`_solve`) are checked against, and far slower.
+`_products`, the exponential and logarithm of `_functions`, `_inverse`, and made of these `_descent`
+and the `_rado_solver`. They are the reference that the hidden mode's solves (`_solve`) are checked
+against, and far slower.
 """

@@ -42,7 +42,7 @@ from sottovoce.learn.open._train import (
 )
 from sottovoce.learn.paper._ring import CipherRingPeer, RingEnd
 
-TRAINING_STAGES = ("features", "agreed", "key", "moments", "standard", "statistics", "classifier")
+TRAINING_STAGES = ("features", "key", "moments", "standard", "statistics", "classifier")
 THETA_BITS, LARGEST_THETA = 30, 2.0**16
 ROW_BITS, LARGEST_ROW = 24, 2.0**20  # of a row, and of a rado, which is a sum of rows
 
@@ -76,7 +76,7 @@ class PaperPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
-        yield from feature_agreement_peer(self.name, terms, data)
+        yield from feature_agreement_peer(self.name, data)
         told = yield Stage("key", self._listening("key"))
         text = told.heard[COORDINATOR].item("key", str)
         public = public_key_from_text(text, needs_proof=True)

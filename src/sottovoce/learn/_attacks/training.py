@@ -1,0 +1,132 @@
+"""An audit of a whole training: run it here, hear what it opens, and attack that.
+
+Every machine that ends a stage with a `total` has opened it, whatever the mode; so sums that are
+opened tomorrow are heard too, and those that no attack here takes are named.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce._arrays import Floats, Integers
+from sottovoce.learn._attacks.audit import DocumentsRead, audit_openings
+from sottovoce.learn._attacks.opening import OpenedSums
+from sottovoce.learn._examples import symmetric
+from sottovoce.learn._features import Features, TextRecipe, frequent_words
+from sottovoce.learn._label_sums import sums_of_labels
+from sottovoce.learn._rados.rados import vector_size
+from sottovoce.learn._ridge import Standard
+from sottovoce.learn._sums._fixed import Ring
+from sottovoce.learn._support import all_kept
+from sottovoce.learn._train import train
+from sottovoce.learn._trained import TrainedClassifier
+from sottovoce.learn._wire.machine import Party
+from sottovoce.learn._wire.stages import ENDED_STAGES
+from sottovoce.learn.documents import Documents
+
+
+@dataclass(frozen=True)
+class TrainingAudit:
+    """What was read from all that one training opened.
+
+    Attributes:
+        readings: of each opening.
+        unread: opened sums that no attack here takes, such as counts of single words.
+    """
+
+    readings: list[DocumentsRead]
+    unread: list[str]
+
+    @property
+    def holds(self) -> bool:
+        """Whether of six or more words no more was read than guessed, but what many have alike."""
+        counts = [each.read["6 or more"] for each in self.readings]
+        return all(once <= guessed for _, _, guessed, once in counts)
+
+
+def audit_training(
+    documents: Documents,
+    *,
+    peers: int = 4,
+    words: int | Sequence[str] = 1000,
+    known: float = 0.0,
+    seconds: float = 60.0,
+    **options: Any,  # noqa: ANN401 - those of train
+) -> TrainingAudit:
+    """Train on documents dealt out to peers, over a list or their most frequent words, and attack.
+
+    Everybody learns the words, which are public here: the audit is of sums, not of dictionaries.
+    """
+    labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
+    places = [np.arange(len(documents))[k::peers] for k in range(peers)]
+    holders = {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
+    listed = frequent_words(documents.texts, words) if isinstance(words, int) else tuple(words)
+    with heard_totals() as totals:
+        trained = train(holders, words=listed, **options)
+    openings, unread = openings_heard(totals, trained, np.concatenate(places))
+    columns = Features(TextRecipe("given", listed)).rows(documents.texts).T
+    rows, numbers = dict(zip(listed, columns, strict=True)), np.unique(labels, return_inverse=True)
+    readings = audit_openings([openings], rows, numbers[1], known=known, seconds=seconds)
+    return TrainingAudit(readings, unread)
+
+
+@contextmanager
+def heard_totals() -> Iterator[dict[str, Ring]]:
+    """The sums that are opened meanwhile, by the stage in which they are."""
+    totals: dict[str, Ring] = {}
+
+    def hear(_: str, stage: str, machine: Party) -> None:
+        total = getattr(machine, "total", None)
+        if total is not None and total.size:
+            totals[stage] = total
+
+    token = ENDED_STAGES.set(hear)
+    try:
+        yield totals
+    finally:
+        ENDED_STAGES.reset(token)
+
+
+def openings_heard(
+    totals: dict[str, Ring], trained: TrainedClassifier, members: Integers
+) -> tuple[list[OpenedSums], list[str]]:
+    """What of these sums is about documents; and the names of those that no attack here takes."""
+    heard = {stage.rpartition(": ")[2]: total for stage, total in totals.items()}
+    recipe, words = trained.terms.recipe, trained.kept_
+    moments, total = heard.pop("moments", None), heard.pop("statistics", None)
+    numbers = None if total is None else _numbers(total, recipe.fraction_bits)
+    found = []
+    if moments is not None:
+        standard = Standard.of(_numbers(moments, recipe.moment_bits), all_kept(len(words)))
+        found.append(_of_moments(words, standard, numbers, members))
+    elif numbers is not None:
+        labels = 1 if len(trained.classes_) == 2 else len(trained.classes_)  # noqa: PLR2004 - one says both
+        sums = sums_of_labels(numbers, len(words), labels)
+        found.append(OpenedSums.of_sums("statistics", words, sums, members))
+    return found, sorted(heard)
+
+
+def _numbers(total: Ring, places: int) -> Floats:
+    return np.ldexp(total.view(np.int64).astype(np.float64), -places)
+
+
+def _of_moments(
+    words: tuple[str, ...], standard: Standard, rados: Floats | None, members: Integers
+) -> OpenedSums:
+    """Numbers of documents exactly; of pairs what a covariance of rados says, which is X'X/4m.
+
+    Private Text Classification, Definition 5, of standardised rows.
+    """
+    m, d = standard.count, len(words)
+    totals = np.rint(standard.means * m)
+    products = np.full((d, d), np.nan)
+    if rados is not None:
+        covariance = symmetric(rados[d + 1 :][: vector_size(d + 1) - d - 2], d + 1)[:d, :d]
+        inner = 4 * m * covariance * np.outer(standard.scales, standard.scales)
+        products = np.rint(inner + np.outer(totals, totals) / m)
+        np.fill_diagonal(products, totals)
+    sizes = np.array([round(m)])
+    return OpenedSums("moments", words, sizes, totals[None], products, members=members)

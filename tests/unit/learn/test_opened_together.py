@@ -1,0 +1,125 @@
+"""What is opened of the same documents counts together, over all trainings of a peer."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.openings import MemoryInProcess
+from support.text_runs import NAMES as PEERS
+from support.text_runs import made_holdings, made_terms
+
+from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._openings import EarlierSums
+from sottovoce.learn._run.party import run_in_process
+from sottovoce.learn.documents import Table
+
+pytestmark = pytest.mark.opened_share
+WORDS = tuple(f"w{at:02}" for at in range(80))
+CHANCES = np.tile(0.5 / np.arange(1, 41) ** 0.4, 2)
+Tables = Mapping[str, Table]
+
+
+def the_tables(documents: int = 60) -> dict[str, Table]:
+    """Two halves of words that are used alike."""
+    chance = np.random.default_rng(4)
+    found = {}
+    for name in PEERS:
+        rows = (chance.random((documents, len(WORDS))) < CHANCES).astype(float)
+        labels = np.where((rows[:, 1] > 0) ^ (chance.random(documents) < 0.2), "spam", "ham")
+        found[name] = Table(rows, tuple(labels.tolist()), WORDS)
+    return found
+
+
+class Ada:
+    """Trains with the others, with a memory of her own."""
+
+    def __init__(self) -> None:
+        self.memory = MemoryInProcess()
+
+    def opens(
+        self, tables: Tables, words: slice = slice(None), **recipe: object
+    ) -> NDArray[np.intp]:
+        """Of which words sums are opened."""
+        given = {
+            name: Table(each.rows[:, words], each.labels, WORDS[words])
+            for name, each in tables.items()
+        }
+        holdings = made_holdings(given)
+        holdings["ada"] = replace(holdings["ada"], memory=self.memory)
+        options = {"penalty": 0.1, **recipe}
+        terms = made_terms(features=WORDS[words], recipe=options, labels=("ham", "spam"))
+        kept: Any = run_in_process(terms, holdings).results["ada"]["classifiers"]
+        return np.flatnonzero(kept[0]["kept"])
+
+
+FIRST, SECOND = slice(0, 40), slice(40, 80)
+
+
+def test_the_same_sums_of_the_same_documents_are_opened_again() -> None:
+    ada, tables = Ada(), the_tables()
+    first = ada.opens(tables, FIRST)
+    np.testing.assert_array_equal(ada.opens(tables, FIRST), first)
+
+
+def test_sums_over_other_words_of_the_same_documents_count_with_them() -> None:
+    ada, tables = Ada(), the_tables()
+    first = ada.opens(tables, FIRST)
+    alone, after = Ada().opens(tables, SECOND), ada.opens(tables, SECOND)
+    both = Ada().opens(tables)
+    assert len(first) + len(after) <= len(both)
+    assert len(after) < len(alone) * 0.8
+
+
+def test_documents_that_no_earlier_training_had_are_counted_alone() -> None:
+    """But they must hide one another: they are what the two trainings differ in."""
+    ada, tables = Ada(), the_tables()
+    ada.opens(tables, FIRST)
+    other = {**tables, "ada": the_tables(120)["dee"]}
+    names = [each.names for each in ada.memory.opened_words(b"")]
+    assert len(names) == 1
+    fresh = EarlierSums(ada.memory, b"", frozenset({b"a document"}), "")
+    assert not fresh.before()
+    assert len(ada.opens(other, SECOND)) > 0
+
+
+def test_rados_are_drawn_anew_and_count_again() -> None:
+    ada, tables = Ada(), the_tables(120)
+    once = ada.opens(tables, FIRST, statistics="rados", rados=20)
+    assert len(ada.opens(tables, FIRST, statistics="rados", rados=20)) < len(once)
+
+
+@pytest.mark.parametrize("added", [6, 30])
+def test_the_documents_that_changed_must_hide_one_another(added: int) -> None:
+    """Thirty hide a few words, six none."""
+    ada, tables = Ada(), the_tables()
+    before = ada.opens(tables, FIRST)
+    more = the_tables(added)["dee"]
+    ada_more = Table(
+        np.vstack([tables["ada"].rows, more.rows]),
+        (*(tables["ada"].labels or ()), *(more.labels or ())),
+        WORDS,
+    )
+    if added == 6:
+        with pytest.raises(LeakError, match="of those that changed since an earlier training"):
+            ada.opens({**tables, "ada": ada_more}, FIRST)
+    else:
+        after = ada.opens({**tables, "ada": ada_more}, FIRST)
+        assert 0 < len(after) < len(before) * 0.7
+
+
+def test_what_was_opened_is_kept_on_disk_and_sealed(tmp_path: Path) -> None:
+    memory = PartyMemory(tmp_path / "memory.sqlite", bytes(32))
+    earlier = EarlierSums(memory, b"one", frozenset({b"d"}), "meant")
+    earlier.note(("rose",), np.array([0.25]))
+    earlier.note(("other",), np.array([0.5]))
+    memory.close()
+    again = PartyMemory(tmp_path / "memory.sqlite", bytes(32))
+    assert replace(earlier, memory=again, session=b"two").before() == {"meant rose": 0.25}
+    assert again.count == 1
+    again.close()
+    assert b"rose" not in (tmp_path / "memory.sqlite").read_bytes()
