@@ -1,13 +1,51 @@
 """TOML as people would write it: plain values, tables, a word a line where words are many.
 
 Files that commands have written stay the same to the byte, which no library's layout gives.
+What others wrote is read by `parse_toml` within bounds: the standard parser takes for a key of n
+parts the time and memory of n * n.
 """
 
 import json
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from sottovoce.errors import InputError
 
 Plain: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[float]
+
+
+_WHOLE_BITS = 63
+_MOST_PARTS = 16
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}", re.ASCII)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a text; its errors quote nothing of it. Whole numbers have 64 bits, no more."""
+    if long := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long.start()) + 1
+        raise InputError(f"a key must have at most {_MOST_PARTS} parts, got more in line {line}.")
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        # The message may quote a character of the file; its place does not.
+        _, at, place = str(error).rpartition("(at ")
+        raise InputError(f"it is no TOML{at and f' (at {place}'}.") from None
+    except RecursionError:
+        raise InputError("its tables are nested too deeply.") from None
+    except ValueError:
+        raise InputError("a number in it has too many digits, or a date is none.") from None
+    if not _fits(found):
+        raise InputError("a number in it has too many digits.")
+    return found
+
+
+def _fits(value: object) -> bool:
+    if isinstance(value, dict | list):
+        return all(map(_fits, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, int) or value.bit_length() <= _WHOLE_BITS
 
 
 def toml_value(value: Plain, *, word_a_line: bool = False) -> str:

@@ -10,7 +10,7 @@ smaller than the true one.
 import math
 from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Rational, Real
 from typing import TypeAlias
 
 from sottovoce.errors import ParameterError
@@ -20,6 +20,8 @@ Exact: TypeAlias = int | str | float | Decimal | Fraction
 # Beyond these a parameter is a slip of the keyboard, and its digits would only fill the memory.
 _LONGEST_TEXT = 64
 _LARGEST_EXPONENT = 40
+_LARGEST = 10**_LARGEST_EXPONENT
+_LONGEST_KEPT = 8000
 _PRINTED_DIGITS = 6
 
 
@@ -28,16 +30,37 @@ def exact(value: Exact, name: str) -> Fraction:
     if isinstance(value, bool):
         raise ParameterError(f"{name} must be a number, got a truth value.")
     if isinstance(value, str):
-        return _from_text(value, name)
+        return read_rational(value, name)
     if isinstance(value, Decimal):
         return _from_decimal(value, name)
-    if isinstance(value, Integral):
-        return Fraction(int(value))
     if isinstance(value, Rational):
-        return Fraction(value)
+        return _within_bounds(Fraction(int(value.numerator), int(value.denominator)), name)
     if isinstance(value, Real) and math.isfinite(value):
-        return Fraction(*float(value).as_integer_ratio())
+        return _within_bounds(Fraction(*float(value).as_integer_ratio()), name)
     raise ParameterError(f"{name} must be a finite number, got {_shown(value)}.")
+
+
+def read_kept(text: str, name: str) -> Fraction:
+    """A number that this project worked out and wrote: its fraction may be long."""
+    return read_rational(text, name, longest=_LONGEST_KEPT)
+
+
+def read_rational(text: str, name: str, *, longest: int = _LONGEST_TEXT) -> Fraction:
+    """The rational that ``text`` writes; its digits and exponent are bounded before any work.
+
+    A test holds that no other function makes a ``Fraction`` or ``Decimal`` of a text.
+    """
+    if len(text) > longest:
+        raise ParameterError(f"{name} must have at most {longest} characters, got {len(text)}.")
+    try:
+        if "/" not in text:
+            return _from_decimal(Decimal(text), name)
+        numerator, _, denominator = text.partition("/")
+        return _within_bounds(Fraction(int(numerator), int(denominator)), name)
+    except ParameterError:
+        raise
+    except (InvalidOperation, ValueError, ZeroDivisionError):
+        raise ParameterError(f"{name} must be a number such as 2, 0.1 or 1/3.") from None
 
 
 def positive(value: Exact, name: str) -> Fraction:
@@ -50,7 +73,13 @@ def positive(value: Exact, name: str) -> Fraction:
 
 def positive_integer(value: Exact, name: str) -> int:
     """Like `positive`, and whole."""
-    number = positive(value, name)
+    positive(value, name)
+    return whole_number(value, name)
+
+
+def whole_number(value: Exact, name: str) -> int:
+    """Like `exact`, and whole."""
+    number = exact(value, name)
     if number.denominator != 1:
         raise ParameterError(f"{name} must be a whole number, got {_shown(value)}.")
     return int(number)
@@ -78,33 +107,24 @@ def in_nats(rate: str) -> str:
     return f"{rate} nat" if rate == "1" else f"{rate} nats"
 
 
-def _from_text(text: str, name: str) -> Fraction:
-    if len(text) > _LONGEST_TEXT:
-        raise ParameterError(f"{name} must have at most {_LONGEST_TEXT} characters.")
-    if "/" in text:
-        return _from_ratio(text, name)
-    try:
-        return _from_decimal(Decimal(text), name)
-    except InvalidOperation:
-        raise ParameterError(f"{name} must be a number such as 2, 0.1 or 1/3.") from None
-
-
-def _from_ratio(text: str, name: str) -> Fraction:
-    numerator, _, denominator = text.partition("/")
-    try:
-        return Fraction(int(numerator), int(denominator))
-    except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"{name} must be a number such as 2, 0.1 or 1/3.") from None
-
-
 def _from_decimal(number: Decimal, name: str) -> Fraction:
     if not number.is_finite():
         raise ParameterError(f"{name} must be a finite number, got {number}.")
     if number and abs(number.adjusted()) > _LARGEST_EXPONENT:
-        raise ParameterError(
-            f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT}."
-        )
-    return Fraction(number)
+        raise _beyond_bounds(name)
+    return _within_bounds(Fraction(number), name)
+
+
+def _within_bounds(number: Fraction, name: str) -> Fraction:
+    if abs(number) > _LARGEST or 0 < abs(number) * _LARGEST < 1:
+        raise _beyond_bounds(name)
+    return number
+
+
+def _beyond_bounds(name: str) -> ParameterError:
+    return ParameterError(
+        f"{name} must lie between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT}."
+    )
 
 
 def _shown(value: object) -> str:

@@ -6,7 +6,6 @@ field, never what else stands in the file.
 """
 
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce._files import cause_of, whole_file
-from sottovoce._toml import toml_lines, toml_table
+from sottovoce._toml import parse_toml, toml_lines, toml_table
 from sottovoce.corpus._vocabulary import is_term
 from sottovoce.corpus.words._normal import normal_form
 from sottovoce.errors import InputError, ParameterError, did_you_mean
@@ -217,9 +216,6 @@ def _topic(entry: dict[str, Any], number: int) -> Topic:
             weights=None if weights is None else tuple(map(float, weights)),
             dimensions=tuple(entry.get("dimensions", ())),
         )
-    except OverflowError:
-        label = entry_label(entry["name"], number)
-        raise InputError(f"{label}: weights must be finite and >= 0.") from None
     except ParameterError as error:
         # A name that cannot be printed is told by its place.
         told = str(error).startswith("topic ")
@@ -244,7 +240,7 @@ def is_name(text: str) -> bool:
 
 def read_entries(path: Path) -> tuple[str | None, list[dict[str, Any]]]:
     """The model's fingerprint and the topics' entries: keys and types as they should be."""
-    content = _parsed(path)
+    content = parse_toml(_text(path))
     _refuse_unknown(content, ("model", "topic"), "at the top")
     model, entries = content.get("model"), content.get("topic")
     if not isinstance(entries, list) or not entries:
@@ -274,18 +270,6 @@ def write_entries(
         temporary.write_text(text, encoding="utf-8")
 
 
-def _parsed(path: Path) -> dict[str, Any]:
-    text = _text(path)
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"it is no TOML{_place(error)}.") from None
-    except RecursionError:
-        raise InputError("its tables are nested too deeply.") from None
-    except ValueError:
-        raise InputError("a number in it has too many digits.") from None
-
-
 def _text(path: Path) -> str:
     try:
         size = path.stat().st_size
@@ -296,12 +280,6 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError:
         raise InputError("it is no UTF-8 text.") from None
     raise InputError(f"it must have at most {MOST_BYTES:,} bytes, got {size:,}.")
-
-
-def _place(error: tomllib.TOMLDecodeError) -> str:
-    # The message may quote a character of the file; its place does not.
-    _, found, place = str(error).rpartition("(at ")
-    return f" (at {place}" if found else ""
 
 
 def _check_entry(entry: object, number: int) -> None:

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._exact import Exact, exact, float_up, positive, positive_integer, text_up
+from sottovoce.privacy._exact import (
+    Exact,
+    exact,
+    float_up,
+    positive,
+    positive_integer,
+    read_kept,
+    text_up,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +44,9 @@ def test_numpy_numbers_are_numbers() -> None:
     "given",
     [
         *["", "x", "1/0", "1/x", "nan", "inf", "1e999999999", "1e-999999999", "1" * 100],
-        *[float("nan"), float("inf"), Decimal("NaN"), True],
+        *["0e999999999999999999999", "1/1e9", "1_0" * 30, f"1/{'9' * 60}", "9" * 42],
+        *[float("nan"), float("inf"), Decimal("NaN"), Decimal("1e300000000"), True],
+        *[10**41, -(10**4000), Fraction(1, 10**4000), 1e300, 1e-300],
     ],
 )
 def test_what_is_no_usable_number_is_refused(given: Exact) -> None:
@@ -54,6 +64,15 @@ def test_what_is_no_number_at_all_is_refused_without_echo(given: object) -> None
 def test_positive_refuses_zero_and_less(given: Exact) -> None:
     with pytest.raises(ParameterError, match="epsilon must be > 0"):
         positive(given, "epsilon")
+
+
+def test_what_the_project_kept_may_be_longer_than_what_is_typed() -> None:
+    kept = Fraction(1, 3**200)  # 96 digits
+    assert read_kept(str(kept * 3**190), "rate") == kept * 3**190
+    with pytest.raises(ParameterError, match="rate must have at most 8000 characters, got 8001"):
+        read_kept("0" * 8001, "rate")
+    with pytest.raises(ParameterError, match="rate must lie between 1e-40 and 1e40"):
+        read_kept("1e300000000", "rate")
 
 
 def test_a_whole_number_is_wanted_where_words_are_counted() -> None:

@@ -18,6 +18,8 @@ from sottovoce.corpus.read._tally import SUFFIXES, Format, ReadOptions, Skip, Ta
 from sottovoce.errors import CorpusError
 
 CHUNK_BYTES = 1024 * 1024
+# What a file may unfold to: so much, and so many times its own size. Texts come to 3 to 10 times.
+ALWAYS_READ, TIMES_ITS_SIZE = 64 * CHUNK_BYTES, 20
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 SNIFFED_BYTES = 4096
 NUL_SHARE_OF_UTF16 = 0.3
@@ -92,11 +94,35 @@ def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:
     return _transcoded(chunks, options.encoding, path)
 
 
+class Growth:
+    """What is read of a file, refused where it comes to far more than its size.
+
+    So the work on a file is bounded by its bytes, whatever few of them stand for.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._most = ALWAYS_READ + TIMES_ITS_SIZE * path.stat().st_size
+        self._read = 0
+
+    def add(self, size: int) -> None:
+        """Count what is about to be read."""
+        self._read += size
+        if self._read > self._most:
+            raise CorpusError(
+                f"{self._path} unfolds to more than {self._most} bytes, which is "
+                f"{TIMES_ITS_SIZE} times its size and {ALWAYS_READ} more, the most that is read. "
+                "If you trust it, unpack it or write it uncompressed, and give that file."
+            )
+
+
 def _decompressed(path: Path) -> Iterator[bytes]:
     with readable(str(path)), pa.OSFile(str(path)) as file:
         codec = COMPRESSIONS.get(path.suffix.lower())
         stream = pa.CompressedInputStream(file, codec) if codec else file
+        growth = Growth(path)
         while chunk := stream.read(CHUNK_BYTES):
+            growth.add(len(chunk))
             yield chunk
 
 

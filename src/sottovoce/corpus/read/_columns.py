@@ -182,9 +182,7 @@ _WANTED = {
 
 def bounded(raw: pa.RecordBatch, max_text_bytes: int, tally: Tally) -> Iterator[pa.RecordBatch]:
     """Cut into batches of at most BATCH_ROWS rows and about BATCH_BYTES; drop what is too long."""
-    sizes = np.zeros(raw.num_rows, np.int64)
-    for column in raw.columns:
-        sizes += byte_lengths(column).to_numpy(zero_copy_only=False)
+    sizes = _row_bytes(raw)
     too_long = sizes > max_text_bytes
     if too_long.any():
         tally.skip(Skip.LONG, int(too_long.sum()))
@@ -197,6 +195,18 @@ def bounded(raw: pa.RecordBatch, max_text_bytes: int, tally: Tally) -> Iterator[
         end = min(max(fitting, start + 1), start + BATCH_ROWS)
         yield raw.slice(start, end - start)
         start = end
+
+
+def _row_bytes(raw: pa.RecordBatch) -> npt.NDArray[np.int64]:
+    sizes = np.zeros(raw.num_rows, np.int64)
+    for column in raw.columns:
+        sizes += byte_lengths(column).to_numpy(zero_copy_only=False)
+    return sizes
+
+
+def unfolded_bytes(raw: pa.RecordBatch) -> int:
+    """What the texts of a batch come to, those kept once in a dictionary counted in each row."""
+    return int(_row_bytes(raw).sum())
 
 
 def to_posts(raw: pa.RecordBatch, zone: str, tally: Tally) -> pa.RecordBatch:

@@ -11,6 +11,7 @@ from typing import Protocol, cast
 
 import pyarrow as pa
 
+from sottovoce._steps import while_wanted
 from sottovoce.corpus._schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
 from sottovoce.corpus.read._aol import AolReader, is_aol
 from sottovoce.corpus.read._bytes import check_file, format_by_name
@@ -85,9 +86,10 @@ class Corpus:
         return gathered(self._batches(tally))
 
     def _batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
-        for raw in self._reader.raw_batches(tally):
+        for raw in while_wanted(self._reader.raw_batches(tally)):
             for part in bounded(raw, self._options.max_line_bytes, tally):
                 yield self._conform(_in_order(part, self._options), self._options.timezone, tally)
+            tally.refuse_malformed()
         if not tally.rows_kept and not self._may_be_empty:
             raise CorpusError(_nothing_kept(tally))
 

@@ -271,7 +271,8 @@ class CommaReader:
                 with readable(str(self._path)):
                     table = self._parsed(rows, rows_to_skip, tally)
                 rows_to_skip = 0
-                yield from table.to_batches()
+                # Without a row there is still a batch: whoever counts the others wants to know.
+                yield from table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
 
     def _parsed(self, block: bytes, rows_to_skip: int, tally: Tally) -> pa.Table:
         """Arrow hands bad rows over as text, so what it parses must be UTF-8 throughout."""

@@ -24,7 +24,8 @@ _SURE_NAMES = {
         from_user login autor auteur verfasser benutzer nutzer usuario utilisateur utente anonid
         display_name displayname nutzername benutzername mitglied mitgliedsname pseudo pseudonyme
         nom_utilisateur nombre_usuario nombre_de_usuario nome_utente requester requester_name
-        requester_id customer customer_name customer_id reporter submitter
+        requester_id customer customer_name customer_id reporter submitter patient patient_id
+        patientid person_id client client_id
     """,
     "time": """
         time created_at created createdat date datetime timestamp created_utc creation_date
@@ -126,6 +127,12 @@ _THREADS = """
     thread_title topic_title thread_name topic_name conversation conversation_title discussion_title
     subject title
 """
+
+
+def person_column(columns: Sequence[ColumnSample]) -> str | None:
+    """The name of a column that says whose each row is, if one is named so that nothing else is."""
+    sure = (column for column in columns if named_for(column.name, "user") == _SURE)
+    return next((shown_name(column) for column in sure), None)
 
 
 def grouping_column(columns: Sequence[ColumnSample], asked: str) -> str:

@@ -20,8 +20,9 @@ from sottovoce.corpus.read._times import from_number
 from sottovoce.errors import CorpusError, ParameterError
 
 LINES_SNIFFED = 100
-# Below this many bytes a block with a bad line is read line by line rather than halved again.
-SMALLEST_BLOCK = 4096
+# A block with a bad line is cut into so many; a piece of so few bytes is read line by line.
+PIECES = 16
+SMALLEST_BLOCK = 8192
 
 
 class JsonLinesReader:
@@ -56,24 +57,27 @@ class JsonLinesReader:
         return line_blocks(chunks, self._options.max_line_bytes, tally)
 
     def _objects(self) -> Iterator[dict[str, object]]:
-        for block in self._blocks(Tally()):
-            for line in block.split(b"\n"):
+        tally = Tally()
+        for block in self._blocks(tally):
+            for line in filter(bytes.strip, block.split(b"\n")):
                 if (item := parsed(line)) is not None:
                     yield item
+                else:
+                    tally.skip(Skip.JSON)
+                    tally.refuse_malformed()
 
     def _batches(self, block: bytes, tally: Tally) -> Iterator[pa.RecordBatch]:
         if (table := self._at_once(block)) is not None:
             yield from map(self._renamed, table.to_batches())
-            return
-        middle = block.find(b"\n", len(block) // 2) + 1
-        if len(block) <= SMALLEST_BLOCK or middle in {0, len(block)}:
-            yield self._one_by_one(block, tally)
-        else:
-            yield from self._batches(block[:middle], tally)
-            yield from self._batches(block[middle:], tally)
+        elif block.strip():
+            pieces = list(_pieces(block))
+            if len(block) <= SMALLEST_BLOCK or len(pieces) == 1:
+                yield self._one_by_one(block, tally)
+                return
+            for piece in pieces:
+                yield from self._batches(piece, tally)
 
     def _at_once(self, block: bytes) -> pa.Table | None:
-        lines = block.count(b"\n") + (not block.endswith(b"\n"))
         try:
             table = arrow_json.read_json(
                 pa.BufferReader(block),
@@ -85,16 +89,14 @@ class JsonLinesReader:
         except pa.ArrowException:
             return None
         # Arrow does not mind two objects on a line, nor one over several; we do.
-        return table if table.num_rows == lines else None
+        return table if table.num_rows == _filled_lines(block) else None
 
     def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return pa.record_batch({name: batch.column(key) for name, key in self._keys.items()})
 
     def _one_by_one(self, block: bytes, tally: Tally) -> pa.RecordBatch:
         rows = []
-        for line in block.split(b"\n"):
-            if not line.strip():
-                continue
+        for line in filter(bytes.strip, block.split(b"\n")):
             item = parsed(line)
             row = None if item is None else row_of(item, self._keys)
             if row is None:
@@ -103,6 +105,19 @@ class JsonLinesReader:
                 rows.append(row)
         schema = pa.schema(dict.fromkeys(self._keys, pa.binary()))
         return pa.RecordBatch.from_pylist(rows, schema)
+
+
+def _filled_lines(block: bytes) -> int:
+    return sum(map(bool, map(bytes.strip, block.split(b"\n"))))
+
+
+def _pieces(block: bytes) -> Iterator[bytes]:
+    """A block in about so many parts that end where lines do."""
+    start, size = 0, len(block) // PIECES
+    while start < len(block):
+        end = block.find(b"\n", start + size) + 1 or len(block)
+        yield block[start:end]
+        start = end
 
 
 class LinesReader:

@@ -16,8 +16,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from sottovoce.corpus._schema import BATCH_BYTES
-from sottovoce.corpus.read._bytes import readable
-from sottovoce.corpus.read._columns import check_types, locate
+from sottovoce.corpus.read._bytes import Growth, readable
+from sottovoce.corpus.read._columns import check_types, locate, unfolded_bytes
 from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
 from sottovoce.errors import CorpusError
 
@@ -25,7 +25,10 @@ from sottovoce.errors import CorpusError
 TARGET_BYTES = BATCH_BYTES // 4
 # So few that whoever counts or scores them need not wait long for the first.
 _ROWS = 32 * 1024
-_HEADER_BYTES = 64 * 1024
+_HEADER_BYTES = 256
+# What looking at a page costs, in bytes read as fast.
+_PAGE_COSTS = 4096
+_ROW_COSTS = 16
 _LARGEST_HEADER_BYTES = 16 * MIB
 # Kinds of pages, fields and encodings, as the Parquet format numbers them.
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
@@ -61,15 +64,16 @@ class ParquetReader:
         )
 
     def raw_batches(self, _tally: Tally) -> Iterator[pa.RecordBatch]:
+        rows_read = Growth(self._path)
         with readable(str(self._path)), self._open() as file:
-            for group in range(file.num_row_groups):
-                rows = rows_per_batch(
-                    self._path, file.metadata, group, self._columns, self._max_page_bytes
-                )
+            pages = PagesAhead(self._path, file.metadata, self._columns, self._max_page_bytes)
+            for groups, rows in pages.groups_at_once():
                 batches = file.iter_batches(
-                    rows, row_groups=[group], columns=list(set(self._columns)), use_threads=False
+                    rows, row_groups=groups, columns=list(set(self._columns)), use_threads=False
                 )
-                yield from map(self._renamed, batches)
+                for batch in map(self._renamed, batches):
+                    rows_read.add(unfolded_bytes(batch) + _ROW_COSTS * batch.num_rows)
+                    yield batch
 
     def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         names = zip(self._places, self._columns, strict=True)
@@ -87,47 +91,77 @@ class PageHeader(NamedTuple):
     starts_at: int
 
 
-def rows_per_batch(
-    path: Path, metadata: pa.parquet.FileMetaData, group: int, columns: Sequence[str], max_page: int
-) -> int:
-    """Rows such that a batch holds about TARGET_BYTES, whatever the pages hold.
+class PagesAhead:
+    """The pages of some columns, looked at before anything of them is unfolded.
 
-    Exact for pages that store each value; a value kept once in a dictionary is counted at its
-    longest for each row, for a few stored bytes may stand for any number of long values.
+    All that is looked at and unpacked is counted, so that a file of many tiny pages, or of row
+    groups that share pages, is refused rather than looked through.
     """
-    rows = _ROWS
-    chunks = metadata.row_group(group)
-    with path.open("rb") as file:
-        for place in range(chunks.num_columns):
-            chunk = chunks.column(place)
-            if chunk.path_in_schema in columns and chunk.physical_type == "BYTE_ARRAY":
-                largest = _bytes_per_row(file, chunk, path, max_page)
-                rows = min(rows, max(1, int(TARGET_BYTES / max(largest, 1))))
-    return rows
 
+    def __init__(
+        self, path: Path, metadata: pa.parquet.FileMetaData, columns: Sequence[str], max_page: int
+    ) -> None:
+        self._path, self._metadata, self._max_page = path, metadata, max_page
+        schema, wanted = metadata.schema, set(columns)
+        self._places = [
+            place for place in range(len(schema)) if schema.column(place).path in wanted
+        ]
+        self._growth = Growth(path)
 
-def _bytes_per_row(
-    file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData, path: Path, max_page: int
-) -> float:
-    """An upper bound of the mean bytes per row, over all pages of the chunk."""
-    largest = longest_in_dictionary = 0.0
-    for page in _pages(file, chunk):
-        if page.bytes_plain > max_page:
-            raise CorpusError(
-                f"{path} has a page of {page.bytes_plain} bytes; at most {max_page}, 8 times the "
-                "longest line, are read at once. Write it with smaller pages, or "
-                f"{RAISE_THE_LIMIT}."
-            )
-        if page.kind == _DICTIONARY_PAGE:
-            longest_in_dictionary = _longest_entry(file, page, chunk.compression)
-        elif page.encoding in _DICTIONARY_ENCODINGS:
-            largest = max(largest, longest_in_dictionary)
-        elif page.encoding == _DELTA_BYTE_ARRAY:
-            # Each value may repeat all of the one before.
-            largest = max(largest, page.bytes_plain)
-        else:
-            largest = max(largest, page.bytes_plain / max(page.values, 1))
-    return largest
+    def groups_at_once(self) -> Iterator[tuple[list[int], int]]:
+        """Row groups to read together, small ones as one, and how many rows at a time."""
+        groups: list[int] = []
+        rows, held = _ROWS, 0
+        with self._path.open("rb") as file:
+            for group in range(self._metadata.num_row_groups):
+                if not self._metadata.row_group(group).num_rows:
+                    continue
+                groups.append(group)
+                rows = min(rows, self.rows_per_batch(file, group))
+                held += self._metadata.row_group(group).num_rows
+                if held >= rows:
+                    yield groups, rows
+                    groups, rows, held = [], _ROWS, 0
+        if groups:
+            yield groups, rows
+
+    def rows_per_batch(self, file: BinaryIO, group: int) -> int:
+        """Rows such that a batch holds about TARGET_BYTES, whatever the pages hold.
+
+        Exact for pages that store each value; a value kept once in a dictionary is counted at its
+        longest for each row, for a few stored bytes may stand for any number of long values.
+        """
+        chunks = self._metadata.row_group(group)
+        row = sum(self._bytes_per_row(file, chunks.column(place)) for place in self._places)
+        if row > self._max_page:
+            raise self._too_large("a row that may have", int(row))
+        return min(_ROWS, max(1, int(TARGET_BYTES / max(row, 1))))
+
+    def _bytes_per_row(self, file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData) -> float:
+        """An upper bound of the mean bytes per row, over all pages of the chunk."""
+        largest = longest_in_dictionary = 0.0
+        for page in _pages(file, chunk):
+            self._growth.add(_PAGE_COSTS + page.bytes_plain)
+            if page.bytes_plain > self._max_page:
+                raise self._too_large("a page of", page.bytes_plain)
+            if chunk.physical_type != "BYTE_ARRAY":
+                continue
+            if page.kind == _DICTIONARY_PAGE:
+                longest_in_dictionary = _longest_entry(file, page, chunk.compression)
+            elif page.encoding in _DICTIONARY_ENCODINGS:
+                largest = max(largest, longest_in_dictionary)
+            elif page.encoding == _DELTA_BYTE_ARRAY:
+                # Each value may repeat all of the one before.
+                largest = max(largest, page.bytes_plain)
+            else:
+                largest = max(largest, page.bytes_plain / max(page.values, 1))
+        return largest
+
+    def _too_large(self, what: str, size: int) -> CorpusError:
+        return CorpusError(
+            f"{self._path} has {what} {size} bytes; at most {self._max_page}, 8 times the longest "
+            f"line, are read at once. Write it with smaller pages, or {RAISE_THE_LIMIT}."
+        )
 
 
 def _pages(file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData) -> Iterator[PageHeader]:
@@ -236,6 +270,7 @@ class _ThriftReader:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self.position = 0
+        self._plain = self._readers()
 
     def struct(self, depth: int) -> dict[int, object]:
         if depth == 0:
@@ -252,12 +287,12 @@ class _ThriftReader:
             return kind == _TRUE
         if kind == _STRUCT:
             return self.struct(depth - 1)
-        read = self._plain().get(kind)
+        read = self._plain.get(kind)
         if read is None:
             raise pa.ArrowInvalid
         return read()
 
-    def _plain(self) -> dict[int, Callable[[], object]]:
+    def _readers(self) -> dict[int, Callable[[], object]]:
         return {
             _BYTE: self._byte,
             _I16: self._integer,

@@ -16,13 +16,14 @@ from pyarrow import ArrowException, parquet
 
 from sottovoce.corpus.read._bytes import format_by_name
 from sottovoce.corpus.read._delimited import found_delimiter, head, without_sep_line
+from sottovoce.corpus.read._parquet import PagesAhead
 from sottovoce.corpus.read._tally import MIB, Format, ReadOptions
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import CorpusError, SottovoceError
 
 ROWS_LOOKED_AT = 200
 MOST_COLUMNS = 1000
 _NO_INDEX = SimpleNamespace(names=())
-_LARGEST_GROUP = 256 * MIB
+_LARGEST_ROW = 16 * MIB
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,24 @@ def sample_columns(
 def _of_parquet(path: Path) -> tuple[ColumnSample, ...]:
     with parquet.ParquetFile(path, buffer_size=MIB, pre_buffer=False) as file:
         names = file.schema_arrow.names[:MOST_COLUMNS]
-        groups = [file.metadata.row_group(each) for each in range(min(1, file.num_row_groups))]
-        # A group that unfolds to more than a file of ours has at once is not looked into.
-        small = all(each.total_byte_size <= _LARGEST_GROUP for each in groups)
-        rows = next(file.iter_batches(ROWS_LOOKED_AT, columns=names), None) if small else None
-    if rows is None:
-        return tuple(ColumnSample(name, name, ()) for name in names)
-    return _of_batch(rows)
+        simple = [
+            name for name in names if not pa.types.is_nested(file.schema_arrow.field(name).type)
+        ]
+        rows = _first_rows(path, file, simple)
+    found = {} if rows is None else {each.name: each for each in _of_batch(rows)}
+    return tuple(found.get(name, ColumnSample(name, name, ())) for name in names)
+
+
+def _first_rows(path: Path, file: parquet.ParquetFile, names: list[str]) -> pa.RecordBatch | None:
+    """None where they unfold to more than is held at once."""
+    pages = PagesAhead(path, file.metadata, names, _LARGEST_ROW)
+    try:
+        groups, most = next(pages.groups_at_once(), ([], 1))
+    except CorpusError:
+        return None
+    return next(
+        file.iter_batches(min(most, ROWS_LOOKED_AT), row_groups=groups, columns=names), None
+    )
 
 
 def _of_batch(rows: pa.RecordBatch) -> tuple[ColumnSample, ...]:

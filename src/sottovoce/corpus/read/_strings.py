@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-SMALLEST_PIECE = 32
+PIECES, SMALLEST_PIECE = 16, 128
 ArrayFunction = Callable[[pa.Array], pa.Array]
 
 
 def piecewise(array: pa.Array, fast: ArrayFunction, slow: ArrayFunction) -> pa.Array:
-    """``fast(array)``, halving where it raises ArrowInvalid until ``slow`` takes the last piece."""
+    """``fast(array)``, cut up where it raises ArrowInvalid until ``slow`` takes the last pieces."""
     pieces = _pieces(array, fast, slow)
     return pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
 
@@ -24,8 +24,9 @@ def _pieces(array: pa.Array, fast: ArrayFunction, slow: ArrayFunction) -> list[p
     except pa.ArrowInvalid:
         if len(array) <= SMALLEST_PIECE:
             return [slow(array)]
-    middle = len(array) // 2
-    return [*_pieces(array[:middle], fast, slow), *_pieces(array[middle:], fast, slow)]
+    step = -(-len(array) // PIECES)
+    cuts = [array[start : start + step] for start in range(0, len(array), step)]
+    return [piece for cut in cuts for piece in _pieces(cut, fast, slow)]
 
 
 def as_bytes(array: pa.Array) -> pa.Array:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import CorpusError, ParameterError, check_choice
 
 MIB = 1024 * 1024
 # Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
@@ -134,6 +134,11 @@ class Skip(StrEnum):
     REPEAT = "repeated click on one query"
 
 
+_MALFORMED = (Skip.FIELDS, Skip.JSON, Skip.TYPE)
+ALWAYS_SKIPPED = 10_000
+"""So many malformed rows are passed over, however few others there are."""
+
+
 @dataclass
 class Tally:
     """Counts of one pass over a corpus. Every row is kept or skipped for exactly one reason.
@@ -149,6 +154,15 @@ class Tally:
     @property
     def rows_read(self) -> int:
         return self.rows_kept + self.skipped.total()
+
+    def refuse_malformed(self) -> None:
+        """Refuse what is hardly a table: each row that is none costs as much as many that are."""
+        malformed = sum(self.skipped[reason] for reason in _MALFORMED)
+        if malformed > ALWAYS_SKIPPED + self.rows_read // 2:
+            raise CorpusError(
+                f"more than half of the first {self.rows_read} rows are none ({self.left_out}); "
+                "is it a file of the format it was read as? Mend it, or give its --format."
+            )
 
     @property
     def left_out(self) -> str:

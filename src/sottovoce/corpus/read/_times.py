@@ -31,6 +31,7 @@ _PER_UNIT = {"day": 86_400_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 _SECONDS_BELOW, _MILLISECONDS_BELOW, _MICROSECONDS_BELOW = 1e11, 1e14, 1e17
 _SHORTEST_NUMBER = 9
 _NUMBER = re.compile(r"[+-]?\d{9,20}(\.\d{0,9})?", re.ASCII)
+_BEGINS_A_TIME = r"^\s*[+-]?\d{4}"
 _HAS_ZONE = r":\d\d([.,]\d+)?(Z|z|[+-]\d\d(:?\d\d)?)$"
 _BEYOND_MICROSECONDS = r"(\.\d{6})\d+"
 _WRITTEN_DATE = re.compile(
@@ -195,6 +196,11 @@ def _from_floats(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def _from_strings(strings: pa.Array, zone: str) -> pa.Array:
+    likely = pc.match_substring_regex(strings, _BEGINS_A_TIME).fill_null(True)
+    if not pc.all(likely, min_count=0).as_py():
+        # What is surely no time is not tried: Arrow is slow to say no to each.
+        times = _from_strings(strings.filter(likely), zone)
+        return pc.replace_with_mask(pa.nulls(len(strings), INSTANT), likely, times)
     for parse in (partial(_parse_local, zone=zone), _parse_zoned, _parse_numbers):
         try:
             return parse(strings)
@@ -219,6 +225,12 @@ def _parse_numbers(strings: pa.Array) -> pa.Array:
 
 
 def _from_mixed(strings: pa.Array, zone: str) -> pa.Array:
+    """Each different one once: those that no parser of Arrow's takes are read one by one."""
+    known = strings.dictionary_encode()
+    return _of_values(known.dictionary, zone).take(known.indices)
+
+
+def _of_values(strings: pa.Array, zone: str) -> pa.Array:
     tidy = pc.replace_substring_regex(
         pc.ascii_trim_whitespace(strings), pattern=_BEYOND_MICROSECONDS, replacement=r"\1"
     )

@@ -236,12 +236,14 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _check_header(path: Path, names: Sequence[str]) -> None:
     """Refuse a column named twice, of which only the last would be read; blank names may repeat."""
     named = [name.strip() for name in names if name.strip()]
-    for place, name in enumerate(named):
-        if name in named[:place]:
+    seen: set[str] = set()
+    for name in named:
+        if name in seen:
             raise InputError(
                 f"{path}: the header must name each column once, got one twice: the name of column "
                 f"{1 + [each.strip() for each in names].index(name)} comes again."
             )
+        seen.add(name)
 
 
 def _read(path: Path) -> str:

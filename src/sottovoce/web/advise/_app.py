@@ -5,13 +5,14 @@ requests.
 """
 
 import ipaddress
+import signal
 import socket
+import sys
 import webbrowser
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -21,7 +22,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 import sottovoce
-from sottovoce._files import whole_file
+from sottovoce._files import passing_folder, whole_file
+from sottovoce._steps import UnwantedError
 from sottovoce.advisor._alert_store import AlertStore
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web._listening import listening_socket
@@ -32,7 +34,14 @@ from sottovoce.web.advise._routes.operator import Operator
 from sottovoce.web.advise._routes.session import LOGIN_PATH
 from sottovoce.web.advise._session import DEMO, AdvisorSession, ComparedCommunity
 from sottovoce.web.security._login import LoginTokens, NeedsSession
-from sottovoce.web.security._requests import LOOPBACK, BodyLimit, HostCheck, SameOrigin, hosts_of
+from sottovoce.web.security._requests import (
+    LOOPBACK,
+    BodyLimit,
+    HostCheck,
+    SameOrigin,
+    WhileWanted,
+    hosts_of,
+)
 from sottovoce.web.security._responses import DefectAnswer, SecureHeaders
 
 HELP_LINE = (
@@ -41,6 +50,8 @@ HELP_LINE = (
 )
 BODY_LIMIT_BYTES = 2 * 1024 * 1024
 LAST_PORT = 65_535
+STOPPED = 503
+FOLDER_PREFIX = "sottovoce-advise-"
 _REDIRECT_PAGE = (
     '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
 )
@@ -61,6 +72,10 @@ class PageOptions:
     upload_limit_bytes: int = session.UPLOAD_LIMIT_BYTES
     help_line: str | None = HELP_LINE
     """Shown quietly where a topic of health shows; None: nowhere."""
+    uploads: Path | None = None
+    """Where files lie that are brought, until they are read; None: where the system has its."""
+    stopping: Callable[[], bool] = bool
+    """Whether the program was told to stop, so that nobody waits for an answer."""
 
 
 def create_app(options: PageOptions) -> ASGIApp:
@@ -72,7 +87,8 @@ def create_app(options: PageOptions) -> ASGIApp:
         session.PASTE: session.PASTE_LIMIT_BYTES,
     }
     # From the inside out: the last one added sees a request first.
-    guarded: ASGIApp = BodyLimit(inner, lambda scope: limits.get(scope["path"], BODY_LIMIT_BYTES))
+    guarded: ASGIApp = WhileWanted(inner, options.stopping)
+    guarded = BodyLimit(guarded, lambda scope: limits.get(scope["path"], BODY_LIMIT_BYTES))
     guarded = NeedsSession(
         guarded,
         login=options.login,
@@ -100,6 +116,7 @@ def routes(options: PageOptions) -> FastAPI:
     app.state.login = options.login
     app.state.operator = options.operator
     app.state.help_line = options.help_line
+    app.state.uploads = options.uploads
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
     routers = (
@@ -129,6 +146,10 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(SottovoceError)
     def bad_input(request: Request, error: SottovoceError) -> Response:
         return _problem(request, BAD_INPUT, str(error))
+
+    @app.exception_handler(UnwantedError)
+    def unwanted(request: Request, _error: UnwantedError) -> Response:
+        return _problem(request, STOPPED, "This was stopped before it was done.")
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
@@ -209,7 +230,7 @@ def serve(
     help_line: str | None = HELP_LINE,
 ) -> None:
     """Serve until stopped; ``show_address`` gets the address, the other each one that follows."""
-    with listen_at.listen() as listening, TemporaryDirectory(prefix="sottovoce-") as folder:
+    with listen_at.listen() as listening, passing_folder(FOLDER_PREFIX) as folder:
         port = int(listening.getsockname()[1])
 
         def address(token: str) -> str:
@@ -226,14 +247,21 @@ def serve(
                 reporting=reporting,
                 login=login,
                 help_line=help_line,
+                uploads=folder,
+                stopping=lambda: server.should_exit,
             )
         )
         show_address(address(login.token))
         if open_browser:
-            _open(Path(folder) / "open.html", address(login.token))
+            _open(folder / "open.html", address(login.token))
         # Requests are not logged: their addresses name topics.
         config = uvicorn.Config(app, access_log=False, log_level="error", server_header=False)
-        uvicorn.Server(config).run(sockets=[listening])
+        server = uvicorn.Server(config)
+        # The server raises its signals again when it has ended: so nothing is left behind then.
+        signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, server.handle_exit)
+        server.run(sockets=[listening])
 
 
 def _open(path: Path, address: str) -> None:

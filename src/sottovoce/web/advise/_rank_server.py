@@ -20,7 +20,9 @@ from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._space import Space
 from sottovoce.web.advise._session import ComparedCommunity
 
-_SETTING = re.compile(r"k (?P<k>[0-9.]+), m (?P<m>[0-9]+), bucket (?P<bucket>[0-9]+(?:d|w|mo))\b")
+_SETTING = re.compile(
+    r"k (?P<k>[0-9.]{1,18}), m (?P<m>[0-9]{1,18}), bucket (?P<bucket>[0-9]{1,4}(?:d|w|mo))\b"
+)
 
 
 def ask(

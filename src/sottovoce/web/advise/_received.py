@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sottovoce._steps import while_wanted
 from sottovoce.corpus._clean import STEPS, CleaningCounts, clean_posts
 from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read import Format, ReadOptions, open_posts
@@ -115,7 +116,7 @@ def uploaded(
     stand_in = {"user": options.columns.get("text", "text")} if only_mine else {}
     read = replace(options, columns={**options.columns, **stand_in})
     corpus = open_posts(path, options=read)
-    table = pa.Table.from_batches(_bounded(corpus), POSTS).combine_chunks()
+    table = pa.Table.from_batches(_bounded(corpus), POSTS)
     if only_mine:
         mine = pa.repeat(pa.scalar(ME), table.num_rows)
         table = table.set_column(0, POSTS.field("user"), mine)
@@ -128,7 +129,7 @@ def _known(columns: Mapping[str, str | int], *, only_mine: bool) -> Mapping[str,
 
 def cleaned_table(table: pa.Table, counts: CleaningCounts) -> pa.Table:
     """Without what is not the authors' own, and without the posts of nobody, as assess does it."""
-    batches = [clean_posts(batch, counts) for batch in table.to_batches()]
+    batches = [clean_posts(batch, counts) for batch in while_wanted(table.to_batches())]
     return pa.Table.from_batches(batches, POSTS).combine_chunks()
 
 

@@ -21,6 +21,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sottovoce._steps import no_longer_wanted
+
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 DEFAULT_PORT = 80
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -145,6 +147,33 @@ def _follows_a_link(scope: Scope) -> bool:
 def too_large(limit_bytes: int) -> str:
     """The sentence for a body beyond the limit."""
     return f"What was sent is larger than the {size_in_words(limit_bytes)} that are read at once."
+
+
+class WhileWanted:
+    """Have the work on a request end when its browser has left, or ``stopping`` says so."""
+
+    def __init__(self, app: ASGIApp, stopping: Callable[[], bool]) -> None:
+        self._app, self._stopping = app, stopping
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        leaving: asyncio.Future[Message] | None = None
+
+        async def watching() -> Message:
+            nonlocal leaving
+            if leaving is not None:
+                return await asyncio.shield(leaving)
+            message = await receive()
+            if message["type"] == "http.request" and not message.get("more_body", False):
+                # What comes after the body is that the browser went away.
+                leaving = asyncio.ensure_future(receive())
+            return message
+
+        no_longer_wanted.set(lambda: self._stopping() or (leaving is not None and leaving.done()))
+        try:
+            await self._app(scope, watching, send)
+        finally:
+            if leaving is not None:
+                leaving.cancel()
 
 
 class BodyLimit:

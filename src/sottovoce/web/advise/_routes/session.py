@@ -205,7 +205,7 @@ def be(
 def _take(
     request: Request, session: AdvisorSession, file: UploadFile, fields: dict[str, str]
 ) -> Response:
-    folder = TemporaryDirectory(prefix="sottovoce-")
+    folder = TemporaryDirectory(prefix="sottovoce-", dir=request.app.state.uploads)
     path = Path(folder.name)
     try:
         path /= safe_name(file.filename or "")

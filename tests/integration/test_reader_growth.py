@@ -1,0 +1,61 @@
+"""No reader takes more than five times the ordinary cost for a crafted file, or it refuses it."""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support.crafted_files import CRAFTED, ORDINARY, Maker
+from support.warm_python import run_warm
+
+SCRIPT = Path(__file__).with_name("reader_costs.py")
+TIMES = 5
+# What any file may take besides: what a reader sets up, and looks at before it refuses.
+START_S, START_MIB = 1.0, 150
+WORST = [
+    ("posts.csv", "empty values"),
+    ("posts.csv", "short rows"),
+    ("posts.jsonl", "bad lines"),
+    ("posts.jsonl", "blank lines"),
+    ("posts.parquet", "tiny pages"),
+    ("posts.parquet", "tiny row groups"),
+    ("posts.parquet", "dictionary bomb"),
+    ("posts.parquet", "delta bomb"),
+    ("posts.parquet", "rows of nothing"),
+    ("catalogue.toml", "dotted key"),
+    ("catalogue.toml", "quoted dotted key"),
+    ("roster.toml", "nested arrays"),
+    ("roster.toml", "long number"),
+    ("counts.npz", "claims"),
+    ("counts.npz", "claimed shape"),
+    ("votes.csv", "many columns"),
+]
+
+
+class Cost(NamedTuple):
+    """What became of a file, processor seconds, and MiB that it took."""
+
+    outcome: str
+    seconds: float
+    mib: int
+
+
+def cost_of(folder: Path, name: str, make: Maker, size: int) -> Cost:
+    """Read a file in a process of its own; one that dies has no outcome."""
+    path = folder / name
+    path.write_bytes(make(size))
+    words = run_warm([sys.executable, str(SCRIPT), str(path)]).stdout.split()
+    outcome, seconds, mib = words or ("died", "inf", "0")
+    return Cost(outcome, float(seconds), int(mib))
+
+
+@pytest.mark.parametrize("size", [200_000, pytest.param(2_000_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("name", "shape"), WORST)
+def test_a_crafted_file_costs_little_more_than_an_ordinary_one(
+    tmp_path: Path, name: str, shape: str, size: int
+) -> None:
+    ordinary = cost_of(tmp_path, name, ORDINARY[name], size)
+    crafted = cost_of(tmp_path, name, CRAFTED[name][shape], size)
+    assert crafted.outcome in {"read", "refused"}
+    assert crafted.seconds < START_S + TIMES * ordinary.seconds
+    assert crafted.mib < START_MIB + TIMES * ordinary.mib
