@@ -14,6 +14,7 @@ import re
 import secrets
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -52,7 +53,9 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         why = cause_of(error, "it failed")
         raise InputError(f"cannot write into {path.parent}: {why}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # What stays is removed by whoever writes here next.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         if descriptor is not None:
             os.close(descriptor)
 
@@ -70,7 +73,9 @@ def only_one(path: Path, *, patience_s: float | None = None) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        # A lock file that stays holds nobody up.
+        with suppress(OSError):
+            lock.unlink(missing_ok=True)
         os.close(descriptor)
 
 
@@ -102,12 +107,20 @@ def remove_others(folder: Path, name: re.Pattern[str], keep: Collection[str]) ->
     What a living process is about to use stays.
     """
     with suppress(OSError):
-        for entry in folder.iterdir():
-            ours = name.fullmatch(entry.name) or _TEMPORARY.fullmatch(entry.name)
-            if ours and entry.name not in keep:
-                with suppress(OSError):
-                    _remove_unlocked(entry)
+        for entry in others_in(folder, name, keep):
+            with suppress(OSError):
+                _remove_unlocked(entry)
         folder.rmdir()
+
+
+def others_in(folder: Path, name: re.Pattern[str], keep: Collection[str]) -> list[Path]:
+    """What bears such a ``name`` in ``folder``, or is unfinished, but is not to be kept."""
+    return [
+        entry
+        for entry in folder.iterdir()
+        if (name.fullmatch(entry.name) or _TEMPORARY.fullmatch(entry.name))
+        and entry.name not in keep
+    ]
 
 
 def refuse_overlap(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
@@ -123,6 +136,24 @@ def refuse_overlap(outputs: Iterable[Path | None], inputs: Iterable[Path | None]
                     "give another name."
                 )
         taken.append(out)
+
+
+@contextmanager
+def passing_folder(prefix: str) -> Iterator[Path]:
+    """A private folder that is gone when the block ends.
+
+    Those of the same ``prefix`` that a killed process left go first: the system drops its lock.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with suppress(OSError):
+            _remove_unlocked(left)
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield Path(folder)
+        finally:
+            os.close(descriptor)
 
 
 def output_folder(path: Path) -> Path:
@@ -280,7 +311,10 @@ def _remove_unlocked(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink()
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     finally:
         os.close(descriptor)
 
@@ -288,20 +322,22 @@ def _remove_unlocked(path: Path) -> None:
 def _locked(lock: Path, path: Path, deadline: float) -> int:
     """A locked descriptor of ``lock``, which is there as long as it is held."""
     while True:
+        descriptor = None
         try:
             descriptor = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, PRIVATE_MODE)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
+        except OSError as error:
+            if descriptor is not None:
+                os.close(descriptor)
+            if not isinstance(error, BlockingIOError):
+                why = cause_of(error, "it failed")
+                raise InputError(f"cannot lock {path}: {why}.") from error
             if time.monotonic() >= deadline:
                 raise InputError(
                     f"another command is updating {path}; try again when it is done."
                 ) from None
             time.sleep(_TRY_AGAIN_S)
             continue
-        except OSError as error:
-            why = cause_of(error, "it failed")
-            raise InputError(f"cannot lock {path}: {why}.") from error
         # Who had it before may have removed the file between the two calls.
         if _is_still(lock, descriptor):
             return descriptor

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from sottovoce._files import whole_file
 from sottovoce.assess._alerts import alerts_file, load_members
-from sottovoce.assess.state._parts import load_ranked, load_state, remove_unnamed, write_state
+from sottovoce.assess.state._parts import load_ranked, load_state, remove_erased, write_state
 from sottovoce.assess.state._state import State
 from sottovoce.errors import InputError
 
@@ -20,7 +20,7 @@ def delete_posts(state_file: Path, user: str, times: Sequence[int]) -> int:
 
     Who has no post left is dropped from the alerts too.
     """
-    remove_unnamed(state_file)
+    remove_erased(state_file)
     state = load_state(state_file).without_posts(user, times)
     _save(state_file, state, [user] if state.users.row(user) is None else [])
     return int(state.posts.sum())
@@ -28,7 +28,7 @@ def delete_posts(state_file: Path, user: str, times: Sequence[int]) -> int:
 
 def erase_users(state_file: Path, users: Sequence[str]) -> int:
     """Drop all that is known of ``users`` from a state and its alerts; how many are left."""
-    remove_unnamed(state_file)
+    remove_erased(state_file)
     state = load_state(state_file)
     alerted = set(load_members(alerts_file(state_file))["user"].to_pylist())
     for user in dict.fromkeys(users):
@@ -54,4 +54,4 @@ def _save(state_file: Path, state: State, erased: Sequence[str]) -> None:
             named = pc.is_in(members["user"], value_set=pa.array(erased, pa.string()))
             temporary = files.enter_context(whole_file(members_file, private=True))
             pq.write_table(members.filter(pc.invert(named)), temporary, compression="zstd")
-    remove_unnamed(state_file)
+    remove_erased(state_file)

@@ -48,6 +48,32 @@ def show(
     _show_tables(accounts)
 
 
+@ledger.command("forget-place")
+def forget_place(
+    file: Annotated[Path, typer.Argument(help="The ledger, as the refusal names it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Go on without a ledger that is gone for good: its disk lost, its folder deleted.
+
+    Releases ask every ledger that was spent from on this machine, and stop where one does not
+    answer. This lets them go on. What was spent there then counts no more: if the same documents
+    are released again, who sees both releases gets the sum of their epsilons. So restore the
+    ledger, with its key and outputs, where that can be done. One that answers is not forgotten.
+
+    Example: sottovoce ledger forget-place old/notes.ledger
+    """
+    from sottovoce.privacy.ledger._chosen_ledger import forget_ledger  # noqa: PLC0415 - fast --help
+
+    spends = forget_ledger(file)
+    if as_json:
+        show_json({"ledger": file, "spends_forgotten": spends})
+        return
+    typer.echo(
+        f"The ledger {file} is asked no more, and its {spends} spends count no more: publish none "
+        "of its documents again, or take their epsilon for the sum of both releases."
+    )
+
+
 def _show_tables(accounts: "list[tuple[Account, list[Spend]]]") -> None:
     if not accounts:
         typer.echo("No corpus has a budget in this ledger.")

@@ -5,7 +5,6 @@ so, and the next run of the same command removes what is there, or goes on from 
 """
 
 import shutil
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Protocol
 
 from sottovoce._files import file_digest, nearest_folder, output_folder, whole_file
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.release._folder import CARD_FILE, WHERE_FILE, unpack_bundle
+from sottovoce.release._folder import CARD_FILE, WHERE_FILE, opened_bundle, unpack_bundle
 from sottovoce.release._inputs import CountsElsewhere
 from sottovoce.release._plan import ReleasePlan, Sized
 from sottovoce.release._shards import SHARD_FOLDERS, SHARDS_FILE, Shard, ShardList, list_in
@@ -91,7 +90,7 @@ def unfinished(store: ReleaseStore) -> list[str]:
 
 def shards_in(bundle: Path) -> ShardList | None:
     """The shards that a bundle lists; None: it holds its counts itself."""
-    with zipfile.ZipFile(bundle) as archive:
+    with opened_bundle(bundle) as archive:
         if SHARDS_FILE not in archive.namelist():
             return None
         return list_in(archive.read(SHARDS_FILE).decode(), str(bundle))
@@ -106,7 +105,7 @@ def publish_bundle(bundle: Path, store: ReleaseStore) -> None:
     if shards is None and isinstance(store, LocalStore):
         unpack_bundle(bundle, store.folder)
         return
-    with zipfile.ZipFile(bundle) as archive:
+    with opened_bundle(bundle) as archive:
         if shards is not None:
             where = archive.read(WHERE_FILE).decode()
             if where != store.address:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from sottovoce.assess.state._state import State
 from sottovoce.cli import main
 from sottovoce.corpus.read import _corpus as corpus
+from sottovoce.corpus.read import _parquet
 
 EVENTS = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "batch"}
 
@@ -37,6 +38,7 @@ def count_steps(stop_at: int, number: int) -> list[int]:
 
     # Small batches are not joined, so that few posts make several.
     corpus.ENOUGH_ROWS = 1
+    _parquet._ROWS = 100
     State.rows = counted  # type: ignore[method-assign,assignment] # to be told of each batch
     sys.addaudithook(hook)
     return steps

@@ -21,6 +21,7 @@ from sottovoce.assess import State, load_state
 from sottovoce.assess import _erase as erase
 from sottovoce.assess.state._buckets import BestBuckets
 from sottovoce.corpus.read import _corpus as corpus
+from sottovoce.corpus.read import _parquet
 
 Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("interrupted_assess.py")
@@ -37,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     # Small batches are not joined, so that few posts make several.
     monkeypatch.setattr(corpus, "ENOUGH_ROWS", 1)
+    monkeypatch.setattr(_parquet, "_ROWS", ROWS)
     posts = random_posts(5, users=60, posts=BATCHES * ROWS)
     pq.write_table(posts, "posts.parquet", row_group_size=ROWS)
     pq.write_table(random_posts(6, users=50, posts=300), "earlier.parquet")

@@ -1,10 +1,12 @@
 """Ledgers that do not know each other are asked: what a document spent in any of them counts."""
 
+import shlex
 import shutil
 import zipfile
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -15,6 +17,7 @@ from sottovoce.privacy.ledger import Ledger, user_ledger
 
 VERSION_1 = Path(__file__).parents[2] / "vectors" / "release-version-1.zip"
 NOTES = tuple(f"debt number {i} and a loan" for i in range(12))
+Run: TypeAlias = Callable[..., tuple[int, str, str]]
 ASKED: Any = {"words": ["debt", "loan"], "epsilon": 2, "precision": 2}
 pytestmark = pytest.mark.filterwarnings("ignore:the ledger .* beside the corpus is used")
 
@@ -121,12 +124,109 @@ def test_copies_of_a_ledger_of_version_1_count_once_too(older: Path) -> None:
     assert quoted.spent_before.count("documents have spent 2 of 4 already") == 1
 
 
-def test_what_is_no_ledger_or_cannot_be_asked_stops_nothing(older: Path) -> None:
+def test_what_is_no_ledger_stops_nothing(older: Path) -> None:
     Path("accounts.ledger").write_text("2024-01-01 * a book of accounts")
     sv.release_counts(older, **ASKED, label="second")
-    Path(f"{older}.ledger.key").unlink()
     sv.release_counts(["a home"], **ASKED)
     assert Path("accounts.ledger").read_text().startswith("2024")
+
+
+def test_a_ledger_in_the_corpus_folder_that_cannot_be_asked_stops_a_release(older: Path) -> None:
+    sv.release_counts(older, **ASKED, label="second")
+    for noted in (state_folder() / "ledgers").iterdir():
+        noted.unlink()
+    Path(f"{older}.ledger.key").unlink()
+    with pytest.raises(LedgerError, match=r"posts.csv.ledger cannot be asked.*or move it else"):
+        sv.release_counts(copied(older).rename(older.with_name("more.csv")), **ASKED)
+
+
+@pytest.fixture
+def elsewhere(folder: Path) -> Path:
+    """A ledger on another disk, from which the notes have spent their budget."""
+    disk = folder / "another disk"
+    disk.mkdir()
+    sv.release_counts(list(NOTES), **ASKED, ledger=disk / "notes.ledger")
+    return disk
+
+
+def test_a_known_ledger_whose_disk_is_away_is_named_with_the_cause_and_a_way_on(
+    elsewhere: Path,
+) -> None:
+    elsewhere.rename("away")
+    known = elsewhere / "notes.ledger"
+    with pytest.raises(LedgerError) as refused:
+        sv.release_counts(list(NOTES), **ASKED)
+    for part in (
+        f"the ledger {known} cannot",
+        "No such file",
+        "Put it back",
+        "Nothing was released",
+    ):
+        assert part in str(refused.value)
+    command = str(refused.value).partition("run: sottovoce ")[2].partition(";")[0]
+    assert shlex.split(command) == ["ledger", "forget-place", str(known)]
+    Path("away").rename(elsewhere)
+    with pytest.raises(BudgetError):
+        sv.release_counts(list(NOTES), **ASKED)
+
+
+def test_a_known_ledger_that_is_gone_for_good_is_forgotten_by_name(
+    elsewhere: Path, run: Run
+) -> None:
+    known = str(elsewhere / "notes.ledger")
+    code, _, err = run("ledger", "forget-place", known)
+    assert (code, "is there and can be asked" in err) == (2, True)
+    shutil.rmtree(elsewhere)
+    code, out, _ = run("ledger", "forget-place", known)
+    assert (code, "its 1 spends count no more" in out) == (0, True)
+    sv.release_counts(list(NOTES), **ASKED)
+    code, _, err = run("ledger", "forget-place", known)
+    assert (code, "is known to this machine" in err) == (2, True)
+
+
+def test_a_forgotten_ledger_that_comes_back_old_is_refused_all_the_same(
+    elsewhere: Path, run: Run
+) -> None:
+    known = elsewhere / "notes.ledger"
+    shutil.copytree(elsewhere, "backup")
+    sv.release_counts(["a home"], **ASKED, ledger=known, budget=2)
+    shutil.rmtree(elsewhere)
+    assert run("ledger", "forget-place", str(known))[0] == 0
+    shutil.move("backup", elsewhere)
+    with pytest.raises(LedgerError, match="it is an old copy"):
+        sv.release_counts(["the work"], **ASKED, ledger=known, budget=2)
+
+
+def test_an_old_copy_of_a_known_ledger_is_no_answer(elsewhere: Path) -> None:
+    shutil.copytree(elsewhere, "backup")
+    sv.release_counts(["a home"], **ASKED, ledger=elsewhere / "notes.ledger", budget=2)
+    shutil.rmtree(elsewhere)
+    shutil.move("backup", elsewhere)
+    with pytest.raises(LedgerError, match="cannot be asked what was spent there: .* an old copy"):
+        sv.release_counts(["a home"], **ASKED)
+
+
+def test_another_ledger_in_the_place_of_a_known_one_is_no_answer(elsewhere: Path) -> None:
+    Ledger(elsewhere / "new.ledger", create=True).close()
+    (elsewhere / "new.ledger").replace(elsewhere / "notes.ledger")
+    with pytest.raises(LedgerError, match="another ledger lies there"):
+        sv.release_counts(list(NOTES), **ASKED)
+
+
+def test_a_ledger_that_was_moved_is_no_other_one(elsewhere: Path) -> None:
+    elsewhere.rename("moved")
+    options: Any = {**ASKED, "ledger": "moved/notes.ledger"}
+    sv.release_counts(list(NOTES), **options)
+    with pytest.raises(BudgetError):
+        sv.release_counts(list(NOTES), **options, label="second")
+    with pytest.raises(BudgetError):
+        sv.release_counts(list(NOTES), **ASKED)
+
+
+def test_a_ledger_that_was_named_says_which_others_it_cannot_ask(elsewhere: Path) -> None:
+    shutil.rmtree(elsewhere)
+    with pytest.warns(UserWarning, match=r"notes.ledger cannot be asked .* does not count that"):
+        sv.release_counts(list(NOTES), **ASKED, ledger="own.ledger")
 
 
 def test_rows_without_a_place_for_the_users_ledger_are_told_what_to_do(

@@ -82,7 +82,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_seeds_that_are_missing(
         return {
             "jaccard": readers,
             "topics_seen": readers,
-            "meter": {"dimensions": 2.0, "repetition": 9.0},
+            "meter": {"dimensions": 2.0},
         }
 
     monkeypatch.setattr(analyse_topics, "topic_values", stopping)

@@ -32,7 +32,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce._files import file_digest, remove_others, second_name, whole_file
+from sottovoce._files import file_digest, others_in, remove_others, second_name, whole_file
 from sottovoce.assess.state._columns import numbers_in, tables
 from sottovoce.assess.state._file import (
     KEY,
@@ -233,6 +233,19 @@ def remove_unnamed(path: Path) -> None:
     with suppress(InputError):
         named = {part.name for part in KeptState.open(path).earlier}
         remove_others(folder, PART_NAME, named)
+
+
+def remove_erased(path: Path) -> None:
+    """As `remove_unnamed`, and raise if one stays: it may hold who was erased."""
+    remove_unnamed(path)
+    folder = earlier_folder(path)
+    if folder.is_dir():
+        named = {part.name for part in KeptState.open(path).earlier}
+        if left := others_in(folder, PART_NAME, named):
+            raise InputError(
+                f"{folder} still holds {len(left)} earlier parts of the state, which may hold whom "
+                "you erase, and they cannot be removed; remove them, and run the command again."
+            )
 
 
 _TRIES = 5

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.privacy._exact import text_up
+from sottovoce.privacy._exact import read_kept, text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger._documents import DocumentSet, Hashes, LedgerKey
 from sottovoce.privacy.ledger._groups import (
@@ -216,7 +216,7 @@ def charge(connection: sqlite3.Connection, request: SpendRequest) -> Account:
     after = _checked_total(connection, account, request)
     key = (request.corpus, request.part)
     old = connection.execute("SELECT rate FROM total WHERE corpus = ? AND part = ?", key).fetchone()
-    rate = request.guarantee.rate + (Fraction(old["rate"]) if old else 0)
+    rate = request.guarantee.rate + (read_kept(old["rate"], "rate") if old else 0)
     connection.execute("INSERT OR REPLACE INTO total VALUES (?, ?, ?)", (*key, str(rate)))
     return after
 
@@ -298,7 +298,7 @@ def _spent(
     connection: sqlite3.Connection, corpus: str, more: SpendRequest | None = None
 ) -> Fraction:
     rows = connection.execute("SELECT part, rate FROM total WHERE corpus = ?", (corpus,))
-    rates = {row["part"]: Fraction(row["rate"]) for row in rows}
+    rates = {row["part"]: read_kept(row["rate"], "rate") for row in rows}
     if more is not None:
         rates[more.part] = rates.get(more.part, Fraction(0)) + more.guarantee.rate
     whole = rates.pop(WHOLE, Fraction(0))

@@ -5,20 +5,31 @@ that lies beside a corpus is taken only where it was begun there by an earlier v
 user's cannot be had, and whoever takes it is told. Whichever is taken, the others that can be found
 are asked: the user's, those in the corpus's folder, and those that this machine has seen spends of.
 What documents have spent there is said, and counts, but where a ledger was named: that is a choice.
+One that is known and cannot be asked stops a release; `forget_ledger` is how to go on without it.
 """
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sottovoce._files import FilePath, check_folder
+from sottovoce._files import FilePath, cause_of, check_folder
 from sottovoce.errors import InputError, LedgerError
+from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger._accounts import SpendRequest
-from sottovoce.privacy.ledger._database import holds_ledger
-from sottovoce.privacy.ledger._elsewhere import SpentThere, newest_of_each
+from sottovoce.privacy.ledger._database import begins_as_ledger, holds_ledger
+from sottovoce.privacy.ledger._elsewhere import SpentThere, newest_of_each, no_answer
 from sottovoce.privacy.ledger._ledger import Ledger
-from sottovoce.privacy.ledger._place import make_room, noted_ledgers, refuse_lost, user_ledger
+from sottovoce.privacy.ledger._place import (
+    LedgerAt,
+    SpendCount,
+    make_room,
+    noted_ledgers,
+    or_forget,
+    refuse_lost,
+    user_ledger,
+)
 
 
 @dataclass(frozen=True)
@@ -29,25 +40,30 @@ class LedgerPlace:
     shared: bool = False
     note: str = ""
     """What must be said of it, if it is neither the user's own nor one that was named."""
-    others: tuple[Path, ...] = ()
+    others: tuple[LedgerAt, ...] = ()
     """Other ledgers that may know the same documents."""
     named: bool = False
     """Whether somebody chose it, and with it a budget apart from the others'."""
 
     def spent_elsewhere(self, request: SpendRequest, own: Ledger | None) -> list[SpentThere]:
-        """What the documents of ``request`` have spent in the others that can be asked.
+        """What the documents of ``request`` have spent in the others; each must say.
 
-        A copy of this ledger, ``own`` if there is one already, is none of these.
+        A copy of this ledger, ``own`` if there is one already, is none of these. Where a ledger was
+        named, one that cannot be asked is among what is found, and says so.
         """
         found = []
-        for path in self.others if request.documents is not None else ():
-            with suppress(InputError, OSError):
-                ledger = Ledger(path)
-                there = ledger.spent_on(request)
-                ledger.close()
-                # One number for each document: of a large corpus, too much to keep for nothing.
-                if there.in_words():
-                    found.append(there)
+        for other in self.others if request.documents is not None else ():
+            if own is not None and other.known_as == own.known_as:
+                continue
+            try:
+                there = ask(other, request)
+            except LedgerError:
+                if not self.named:
+                    raise
+                there = no_answer(other.path, other.known_as)
+            # One number for each document: of a large corpus, too much to keep for nothing.
+            if there.in_words():
+                found.append(there)
         return newest_of_each(found, None if own is None else own.known_as)
 
     def charged(self, elsewhere: Sequence[SpentThere]) -> Sequence[SpentThere]:
@@ -68,7 +84,7 @@ def ledger_of(corpus: Path) -> Path:
 
 def ledger_place(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
     """The ledger that was ``given``, or the user's; or the one beside the ``corpus``'s file."""
-    return _checked(_chosen(given, corpus), corpus)
+    return with_others(_chosen(given, corpus), corpus)
 
 
 def own_ledger_place(given: Path | None, corpus: Path) -> LedgerPlace:
@@ -77,34 +93,62 @@ def own_ledger_place(given: Path | None, corpus: Path) -> LedgerPlace:
     What was spent from one that does is asked for, and counts.
     """
     own = LedgerPlace(user_ledger(), shared=True) if given is None else _named(given)
-    return _checked(own, corpus)
+    return with_others(own, corpus)
 
 
-def _checked(place: LedgerPlace, corpus: Path | None) -> LedgerPlace:
-    if place.shared and not place.path.exists():
-        refuse_lost(place.path)
-    return with_others(place, corpus)
+def ask(other: LedgerAt, request: SpendRequest) -> SpentThere:
+    """What a ledger says of the documents of ``request``, or an error: no answer is none spent."""
+    try:
+        # The system says better than a database why a file cannot be opened.
+        other.path.open("rb").close()
+        ledger = Ledger(other.path)
+        try:
+            if other.known_as and other.known_as != ledger.known_as:
+                raise LedgerError("another ledger lies there")
+            if other.known_as:
+                ledger.refuse_if_old()
+            return ledger.spent_on(request)
+        finally:
+            ledger.close()
+    except (OSError, ValueError, sqlite3.Error) as error:
+        why = str(error).rstrip(".") if isinstance(error, InputError) else cause_of(error)
+        rest = or_forget(other.path) if other.known_as else "or move it elsewhere."
+        raise LedgerError(
+            f"the ledger {other.path} cannot be asked what was spent there: {why}. Nothing was "
+            f"released. Put it back, whole, readable and writable for you, with its key; {rest}"
+        ) from error
+
+
+def forget_ledger(path: Path) -> int:
+    """Ask the ledger that was at ``path`` no more; how many spends are forgotten with it."""
+    places = {path.absolute(), path.resolve()}
+    found = [known for known in noted_ledgers() if known.path in places]
+    if not found:
+        raise InputError(f"no ledger at {path} is known to this machine; give the whole path.")
+    for known in found:
+        with suppress(LedgerError):
+            ask(known, SpendRequest("ask", "ask", LimitedPrecision(1, 1)))
+            raise InputError(f"the ledger {path} is there and can be asked: it stays known.")
+        SpendCount(known.known_as).forget_place()
+    return sum(SpendCount(known.known_as).seen() for known in found)
 
 
 def with_others(place: LedgerPlace, corpus: Path | None) -> LedgerPlace:
-    """``place``, with all other ledgers that can be found."""
-    found = {path.resolve() for path in _findable(corpus) if _is_ledger(path)}
-    return replace(place, others=tuple(sorted(found - {place.path.resolve()})))
+    """``place``, with all other ledgers that can be found; an error if its own is lost."""
+    if not holds_ledger(place.path):
+        refuse_lost(place.path)
+    noted = noted_ledgers()
+    known = {place.path.resolve(), *(each.path for each in noted)}
+    found = {path.resolve() for path in _findable(corpus) if begins_as_ledger(path)}
+    return replace(place, others=(*noted, *(LedgerAt(path) for path in sorted(found - known))))
 
 
 def _findable(corpus: Path | None) -> Iterator[Path]:
     with suppress(InputError):
         yield user_ledger()
-    yield from noted_ledgers()
     if corpus is not None:
         with suppress(OSError):
             yield from corpus.resolve().parent.glob("*.ledger")
-
-
-def _is_ledger(path: Path) -> bool:
-    with suppress(InputError, OSError):
-        return holds_ledger(path)
-    return False
 
 
 def _chosen(given: FilePath | None, corpus: Path | None) -> LedgerPlace:

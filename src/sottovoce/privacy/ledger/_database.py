@@ -25,10 +25,13 @@ from typing import cast
 
 from sottovoce._files import PRIVATE_MODE, cause_of, only_one, whole_file
 from sottovoce.errors import InputError, LedgerError
+from sottovoce.privacy._exact import read_kept
 from sottovoce.privacy._randomness import system_bytes
 
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION = 0x536F7474
+_NUMBER_AT = 68
+"""Where SQLite keeps the number of the application, in its header."""
 _VERSION = 3
 _ID_BYTES = 16
 _PATIENCE_S = 60.0
@@ -193,6 +196,14 @@ def holds_ledger(path: Path) -> bool:
     return True
 
 
+def begins_as_ledger(path: Path) -> bool:
+    """Whether the file at ``path`` is one of ours by its first bytes, whatever else is in it."""
+    with suppress(OSError), path.open("rb") as file:
+        start = file.read(_NUMBER_AT + 4)
+        return start.startswith(_SQLITE) and start[_NUMBER_AT:] == _APPLICATION.to_bytes(4)
+    return False
+
+
 def _create_private(path: Path) -> None:
     """Make a whole ledger at ``path``, unless there is a file; whoever is first makes it."""
     if path.exists():
@@ -205,7 +216,8 @@ def _create_private(path: Path) -> None:
                 with whole_file(path, private=True) as unfinished:
                     _write_new(unfinished)
     except InputError as error:
-        why = cause_of(cast("Exception", error.__cause__ or error))
+        cause = cast("Exception | None", error.__cause__)
+        why = str(error).rstrip(".") if cause is None else cause_of(cause)
         raise LedgerError(f"cannot create the ledger {path}: {why}.") from error
     except sqlite3.Error as error:
         raise LedgerError(f"cannot create the ledger {path}: {error}.") from error
@@ -291,7 +303,7 @@ def _forget_hashes(connection: sqlite3.Connection) -> None:
         "SELECT spend.* FROM spend JOIN budget USING (corpus) WHERE documents IS NOT NULL"
     ):
         key = row["corpus"], row["part"]
-        rates[key] = rates.get(key, Fraction(0)) + Fraction(row["epsilon"]) / row["n"]
+        rates[key] = rates.get(key, Fraction(0)) + read_kept(row["epsilon"], "epsilon") / row["n"]
     connection.executemany(
         "INSERT OR REPLACE INTO total VALUES (?, ?, ?)",
         [(*key, str(rate)) for key, rate in rates.items()],

@@ -12,11 +12,9 @@ for its owner only, the ledger lets nobody confirm a guess at a document. Two do
 happen to agree share what they spend, never a budget's rest: the mistake is on the safe side.
 """
 
-import os
 import re
 import unicodedata
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -26,8 +24,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._files import PRIVATE_MODE, flush_to_disk, refuse_open_to_others
-from sottovoce.errors import LedgerError
+from sottovoce._files import only_one, refuse_open_to_others, whole_file
+from sottovoce.errors import InputError, LedgerError
 from sottovoce.privacy._randomness import system_bytes
 
 Hashes: TypeAlias = NDArray[np.uint64]
@@ -174,19 +172,14 @@ def find_key(ledger: Path) -> LedgerKey | None:
 def make_key(ledger: Path) -> LedgerKey:
     """The key beside ``ledger``, a fresh one where there is none; whoever is first makes it."""
     path = key_file(ledger)
-    own = path.with_name(f".{path.name}.{os.getpid()}.{system_bytes(4).hex()}.part")
     try:
-        with os.fdopen(os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_MODE), "wb") as f:
-            f.write(system_bytes(_KEY_BYTES))
-            f.flush()
-            os.fsync(f.fileno())
-        with suppress(FileExistsError):
-            os.link(own, path)
-        flush_to_disk(path.parent)
-    except OSError as error:
-        raise LedgerError(f"cannot write the key {path}: {error.strerror}.") from error
-    finally:
-        own.unlink(missing_ok=True)
+        with only_one(path):
+            # Others may have waited for their turn, or been first.
+            if not path.exists():
+                with whole_file(path, private=True) as unfinished:
+                    unfinished.write_bytes(system_bytes(_KEY_BYTES))
+    except InputError as error:
+        raise LedgerError(f"cannot write the key {path}: {error}") from error
     found = find_key(ledger)
     if found is None:
         raise LedgerError(f"the key {path} was written but is not there; try again.")

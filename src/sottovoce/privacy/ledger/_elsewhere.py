@@ -48,9 +48,12 @@ class SpentThere:
     """The ledger's own name, which its copies have too."""
     spends: int = 0
     """How many spends it knows of."""
+    answers: bool = True
 
     def in_words(self) -> str:
         """How many have spent how much there; nothing where none has."""
+        if not self.answers:
+            return f"the ledger {self.ledger} cannot be asked what these documents have spent there"
         number = np.bincount(self.place[self.place != UNKNOWN], minlength=len(self.groups))
         met = [
             replace(group, documents=int(number[i]))
@@ -81,6 +84,11 @@ def spent_there(
     if key is None:
         return SpentThere(ledger, (), np.full(size, UNKNOWN, np.intp), unplaced)
     return SpentThere(ledger, *place_of_each(connection, key.each(documents)), unplaced)
+
+
+def no_answer(ledger: Path, known_as: str) -> SpentThere:
+    """Of a ledger that cannot be asked."""
+    return SpentThere(ledger, (), np.zeros(0, np.intp), known_as=known_as, answers=False)
 
 
 def newest_of_each(found: Sequence[SpentThere], but: str | None) -> list[SpentThere]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.privacy._exact import text_up
+from sottovoce.privacy._exact import read_kept, text_up
 from sottovoce.privacy._guarantee import LimitedPrecision, Unit
 from sottovoce.privacy.ledger._documents import HASH_BYTES, Hashes, packed, unpacked
 
@@ -64,7 +64,7 @@ class DocumentGroup:
 def read_guarantee(row: sqlite3.Row) -> LimitedPrecision:
     """The guarantee in a row's columns n, epsilon and unit."""
     unit: Unit = row["unit"]
-    return LimitedPrecision(row["n"], Fraction(row["epsilon"]), unit)
+    return LimitedPrecision(row["n"], read_kept(row["epsilon"], "epsilon"), unit)
 
 
 def columns_of(guarantee: LimitedPrecision) -> tuple[int, str, str]:
@@ -215,7 +215,8 @@ def total(groups: Sequence[DocumentGroup]) -> int:
 
 
 def _group(row: sqlite3.Row) -> DocumentGroup:
-    return DocumentGroup(row["id"], row["documents"], read_guarantee(row), Fraction(row["rate"]))
+    spent = read_kept(row["rate"], "rate")
+    return DocumentGroup(row["id"], row["documents"], read_guarantee(row), spent)
 
 
 def _rows(connection: sqlite3.Connection) -> Iterator[sqlite3.Row]:

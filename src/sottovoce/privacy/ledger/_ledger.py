@@ -200,7 +200,7 @@ class Ledger:
         ``budget`` and ``shared`` are those of an account that it would have to have first. What was
         spent ``elsewhere`` counts too.
         """
-        self._refuse_if_old()
+        self.refuse_if_old()
         payers = self._payers(request.documents)
         with self._database.rehearsal() as connection:
             if payers is not None:
@@ -234,12 +234,14 @@ class Ledger:
     def commit(self, request: SpendRequest) -> Spend:
         """Step 1: commit the spend of ``request``, or find the one committed before."""
         _check_id(request.id, "request id")
-        self._refuse_if_old()
+        self.refuse_if_old()
         payers = self._payers(request.documents)
         with self._database.transaction() as connection:
             if has_account(connection, request.corpus):
                 open_account(connection, request.corpus, payers, request.guarantee)
             spend = self._find(connection, request.id)
+            # Before anything is spent: a count that cannot be kept stops a release.
+            self._count.note(_last_spend(connection))
             if spend is None:
                 charge(connection, request)
                 _insert_spend(connection, request)
@@ -250,7 +252,26 @@ class Ledger:
                 )
             spends = _last_spend(connection)
         self._count.note(spends)
+        # Of users' reports no other ledger asks.
+        if request.guarantee.unit == "document":
+            self._count.note_place()
         return spend
+
+    def refuse_if_old(self) -> None:
+        """Refuse a copy of the ledger that knows of fewer spends than were made."""
+        # Looked at first: what is there by then was committed before.
+        there, seen = [] if self._is_newest else self._outputs.keys(), self._count.seen()
+        with self._database.reading() as connection:
+            spends = _last_spend(connection)
+            rows = connection.execute("SELECT id, request FROM spend").fetchall() if there else ()
+        self._outputs.refuse_unknown(there, {output_key(row["id"], row["request"]) for row in rows})
+        if seen > spends:
+            raise LedgerError(
+                f"the ledger {self.path} knows of {spends} spends, and {seen} were made from it on "
+                "this machine: it is an old copy. Nothing was spent or released. Restore the "
+                "newest one."
+            )
+        self._is_newest = True
 
     def _admit(
         self,
@@ -299,22 +320,6 @@ class Ledger:
                 )
             self._key = key
         return self._key
-
-    def _refuse_if_old(self) -> None:
-        """Refuse a copy of the ledger that knows of fewer spends than were made."""
-        # Looked at first: what is there by then was committed before.
-        there, seen = [] if self._is_newest else self._outputs.keys(), self._count.seen()
-        with self._database.reading() as connection:
-            spends = _last_spend(connection)
-            rows = connection.execute("SELECT id, request FROM spend").fetchall() if there else ()
-        self._outputs.refuse_unknown(there, {output_key(row["id"], row["request"]) for row in rows})
-        if seen > spends:
-            raise LedgerError(
-                f"the ledger {self.path} knows of {spends} spends, and {seen} were made from it on "
-                "this machine: it is an old copy. Nothing was spent or released. Restore the "
-                "newest one."
-            )
-        self._is_newest = True
 
     def _draw_once(self, spend: Spend, draw: Callable[[Path], None]) -> Spend:
         """Steps 2 and 3, by one process at a time."""

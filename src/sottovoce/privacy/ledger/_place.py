@@ -7,22 +7,23 @@ what was spent on it before: ``SOTTOVOCE_LEDGER``, or ``ledger`` in the user's f
 The same folder holds, for each ledger that was ever spent from here, how often. A copy of the
 ledger that knows of fewer spends is an old one: whoever released by it would spend twice. The count
 is written after the spend is committed, so that it never runs ahead of the ledger it counts. Beside
-it stands where that ledger was last, so that a release by another one can ask it, and a user's
-ledger that is gone is missed.
+it stands where that ledger was last, so that a release by another one can ask it, and one that is
+gone is missed. What is noted and cannot be read stops a release. Only where there is no folder of
+state and none can be made, nothing is noted, and nothing noticed.
 """
 
-import fcntl
 import os
+import shlex
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce._files import PRIVATE_MODE, private_folder, state_folder, whole_file
+from sottovoce._files import state_folder, whole_file
+from sottovoce._noted import ABSENT, NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import LedgerError
 
 LEDGER_VARIABLE = "SOTTOVOCE_LEDGER"
 _PRIVATE_FOLDER = 0o700
-_DIGITS = 20
-_UNKEPT = (OSError, ValueError, LedgerError)
 _PLACES = "ledgers"
 
 
@@ -51,71 +52,70 @@ def make_room(ledger: Path) -> None:
         raise LedgerError(f"cannot make the folder {ledger.parent}: {error.strerror}.") from error
 
 
-def noted_ledgers() -> list[Path]:
+@dataclass(frozen=True)
+class LedgerAt:
+    """A ledger at a path; one that was spent from on this machine is noted by its own name."""
+
+    path: Path
+    known_as: str = ""
+
+
+def noted_ledgers() -> list[LedgerAt]:
     """Where the ledgers were that this machine has seen spends of."""
-    with suppress(*_UNKEPT):
-        files = sorted((_state_folder() / _PLACES).iterdir())
-        return [path for file in files for path in _noted_in(file)]
+    state = folder_of_notes()
+    if state is None:
+        return []
+    with refusing(state / _PLACES, LedgerError), suppress(*ABSENT):
+        files = [each for each in (state / _PLACES).iterdir() if not each.name.startswith(".")]
+        found = [LedgerAt(Path(noted_in(file)), file.name) for file in sorted(files)]
+        if Path() in (each.path for each in found):
+            raise ValueError("a place was noted, and is not there")
+        return found
     return []
 
 
 def refuse_lost(ledger: Path) -> None:
-    """Refuse to begin the user's ledger again where one was spent from."""
+    """Refuse to begin a ledger again where one was spent from."""
     path = ledger.resolve()
-    for file in (_state_folder() / _PLACES).glob("*"):
-        count = SpendCount(file.name)
-        if count.seen() and path in _noted_in(file):
+    for known in noted_ledgers():
+        if known.path == path:
             raise LedgerError(
-                f"the ledger {path} is gone, from which {count.seen()} spends were made on this "
-                "machine; nothing was spent or released. Restore it with its key and outputs; or "
-                f"remove {file}, and what was spent is forgotten."
+                f"the ledger {path} is gone, from which {SpendCount(known.known_as).seen()} spends "
+                "were made on this machine; nothing was spent or released. Restore it with its key "
+                f"and outputs; {or_forget(path)}"
             )
 
 
-def _noted_in(file: Path) -> list[Path]:
-    with suppress(*_UNKEPT):
-        return [Path(file.read_text(encoding="utf-8"))]
-    return []
+def or_forget(path: Path) -> str:
+    """How to go on without a ledger that is gone for good, and at which price."""
+    command = f"sottovoce ledger forget-place {shlex.quote(str(path))}"
+    return f"or, if it is gone for good, run: {command}; what was spent there then counts no more."
 
 
-class SpendCount:
-    """How many spends of one ledger this machine has seen; nothing, where it cannot be kept."""
+class SpendCount(NotedCount):
+    """How many spends of one ledger this machine has seen, and where that ledger is."""
 
     def __init__(self, ledger_id: str | None, at: Path | None = None) -> None:
-        self._id = ledger_id
+        super().__init__("spends", ledger_id, LedgerError)
         self._at = at
 
-    def seen(self) -> int:
-        """The most that was ever noted."""
-        with suppress(*_UNKEPT):
-            return int(self._file.read_text(encoding="ascii") or 0)
-        return 0
-
-    def note(self, spends: int) -> None:
-        """Remember ``spends``, unless more are known; as far as it can be kept."""
-        with suppress(*_UNKEPT):
-            private_folder(self._file.parent)
-            descriptor = os.open(self._file, os.O_CREAT | os.O_RDWR, PRIVATE_MODE)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                if spends > int(os.pread(descriptor, _DIGITS, 0) or 0):
-                    os.pwrite(descriptor, f"{spends:0{_DIGITS}d}".encode(), 0)
-            finally:
-                os.close(descriptor)
-            self._note_place()
-
-    def _note_place(self) -> None:
+    def note_place(self) -> None:
         """Note where the ledger is, the first time."""
-        at, self._at = self._at, None
-        if at is not None and self._id is not None:
-            place = _state_folder() / _PLACES / self._id
-            if at not in _noted_in(place):
-                place.parent.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
-                with whole_file(place, private=True) as unfinished:
-                    unfinished.write_text(str(at), encoding="utf-8")
+        if self._file is not None and self._at is not None:
+            place = _place_note(self._file)
+            with refusing(place, LedgerError):
+                if noted_in(place) != str(self._at):
+                    place.parent.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+                    with whole_file(place, private=True) as unfinished:
+                        unfinished.write_text(str(self._at), encoding="utf-8")
+            self._at = None
 
-    @property
-    def _file(self) -> Path:
-        if self._id is None:
-            raise LedgerError("the spends of this ledger are not counted.")
-        return _state_folder() / "spends" / self._id
+    def forget_place(self) -> None:
+        """Note it no more. The count stays: no old copy of that ledger goes on."""
+        if self._file is not None:
+            with refusing(_place_note(self._file), LedgerError):
+                _place_note(self._file).unlink()
+
+
+def _place_note(count: Path) -> Path:
+    return count.parents[1] / _PLACES / count.name
