@@ -209,3 +209,25 @@ def test_bad_usage_ends_with_exit_code_2(run: Run, arguments: list[str], message
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert message in " ".join(err.split())
+
+
+@pytest.mark.usefixtures("small_audits")
+def test_a_folder_is_audited_against_its_texts_in_figures(run: Run, tmp_path: Path) -> None:
+    corpus, out = tmp_path / "notes.csv", tmp_path / "out"
+    corpus.write_text("body\n" + "a loan and a boat\nno debt\n" * 40)
+    (tmp_path / "words").write_text("loan\nboat\ndebt\n")
+    reading = ("--fields", "text=body", "--json")
+    made = run(
+        *("release", corpus, "--vocabulary", tmp_path / "words", "--epsilon", 1, "-N", 2),
+        *("--out", out, "--ledger", tmp_path / "ledger", *reading),
+    )
+    assert made[0] == 0, made
+    code, told, err = run("audit", "--release", out, "--texts", corpus, *reading)
+    names = [finding["name"] for finding in json.loads(told)["findings"]]
+    assert (code, err) == (0, "")
+    assert names[0] == "noise that is the law's at every true count (given the texts)"
+    assert {"a row looked for by its text", "a whole row of the mean length"} <= set(names)
+    assert "loan" not in told
+    code, _, err = run("audit", "--texts", corpus)
+    assert code == 2
+    assert "--texts needs --release" in err

@@ -1,22 +1,48 @@
 """``sottovoce audit``."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import needs_extra
+from sottovoce.cli._options import (
+    FieldsOption,
+    FormatOption,
+    HeaderOption,
+    LineLimitOption,
+    TimezoneOption,
+    export_options,
+    needs_extra,
+)
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
+from sottovoce.cli._reading import (
+    AUTO,
+    AnyEncodingOption,
+    DayFirstOption,
+    DelimiterOption,
+    MonthFirstOption,
+    reading_of,
+)
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import CheckFailedError, ParameterError
 
 if TYPE_CHECKING:
+    from sottovoce.corpus.read import ReadOptions
     from sottovoce.privacy.audit._findings import AuditReport, Finding
 
 
 DEFAULT_EPSILON, DEFAULT_PRECISION = "1", 2
 # The experiment's work grows with the square of N, and any N tests the same rate.
 LARGEST_PRECISION = 1000
+WITH_TEXTS = "(given the texts)"
+_WITHOUT_TEXTS = (
+    "; and without --texts, which would show them to whoever holds the texts, it sees in the "
+    "counts of a folder no cells that were copied from the truth, no noise that is missing at some "
+    "true counts, too small, cut, one-sided or of another law, and none that goes with the counts"
+)
 
 
 def audit(
@@ -31,6 +57,13 @@ def audit(
         ),
     ] = None,
     release: Annotated[Path | None, typer.Option(help="Audit a release's folder.")] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="The texts that --release was made of, for their holder alone."),
+    ] = None,
+    stop_words: Annotated[
+        str | None, typer.Option(help="The one that --release was made with.")
+    ] = None,
     epsilon: Annotated[
         str | None,
         typer.Option(help=f"The sampler's claim, as 0.1 or 1/3; default: {DEFAULT_EPSILON}."),
@@ -39,6 +72,15 @@ def audit(
         int | None,
         typer.Option(help=f"The sampler's claim: N, in words; default: {DEFAULT_PRECISION}."),
     ] = None,
+    file_format: FormatOption = None,
+    fields: FieldsOption = None,
+    header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    day_first: DayFirstOption = False,
+    month_first: MonthFirstOption = False,
+    timezone: TimezoneOption = "UTC",
+    encoding: AnyEncodingOption = AUTO,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
     """Try to refute a privacy claim: exit code 0 (no proof) when no check fails, else 1.
@@ -52,24 +94,42 @@ def audit(
         raise ParameterError(
             "--epsilon and --precision are the sampler's; the others state their own."
         )
+    if texts is not None and release is None:
+        raise ParameterError("--texts needs --release, the folder that was made of them.")
+    told = export_options(
+        file_format,
+        fields,
+        header,
+        timezone,
+        encoding,
+        max_line_bytes,
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
+    )
     with progress("Auditing"), needs_extra("release"):
         if control is not None:
             report = _audit_control(control)
         elif release is not None:
             report = _audit_release(release)
+            if texts is not None:
+                held = _audit_held(release, texts, told, encoding, stop_words)
+                report = replace(held, findings=held.findings + report.findings)
         else:
             report = _audit_sampler(epsilon, precision)
-    _show(report, as_json=as_json, of_folder=release is not None)
+    _show(report, as_json=as_json, of_folder=release is not None, texts=texts is not None)
 
 
 def _audit_sampler(epsilon: str | None, precision: int | None) -> "AuditReport":
-    from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.cluster._trial import drawn_in_shards  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
     from sottovoce.release._audit import audit_sampler  # noqa: PLC0415 - fast --help
 
     n = DEFAULT_PRECISION if precision is None else precision
     if not 1 <= n <= LARGEST_PRECISION:
         raise ParameterError(f"--precision must lie between 1 and {LARGEST_PRECISION}, got {n}.")
-    return audit_sampler(LimitedPrecision(n, DEFAULT_EPSILON if epsilon is None else epsilon))
+    claim = LimitedPrecision(n, DEFAULT_EPSILON if epsilon is None else epsilon)
+    return audit_sampler(claim, others={"in shards": drawn_in_shards})
 
 
 def _audit_control(name: str) -> "AuditReport":
@@ -84,7 +144,20 @@ def _audit_release(folder: Path) -> "AuditReport":
     return audit_release(folder)
 
 
-def in_short(report: "AuditReport", *, of_folder: bool) -> str:
+def _audit_held(
+    folder: Path, texts: Path, told: "ReadOptions", encoding: str, stop_words: str | None
+) -> "AuditReport":
+    from sottovoce.corpus._schema import DOCUMENTS, POSTS  # noqa: PLC0415 - fast --help
+    from sottovoce.release._folder import released_card  # noqa: PLC0415 - fast --help
+    from sottovoce.release._held import audit_with_texts  # noqa: PLC0415 - fast --help
+
+    card = released_card(folder)
+    schema = DOCUMENTS if card.documents_per_user is None else POSTS
+    reading = reading_of(texts, schema, told, encoding)
+    return audit_with_texts(folder, texts, reading, stop_words)
+
+
+def in_short(report: "AuditReport", *, of_folder: bool, texts: bool = False) -> str:
     """What the rows come to, what they are about, and what no audit sees."""
     checks, failed = len(report.findings), [each.name for each in report.findings if not each.holds]
     came_to = (
@@ -100,15 +173,10 @@ def in_short(report: "AuditReport", *, of_folder: bool) -> str:
         )
     if failed:
         return came_to
+    unseen = "" if texts or not of_folder else _WITHOUT_TEXTS
     return (
         f"{came_to} That is no proof: an audit does not see another process that draws under the "
-        "same key, nor ways to release that it does not take"
-        + (
-            ", nor in a folder a lack of noise where true counts are unlike or epsilon/N is above "
-            "2 or so."
-            if of_folder
-            else "."
-        )
+        f"same key, nor ways to release that it does not take{unseen}."
     )
 
 
@@ -118,22 +186,33 @@ def _checks(number: int) -> str:
 
 def _is_about_the_folder(finding: "Finding") -> bool:
     """The same checks on noise of ours have the way in which it was drawn in their names."""
-    return finding.name.startswith(("noise ", "rows ", "columns ")) and "(" not in finding.name
+    of_draw = finding.name.startswith(("noise ", "rows ", "columns ")) and "(" not in finding.name
+    return of_draw or WITH_TEXTS in finding.name
 
 
-def _show(report: "AuditReport", *, as_json: bool, of_folder: bool) -> None:
+def _show(report: "AuditReport", *, as_json: bool, of_folder: bool, texts: bool) -> None:
     if as_json:
         findings = [_record(finding) for finding in report.findings]
         show_json({"holds": report.holds, "findings": findings})
     else:
-        show_rows("audit", [_row(finding) for finding in report.findings])
-        typer.echo(in_short(report, of_folder=of_folder))
+        show_rows("audit", [_row(finding) for finding in _each_once(report)])
+        typer.echo(in_short(report, of_folder=of_folder, texts=texts))
     if not report.holds:
         failed = sum(not finding.holds for finding in report.findings)
         raise CheckFailedError(
             f"the claim does not hold: {failed} of {len(report.findings)} checks contradict it; "
             "do not publish under it."
         )
+
+
+def _each_once(report: "AuditReport") -> Iterator["Finding"]:
+    """What failed, and one of the ways of releasing in which a check held."""
+    seen: set[str] = set()
+    for finding in report.findings:
+        name = finding.name.partition(" (")[0]
+        if not finding.holds or name not in seen:
+            yield finding
+        seen.add(name)
 
 
 def _record(finding: "Finding") -> dict[str, object]:

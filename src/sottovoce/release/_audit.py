@@ -14,7 +14,6 @@ flagged. One of them draws under a known key, which no mechanism, estimator or c
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -37,6 +36,7 @@ from sottovoce.privacy.audit._findings import (
     audit_freshness,
     audit_lattice,
     audit_porous_support,
+    together,
 )
 from sottovoce.privacy.audit._lines import Published, audit_lines
 from sottovoce.privacy.audit._sampler import audit_mechanism
@@ -47,7 +47,7 @@ from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._folder import released_rows, verified_card
 from sottovoce.release._settings import account
 from sottovoce.release._shards import ShardedCounts
-from sottovoce.release._trial import audit_whole_way, written_noise
+from sottovoce.release._trial import Draw, audit_whole_way, written_noise
 
 FALSE_ALARM = 1e-9
 # The work of an experiment grows with N squared; the rate it tests is the same at any N.
@@ -116,26 +116,22 @@ def audit_streamed(card: ReleaseCard, rows: ShardedCounts) -> AuditReport:
     if len(begins) > 1:
         first = sparse.csr_array(sparse.vstack(kept[:_MOST_FIRST], format="csr"))
         found.append(audit_cells(card, first, parts))
-    return _together(found)
-
-
-def _together(reports: list[AuditReport]) -> AuditReport:
-    """Each check once: as it failed first, or as the first part passed it."""
-    if len(reports) == 1:
-        return reports[0]
-    merged = []
-    for same in zip(*(report.findings for report in reports), strict=True):
-        told = next((finding for finding in same if not finding.holds), same[0])
-        merged.append(replace(told, detail=f"of {len(same)} parts, one: {told.detail}"))
-    return AuditReport(tuple(merged))
+    return together(found)
 
 
 def audit_sampler(
-    claim: LimitedPrecision, *, threshold: int | None = None, trials: int | None = None
+    claim: LimitedPrecision,
+    *,
+    threshold: int | None = None,
+    trials: int | None = None,
+    others: dict[str, Draw] | None = None,
 ) -> AuditReport:
-    """Audit noise at ``claim`` by the function that writes releases: what ``--sampler`` does."""
+    """Audit noise at ``claim`` by the function that writes releases: what ``--sampler`` does.
+
+    ``others`` are further functions that write releases, by their names.
+    """
     mechanism = audit_mechanism(claim, threshold=threshold, trials=trials, written=written_noise)
-    return AuditReport((*mechanism.findings, *audit_whole_way(claim.rate)))
+    return AuditReport((*mechanism.findings, *audit_whole_way(claim.rate, threshold, others)))
 
 
 def audit_presence(

@@ -7,7 +7,7 @@ a neighbour away outright (`audit_lattice`, `audit_porous_support`).
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
@@ -72,6 +72,17 @@ class AuditReport:
 
     def __str__(self) -> str:
         return "\n".join(str(finding) for finding in self.findings)
+
+
+def together(reports: Sequence[AuditReport]) -> AuditReport:
+    """Each check once: as it failed first, or as the first part passed it."""
+    if len(reports) == 1:
+        return reports[0]
+    merged = []
+    for same in zip(*(report.findings for report in reports), strict=True):
+        told = next((finding for finding in same if not finding.holds), same[0])
+        merged.append(replace(told, detail=f"of {len(same)} parts, one: {told.detail}"))
+    return AuditReport(tuple(merged))
 
 
 def audit_freshness(

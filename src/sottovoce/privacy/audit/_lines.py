@@ -99,9 +99,14 @@ def audit_lines(published: Published) -> list[Finding]:
         _values_in(published, "row", axis=1),
         _values_in(published, "column", axis=0),
         _values_in_strides(published),
-        _shared(published, "rows"),
-        _shared(replace(published, counts=_turned(published.counts)), "columns"),
+        *shared_lines(published),
     ]
+
+
+def shared_lines(published: Published) -> list[Finding]:
+    """Look for noise that two rows or two columns share."""
+    turned = replace(published, counts=_turned(published.counts))
+    return [_shared(published, "rows"), _shared(turned, "columns")]
 
 
 def _turned(

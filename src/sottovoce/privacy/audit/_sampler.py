@@ -6,9 +6,8 @@ exp (the builder multiplies integer intervals), and each must satisfy c_j < 2^64
 every cell must answer only where no boundary cuts it and no tail lies, with the value between its
 boundaries. Both together prove that a draw's index has exactly the law's probabilities.
 
-Experiments go through the two ways in which noise reaches counts: the sparse one, which releases
-use, and the dense one of the constant-work mode; or, where it is given, through whatever writes a
-release.
+Experiments go through the way in which releases put noise on counts, or, where it is given, through
+whatever writes a release.
 """
 
 from collections.abc import Callable, Iterator
@@ -68,8 +67,6 @@ def audit_mechanism(
     released = partial(_as_released, mechanism) if written is None else written(rate, None)
     findings = list(audit_tables([rate], 2 if threshold is None else threshold).findings)
     findings += _experiments(claim, rate, released, trials)
-    constant_work = _experiments(claim, rate, mechanism.dense, trials)
-    findings += [finding.by("constant work") for finding in constant_work]
     findings.append(audit_repeats(rate, partial(mechanism.noise, threads=1)))
     if threshold is not None:
         alone = partial(_as_released, mechanism, threshold=threshold)

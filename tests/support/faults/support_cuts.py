@@ -1,0 +1,132 @@
+"""Values that cannot come out of one count and can of its neighbour, or far too seldom."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sottovoce.privacy import _sparse_noise
+from sottovoce.privacy._laws import BOUNDARY_BITS, CELL_BITS
+from sottovoce.privacy._randomness import Keystream
+from sottovoce.privacy._sampler import TableSampler
+from support.faults.bending import Cells, Noised, bend_noise, planted, whole
+
+
+@planted("support", "serious", "visiting", "few ones", "300 cells")
+def tails_are_cut(patch: pytest.MonkeyPatch) -> None:
+    """No noise lies beyond four means: larger draws become that (1.8% of them)."""
+
+    def cut(cells: Noised) -> Cells:
+        most = max(1, int(4 / cells.mechanism.rate))
+        return np.clip(cells.noise, -most, most)
+
+    bend_noise(patch, cut)
+
+
+@planted("support", "slight", "visiting", "more than a block", "100,000 cells")
+def tails_end_with_sixteen_bits(patch: pytest.MonkeyPatch) -> None:
+    """Draws that the table does not answer get no further bits: nothing rarer than 2^-16 is."""
+
+    def short(self: TableSampler, heads: NDArray[np.uint16], source: Keystream) -> Cells:
+        low_bits = BOUNDARY_BITS - CELL_BITS
+        points = heads.astype(np.uint64) << np.uint64(low_bits) | np.uint64(1 << low_bits - 1)
+        return self._values(self.index(points, source), source)
+
+    patch.setattr(TableSampler, "_escaped_values", short)
+
+
+@planted("support", "serious", "visiting", "few ones", "rates below 1, 300 cells")
+def noise_fits_into_four_bits(patch: pytest.MonkeyPatch) -> None:
+    """Noise is kept as a number from -8 to 7, and larger draws wrap around."""
+    bend_noise(patch, lambda cells: (cells.noise + 8) % 16 - 8)
+
+
+@planted("support", "serious", "summed", "few ones", "20 cells")
+def noise_is_never_negative(patch: pytest.MonkeyPatch) -> None:
+    """Negative noise becomes 0: what comes out is at least the truth."""
+    bend_noise(patch, lambda cells: np.maximum(cells.noise, 0))
+
+
+@planted("support", "serious", "sharded", "few ones", "100 cells of 0 and 1")
+def outputs_are_never_negative(patch: pytest.MonkeyPatch) -> None:
+    """Noise is drawn again until the sum is not negative: its law then depends on the count."""
+
+    def redrawn(cells: Noised) -> Cells:
+        noise = cells.noise
+        while (below := cells.truth + noise < 0).any():
+            noise = np.where(below, cells.again(), noise)
+        return noise
+
+    bend_noise(patch, redrawn)
+
+
+@planted("support", "serious", "leaping", "half ones", "20 cells")
+def noise_is_never_odd(patch: pytest.MonkeyPatch) -> None:
+    """The lowest bit of the noise is lost: what comes out is as even as the truth."""
+    bend_noise(patch, lambda cells: cells.noise & ~np.int64(1))
+
+
+@planted("support", "serious", "leaping", "few ones", "20 cells")
+def noise_is_never_zero(patch: pytest.MonkeyPatch) -> None:
+    """A draw of 0 is taken for a failure and drawn again: the truth is what cannot come out."""
+
+    def redrawn(cells: Noised) -> Cells:
+        noise = cells.noise
+        while not noise.all():
+            noise = np.where(noise == 0, cells.again(), noise)
+        return noise
+
+    bend_noise(patch, redrawn)
+
+
+@planted("support", "serious", "visiting", "few ones", "200 cells")
+def one_value_never_comes_out(patch: pytest.MonkeyPatch) -> None:
+    """A comparison that should be strict is not: noise of exactly -2 becomes -1."""
+    bend_noise(patch, lambda cells: np.where(cells.noise == -2, -1, cells.noise))
+
+
+@planted("support", "serious", "visiting", "zero to three", "one document")
+def outputs_stay_below_the_longest_count(patch: pytest.MonkeyPatch) -> None:
+    """What comes out is cut at the true largest count of its document, and so tells it."""
+
+    def cut(cells: Noised) -> Cells:
+        largest = cells.truth.max(axis=1, keepdims=True)
+        return whole(np.minimum(cells.truth + cells.noise, largest) - cells.truth)
+
+    bend_noise(patch, cut)
+
+
+@planted("support", "serious", "leaping", "few ones", "a rate above 2.7, 100 zero cells")
+def zeros_come_out_positive(patch: pytest.MonkeyPatch) -> None:
+    """Zero cells that are leapt to lose their sign: whatever is negative was used."""
+
+    def positive(excess: Cells, signs: NDArray[np.uint8]) -> None:
+        excess += 1
+
+    patch.setattr(_sparse_noise, "turn_to_signed", positive)
+
+
+@planted("support", "serious", "thresholded", "few ones", "a threshold, 500 zero cells")
+def zeros_come_out_above_the_threshold_only(patch: pytest.MonkeyPatch) -> None:
+    """A zero cell comes out with one more than the threshold at least: that itself was used."""
+    values = _sparse_noise.SparseNoise._values_of_zeros
+
+    def higher(self: Any, number: int, source: Keystream) -> Cells:  # noqa: ANN401 - as it is
+        found: Cells = values(self, number, source)
+        return found if self.threshold is None else found + 1
+
+    patch.setattr(_sparse_noise.SparseNoise, "_values_of_zeros", higher)
+
+
+@planted("support", "slight", "leaping", "more than a block", "a rate above 2.7, 2,000 zero cells")
+def neighbouring_zeros_never_both_come_out(patch: pytest.MonkeyPatch) -> None:
+    """The walk over zero cells goes on one cell too far."""
+    walk = _sparse_noise.surviving_zeros
+
+    def further(gaps: TableSampler, cells: int, source: Keystream) -> Cells:
+        ranks = walk(gaps, cells, source)
+        apart = np.diff(ranks, prepend=-2) > 1
+        return ranks[apart]
+
+    patch.setattr(_sparse_noise, "surviving_zeros", further)
