@@ -1,6 +1,7 @@
 """What every test shares."""
 
 import hashlib
+import math
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -114,6 +115,13 @@ def some_data(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return folder
 
 
+@pytest.fixture(autouse=True)
+def documents_enough(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of few documents are opened, since most tests train on some dozens; see the marker."""
+    if request.node.get_closest_marker("opened_share") is None:
+        monkeypatch.setattr("sottovoce.learn._opened_bits.MOST_OPENED_SHARE", math.inf)
+
+
 @pytest.fixture
 def small_audits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits of fewer draws than their power needs, where it only matters that they are made."""
@@ -123,6 +131,10 @@ def small_audits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "sottovoce.privacy.audit._black_box.lacks_power", lambda _bound, _epsilon: False
     )
+    from sottovoce.release import _trial  # noqa: PLC0415 - it imports all that a release does
+
+    every = _trial.ways_at
+    monkeypatch.setattr(_trial, "ways_at", lambda *asked: dict(list(every(*asked).items())[:3]))
 
 
 @pytest.fixture(scope="session")

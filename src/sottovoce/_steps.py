@@ -1,10 +1,33 @@
-"""What a long command is doing: said where it is done, heard by whoever shows progress."""
+"""What a long command is doing, and whether anybody still waits for it.
 
-from collections.abc import Callable, Iterator
+It is said where it is done, and heard by whoever shows progress or knows who waits.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
 
 _heard: ContextVar[Callable[[str], None] | None] = ContextVar("heard", default=None)
+
+
+no_longer_wanted: ContextVar[Callable[[], bool] | None] = ContextVar("wanted", default=None)
+"""Asked between pieces of long work; None: somebody waits for as long as it takes."""
+
+
+class UnwantedError(Exception):
+    """Nobody waits for this work any more; raised within it, to end it."""
+
+
+def while_wanted(items: Iterable[_Item]) -> Iterator[_Item]:
+    """The same, until nobody waits for what is made of them."""
+    given_up = no_longer_wanted.get()
+    for item in items:
+        if given_up is not None and given_up():
+            raise UnwantedError
+        yield item
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def test_the_page_about_a_release_opens_offline_and_fits_the_screen(
     page = shown.page
     assert shown.asked == [shown.address]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("figure svg").count() == 3
+    assert page.locator("figure svg").count() == 2
     assert page.locator("table").count() == 3
 
 
@@ -182,7 +182,7 @@ def test_what_is_wider_than_the_screen_shows_that_it_can_be_moved(
     for width, scrolls in ((390, True), (530, True), (550, False), (1280, False)):
         page.set_viewport_size({"width": width, "height": 800})
         signs = page.eval_on_selector_all("figure", _SIGNS)
-        assert signs == [[scrolls, scrolls]] * 3, width
+        assert signs == [[scrolls, scrolls]] * 2, width
     page.set_viewport_size({"width": 390, "height": 800})
     table = page.locator(".table").first
     table.evaluate("each => each.replaceChildren(document.createElement('table'))")

@@ -170,7 +170,7 @@ def left_out(_community: object, _command: str) -> tuple[Section, ...]:
 
 
 RELEASE = "What a release promises and costs"
-LEARN = "How four train one classifier and show nobody a text"
+LEARN = "How four train one classifier and keep their texts"
 LOOP = "Assess, release, assess again"
 
 

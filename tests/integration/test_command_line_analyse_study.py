@@ -43,7 +43,7 @@ def is_score(row: dict[str, object]) -> bool:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--readers", "people"), "readers must be one of topics, classifiers, sums, settings"),
+        (("--readers", "people"), "readers must be one of topics, classifiers, sums"),
         (("--data", "novels"), "data must be one of complaints"),
         (("--rates", "0"), "rates must be > 0"),
     ],

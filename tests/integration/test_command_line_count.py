@@ -1,4 +1,4 @@
-"""``sottovoce study learn-count``, ``learn topics`` and ``learn forecast``, as people meet them."""
+"""``sottovoce study learn-count``, and ``learn topics``, as people meet them."""
 
 import json
 from collections.abc import Callable
@@ -124,14 +124,3 @@ def test_a_file_that_is_no_count_is_refused(run: Run, tmp_path: Path, content: b
     assert code == 2
     assert "pairs.counts is empty" in err or "this is no count together" in err
     assert not (tmp_path / "model").exists()
-
-
-def test_a_forecast_says_that_documents_are_too_few(run: Run) -> None:
-    asked = ("learn", "forecast", "--documents", 3573, "--words", 300, "--epsilon", 1)
-    code, out, _ = run(*asked, "--peers", 4, "--votes", 30)
-    assert code == 0
-    assert "3,573 documents are too few for topics" in out
-    code, out, _ = run(*asked, "--peers", 4, "--json")
-    assert json.loads(out)["too_few_for_topics"] is True
-    code, _, err = run(*asked, "--peers", 2)
-    assert (code, "at least 3 peers" in err) == (2, True)

@@ -20,6 +20,7 @@ from sottovoce.cli import main
 from sottovoce.corpus import tokenize
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.privacy.ledger import Ledger, user_ledger
+from sottovoce.privacy.ledger._chosen_ledger import forget_ledger
 
 PRIVATE = "veryprivatesentence"
 STATED = ("--epsilon", "2", "--precision", "2")
@@ -199,7 +200,8 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
     assert shown.json["expected_nonzero_cells"] > 0
-    told = ["expected_nonzero_cells", "documents_alike", UNCLEAN, "spent_before", "forecast"]
+    assert shown.json["errors"]["smallest_total_that_stands_out"] > 0
+    told = ["expected_nonzero_cells", "documents_alike", UNCLEAN, "spent_before"]
     assert shown.json["private"] == told
     assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
 
@@ -370,6 +372,9 @@ def test_a_new_ledger_beside_the_outputs_of_another_is_refused(run: Runner) -> N
         if file.is_file():
             file.unlink()
     shown = run(*LISTED, "--epsilon", "1/10", "-N", "2", "--out", "r2", *own)
+    assert (shown.code, "is gone, from which 1 spends were made" in shown.err) == (2, True)
+    assert forget_ledger(Path("l")) == 1
+    shown = run(*LISTED, "--epsilon", "1/10", "-N", "2", "--out", "r2", *own)
     assert shown.code == 2
     assert "holds 1 outputs that this ledger does not know" in shown.err
     assert not Path("r2").exists()
@@ -518,3 +523,22 @@ def test_texts_that_hold_others_words_are_counted_as_they_stand_and_that_is_said
     told = run(*LISTED, *STATED, "--by", "subject", "--out", "r", "--dry-run", "--json").json
     assert (told["texts"], told[UNCLEAN]) == (3, 2)
     assert {"texts", UNCLEAN} <= set(told["private"])
+
+
+def test_a_column_that_says_whose_documents_are_is_noticed(run: Runner) -> None:
+    (run.folder / "posts.csv").write_text("patient_id,note\np1,a debt\np1,a loan\n")
+    asked = (*LISTED, "--fields", "text=note", *STATED)
+    shown = run(*asked, "--out", "r", "--dry-run")
+    assert "the column patient_id says whose each document is" in shown.err
+    bounded = run(*LISTED, "--fields", "user=patient_id,text=note", *STATED, "--user-documents", 1)
+    assert "says whose" not in bounded.err
+
+
+def test_a_first_release_says_that_it_fixes_the_budget_and_others_do_not(run: Runner) -> None:
+    first = run(*LISTED, *STATED, "--out", "r")
+    assert "this first release fixes the budget of these documents: epsilon 2 at N=2" in first.err
+    assert "fixes the budget" not in run(*LISTED, *STATED, "--out", "r").err
+
+
+def test_a_release_says_what_it_promises_a_whole_document(run: Runner) -> None:
+    assert "a whole document of about 50 counted words" in run(*LISTED, *STATED, "--out", "r").out

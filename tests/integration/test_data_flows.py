@@ -191,7 +191,7 @@ def test_learn_writes_what_the_page_says(place: Path, run: Run) -> None:
     found = joined(place, run, inputs)
     with warm_parties(), running_parties(place / "together") as parties:
         config = "--config together/coordinator/party.toml"
-        ran(run, f"learn count {config} --words words.txt --epsilon 9 --votes 3 --pairs "
+        ran(run, f"learn count {config} --words words.txt --epsilon 1 --votes 3 --pairs "
             "--out x.counts")  # fmt: skip
         parties.settle()
         ran(run, f"learn train {config}")

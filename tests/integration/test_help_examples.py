@@ -4,6 +4,7 @@ Those of `learn` run in `federation/test_learn_examples.py`.
 """
 
 import gzip
+import shutil
 from pathlib import Path
 
 import httpx
@@ -14,6 +15,7 @@ from support.own_export import write_own_export
 from support.rank_servers import having_published
 from support.shown_commands import blocks_in
 
+import sottovoce as sv
 from sottovoce.corpus.simulate import SimulationParameters, write_community
 from sottovoce.lab.bench import tokenize
 
@@ -100,6 +102,17 @@ def test_the_examples_of_judges_run_once_their_sheets_are_filled(run: Run, folde
     story.typed("topics judge export-profiles")
     answer_sheets("profiles-*.csv")
     story.typed("topics judge import-profiles")
+    story.end()
+
+
+def test_the_example_of_a_lost_ledger_forgets_it(run: Run, folder: Path) -> None:
+    (folder / "old").mkdir()
+    sv.release_counts(
+        ["my debt"], words=["debt"], epsilon=2, precision=2, ledger="old/notes.ledger"
+    )
+    shutil.rmtree("old")
+    story = Story("lost", run)
+    assert "is asked no more" in story.typed("ledger forget-place")
     story.end()
 
 

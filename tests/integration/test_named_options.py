@@ -21,25 +21,32 @@ from sottovoce.cli._app import app
 DRIVERS = {"bench", "demo", "study"}
 """Commands that run what others offer, on inputs of their own."""
 _READERS = "one set of readers serves every command; the sentence says it for Python too"
+_COUNTED = "`audit --texts` counts again by the card; what is refused there no release could count"
 SHARED = {
     "--allow-unmatched": "only `topics match` refuses what is unmatched",
     "--bigrams": "`loop` trains without them",
+    "--by": _COUNTED,
     "--choose": "only `topics match` refuses what is unmatched",
     "--day-first": _READERS,
+    "--declare-data-dependent": _COUNTED,
     "--delimiter": _READERS,
     "--drop-failed": "sheets of profiles hold no attention checks",
     "--encoding": _READERS,
-    "--engine": "only `release` draws on a cluster, and a note of one is found by its request",
     "--fields": _READERS,
     "--first-person": "only `topics train` reads texts that are not ours; the demo's are English",
     "--format": _READERS,
     "--header": _READERS,
     "--ids": "only `release` groups documents, and cards that it wrote are read by others",
+    "--labels": _COUNTED,
     "--ledger": "`loop` trains models of topics, and no classifier that would be paid for",
     "--max-line-bytes": _READERS,
-    "--month-first": _READERS,
+    "--max-terms": _COUNTED,
+    "--min-texts": _COUNTED,
     "--model": "the sentence sends its reader to the command that scores the posts",
+    "--month-first": _READERS,
     "--resume": "`explain`, `advise` and `loop` assess, but keep no checkpoint",
+    "--user-documents": _COUNTED,
+    "--vocabulary": _COUNTED,
 }
 """Options that some command lacks which can reach the message, and why nobody is misled."""
 

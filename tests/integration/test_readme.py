@@ -188,7 +188,6 @@ def test_guides_release_the_same_texts_in_folders_and_ledgers_of_their_own(
         "docs/how-to/release.md",
         "docs/how-to/analyse.md",
         "docs/how-to/classify-release.md",
-        "docs/how-to/choosing.md",
         "docs/explanation/noise-shares.md",
         "docs/reference/paillier.md",
     ],

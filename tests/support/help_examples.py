@@ -25,7 +25,7 @@ _STOP_S = 60
 # In this order each finds what those before it made.
 COMMUNITY = (
     "simulate", "describe", "count", "assess", "evaluate", "explain", "alerts", "forget", "release",
-    "ledger show", "analyse", "forecast", "audit", "statement", "topics list", "topics train",
+    "ledger show", "analyse", "audit", "statement", "topics list", "topics train",
     "topics show",
     "topics catalogue", "topics match", "topics import", "bench", "study",
 )  # fmt: skip
@@ -37,7 +37,7 @@ SERVERS = ("rank-server", "rank-edges", "advise")
 TRIAL = (
     "learn init", "learn coordinator", "learn keyholder", "learn intermediary", "learn peer",
     "learn train", "learn evaluate", "learn count", "learn status", "learn classify",
-    "learn transcript", "learn approve", "learn topics", "learn forecast",
+    "learn transcript", "learn approve", "learn topics", "learn audit",
 )  # fmt: skip
 JOINING = (
     "learn new", "learn invite", "learn join", "learn admit", "learn roster", "learn renew",
@@ -49,6 +49,7 @@ STORIES = {
     "servers": SERVERS,
     "trial": TRIAL,
     "joining": JOINING,
+    "lost": ("ledger forget-place",),
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sottovoce._steps import while_wanted
 from sottovoce.advisor._crowd import (
     Crowd,
     HistogramCrowd,
@@ -154,7 +155,7 @@ class Community:
         """
         table = open_posts(posts).read_all()
         scoring = whole_scoring(catalogue, spaces, setting)
-        state = scoring.state_of(table.to_batches())
+        state = scoring.state_of(while_wanted(table.to_batches()))
         check_community(len(state))
         return cls(setting, scoring, spaces=spaces, state=state, posts=table)
 

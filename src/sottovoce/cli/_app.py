@@ -25,11 +25,11 @@ from sottovoce.cli import (
     statement,
 )
 from sottovoce.cli._panels import CommandWithPanels, PlainGroup
-from sottovoce.cli.learn import approvals, counted, counts, keys, members, parties, runs
+from sottovoce.cli.learn import approvals, audits, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
 learn = typer.Typer(
-    help="Train and use one classifier together, without showing anyone the texts.",
+    help="Train and use one classifier together; texts stay with their holders.",
     no_args_is_help=True,
 )
 _LEARN: dict[str, dict[str, Callable[..., None]]] = {
@@ -48,7 +48,6 @@ _LEARN: dict[str, dict[str, Callable[..., None]]] = {
     },
     "Train together": {"train": runs.train, "evaluate": runs.evaluate, "classify": runs.classify},
     "Count together": {
-        "forecast": counted.forecast,
         "count": counts.count,
         "topics": counted.topics,
     },
@@ -56,6 +55,7 @@ _LEARN: dict[str, dict[str, Callable[..., None]]] = {
         "status": runs.status,
         "transcript": runs.transcript,
         "approve": approvals.approve,
+        "audit": audits.audit,
     },
     "Members and keys": {
         "roster": members.roster,
@@ -82,7 +82,7 @@ topics.add_typer(judge.judge, name="judge")
 
 GROUPS = {
     "Assess": ("assess", "explain", "advise", "alerts", "forget", "rank-server", "rank-edges"),
-    "Release": ("release", "analyse", "forecast", "audit", "statement", "ledger", "loop"),
+    "Release": ("release", "analyse", "audit", "statement", "ledger", "loop"),
     "Learn": ("learn",),
     "Data": ("describe", "count", "simulate", "topics"),
     "Research": ("demo", "evaluate", "study", "bench"),
@@ -119,7 +119,6 @@ app.command("forget")(state.forget)
 app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("analyse")(analyse.analyse)
-app.command("forecast")(analyse.forecast)
 app.command("audit")(audit.audit)
 app.command("statement")(statement.statement)
 app.command("rank-server")(rank_server.rank_server)

@@ -118,6 +118,14 @@ def group_column(corpus: Path, asked: str, reading: "ReadOptions") -> str:
     return found
 
 
+def person_column_of(corpus: Path, reading: "ReadOptions") -> str | None:
+    """The column that says whose each document is, where its name tells."""
+    from sottovoce.corpus.read._guess import person_column  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read._sample import sample_columns  # noqa: PLC0415 - keeps --help fast
+
+    return person_column(sample_columns(corpus, reading))
+
+
 def keep_reading(beside: Path, options: "ReadOptions", told: "ReadOptions") -> None:
     """Keep what was guessed, for its owner only; nothing where nothing was."""
     from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast

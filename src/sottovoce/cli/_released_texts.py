@@ -1,6 +1,5 @@
 """What ``release`` says of the texts it counted, its promise, and what else lies in its folder."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,12 +59,6 @@ def as_they_stand(job: "Job") -> Iterator[str]:
             "addresses (private). All texts are counted as they stand, those of deleted authors "
             "and bots too: release cleans nothing."
         )
-
-
-def guessing(job: "Job") -> float:
-    """How often guessing the most frequent label is right; labels are public."""
-    labels = job.documents.labels
-    return 0.5 if labels is None else max(Counter(labels).values()) / len(labels)
 
 
 def promised(card: "ReleaseCard") -> dict[str, object]:

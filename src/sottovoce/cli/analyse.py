@@ -1,4 +1,4 @@
-"""``sottovoce analyse`` and ``sottovoce forecast``."""
+"""``sottovoce analyse``."""
 
 import math
 import shlex
@@ -21,7 +21,7 @@ from sottovoce.cli._engines import (
     as_written,
     release_at,
 )
-from sottovoce.cli._options import check_precision, needs_extra
+from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ def analyse(
     """
     with needs_extra("release"):
         from sottovoce.release._release import load_release  # noqa: PLC0415 - fast --help
-        from sottovoce.release.analysis._forecast import DEFAULT_TOPICS  # noqa: PLC0415 - fast --help
 
     check_outputs(report)
     chosen = Engine(engine, master, spark_conf or (), partitions)
@@ -90,11 +89,11 @@ def analyse(
         again = _again(released, labels, topics, seed, classifier=classifier, level=level)
         again += " --engine spark" if chosen.is_spark else ""
         _write_report(found, summary, more, report, again)
-    asked = min(DEFAULT_TOPICS, summary.columns) if topics is None else topics
     if as_json:
-        show_json(finite({**_as_record(summary, asked, most, report), **more.record()}))
+        show_json(finite({**_as_record(summary, most, report), **more.record()}))
         return
-    _show_summary(summary, asked, most)
+    _show_summary(summary, most)
+    typer.echo(found.guarantee.whole_in_words(summary.mean_length, found.card.row))
     more.show()
     if report is not None:
         typer.echo(f"Wrote {report}.", err=True)
@@ -204,16 +203,19 @@ def _write_report(
         ).save(path)
 
 
-def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
+_NO_TOPICS = (
+    "That shows no topics: a first dimension only says which words are frequent. Fewer words on "
+    "the list, longer documents or more of them would help."
+)
+
+
+def _show_summary(summary: "ReleaseSummary", most: int) -> None:
     show_facts("What this release supports", summary.facts())
     typer.echo(summary.meter.in_words())
     if summary.meter.columns < summary.columns:
         typer.echo(f"For this the {summary.meter.columns:,} most frequent columns are looked at.")
-    if summary.meter.dimensions == 1:
-        typer.echo("One dimension is no topic: it says which words are frequent, and no more.")
-    seen = summary.meter.topics(asked)
-    sums = "" if seen else " Sums over all documents can be read all the same:"
-    typer.echo(f"Of {asked} topics, about {seen} can be recognised.{sums}")
+    if summary.meter.dimensions <= 1:
+        typer.echo(_NO_TOPICS)
     show_rows("How often words were used", summary.totals.shown(most))
     _show_pairs(summary, most)
     if summary.telling is not None:
@@ -240,9 +242,7 @@ def _by_label(summary: "ReleaseSummary") -> list[dict[str, object]]:
     ]
 
 
-def _as_record(
-    summary: "ReleaseSummary", asked: int, most: int, report: Path | None
-) -> dict[str, Any]:
+def _as_record(summary: "ReleaseSummary", most: int, report: Path | None) -> dict[str, Any]:
     meter = summary.meter
     return {
         "documents": summary.documents,
@@ -257,8 +257,6 @@ def _as_record(
             "dimensions": meter.dimensions,
             "edge": meter.edge,
             "eigenvalues": meter.eigenvalues[:_EIGENVALUES].tolist(),
-            "topics": asked,
-            "topics_recognised": meter.topics(asked),
         },
         "totals": summary.totals.rows(most),
         "pairs": summary.pairs.rows(most),
@@ -266,48 +264,3 @@ def _as_record(
         "telling_words": [] if summary.telling is None else summary.telling.rows(),
         "report": report,
     }
-
-
-def forecast(
-    documents: Annotated[int, typer.Option(help="How many there will be.")],
-    length: Annotated[float, typer.Option(help="Counted words a document has, about.")],
-    words: Annotated[int, typer.Option(help="Words that are counted, or columns.")],
-    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart.")],
-    precision: Annotated[
-        int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")
-    ],
-    topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
-    true_accuracy: Annotated[
-        float | None, typer.Option(help="What a classifier reaches on true text, 0 to 1.")
-    ] = None,
-    largest_class: Annotated[
-        float | None, typer.Option(help="Share of the largest class, 0 to 1.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say what a reader would see of a release that nobody has made yet.
-
-    About how many topics, what a classifier keeps, and how many documents more would take. By rule
-    of thumb and from public figures alone: no document is read.
-
-    Example: sottovoce forecast --documents 20000 --length 70 --words 1000 --epsilon 2 -N 4
-    """
-    with needs_extra("release"):
-        from sottovoce.release.analysis._forecast import forecast_release  # noqa: PLC0415 - fast --help
-
-    check_precision(precision)
-    found = forecast_release(
-        documents=documents,
-        length=length,
-        words=words,
-        epsilon=epsilon,
-        precision=precision,
-        topics=topics,
-        true_accuracy=true_accuracy,
-        largest_class=largest_class,
-    )
-    if as_json:
-        show_json({**found.facts(), "in_words": found.in_words()})
-        return
-    show_facts("What a reader would see, about", found.facts())
-    typer.echo(found.in_words())

@@ -237,7 +237,7 @@ def _with_edges(
 
 def _seconds(period: str) -> int:
     number, unit = period[:-1], period[-1:]
-    if not number.isdigit() or unit not in _UNITS or len(number) > 6 or not int(number):  # noqa: PLR2004 - no slip
+    if not number.isdecimal() or unit not in _UNITS or len(number) > 6 or not int(number):  # noqa: PLR2004 - no slip
         raise ParameterError("--period must be a whole number and s, m, h, d or w: 12h, 1w.")
     return int(number) * _UNITS[unit]
 

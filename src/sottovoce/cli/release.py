@@ -38,12 +38,12 @@ from sottovoce.cli._reading import (
     DelimiterOption,
     MonthFirstOption,
     group_column,
+    person_column_of,
     reading_of,
 )
 from sottovoce.cli._released_texts import (
     alike,
     as_they_stand,
-    guessing,
     named_facts,
     no_part_of_it,
     promised,
@@ -51,7 +51,6 @@ from sottovoce.cli._released_texts import (
     units,
 )
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
-from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
     from sottovoce.release._job import Job, ReleaseQuote
     from sottovoce.release._release_counts import Done
     from sottovoce.release._settings import Accounting, PriorKind
-    from sottovoce.release.classify import AccuracyForecast
 
 
 # What is shown that follows from the true texts, without noise.
@@ -69,7 +67,6 @@ _PRIVATE = (
     "texts",
     "texts_with_quotes_tags_or_addresses",
     "spent_before",
-    "pilot",
 )
 
 
@@ -160,16 +157,8 @@ def release(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Show promise, cost, size and what a reader would see; draw nothing."
+            "--dry-run", help="Show promise, cost, size and errors of sums; draw nothing."
         ),
-    ] = False,
-    length: Annotated[
-        float | None,
-        typer.Option(help="Words a document has, about, for --dry-run; default: theirs, rounded."),
-    ] = None,
-    pilot: Annotated[
-        bool,
-        typer.Option("--pilot", help="Try on them what a classifier of their labels would reach."),
     ] = False,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
@@ -202,8 +191,6 @@ def release(
         from sottovoce.release._job import quote  # noqa: PLC0415 - fast --help
         from sottovoce.release._release_counts import Wanted, carry_out, uncounted  # noqa: PLC0415 - fast --help
 
-    if pilot and not (dry_run and labels):
-        raise ParameterError("--pilot needs --dry-run, and --labels to name the classes' column.")
     check_precision(precision)
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
@@ -273,15 +260,17 @@ def release(
             remote.check(job.plan)
         for warning in job.plan.warnings():
             _warn(warning)
+        bounded = chosen.is_spark or by is not None or user_documents is not None
+        person = None if bounded else person_column_of(corpus, reading)
+        warn = partial(_warn, _nothing_per_person(person))
         if dry_run:
-            quoted = quote(job, place, allowed, folder, length=length)
-            _warn(uncounted(place, quoted))
-            said = _tried(job) if pilot else None
-            _show(job, quoted, as_json, place.path, said=said)
+            quoted = quote(job, place, allowed, folder)
+            warn(uncounted(place, quoted))
+            _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.release, job, address_of(out))
-            done = carry_out(job, place, allowed, folder, elsewhere)
+            done = carry_out(job, place, allowed, folder, elsewhere, warn)
         _warn(done.uncounted, no_part_of_it(folder, done.card))
         _show(job, done, as_json, place.path, out)
 
@@ -291,6 +280,16 @@ def _schema(user_documents: int | None) -> "pa.Schema":
     from sottovoce.corpus._schema import DOCUMENTS, POSTS  # noqa: PLC0415 - fast --help
 
     return DOCUMENTS if user_documents is None else POSTS
+
+
+def _nothing_per_person(column: str | None) -> str:
+    if column is None:
+        return ""
+    return (
+        f"the column {column} says whose each document is, and nothing is promised of all that one "
+        "person wrote: k documents of theirs have k times the epsilon. --user-documents B keeps at "
+        "most B of each and promises B times."
+    )
 
 
 def _warn(*of: str) -> None:
@@ -304,9 +303,8 @@ def _show(
     as_json: bool,
     ledger: Path,
     out: Path | None = None,
-    said: "AccuracyForecast | None" = None,
 ) -> None:
-    """What was released into ``out``, or what a dry run would, and what its pilot said."""
+    """What was released into ``out``, or what a dry run would."""
     from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
 
     card, account = made.card, made.account
@@ -328,10 +326,9 @@ def _show(
     else:
         facts["folder"] = out
     if as_json:
-        tried = {} if said is None else {"pilot": said.facts()}
-        shown = {**facts, **_foreseen(made), **tried, **promised(card), **_how(made, out)}
-        private = [name for name in _PRIVATE if name in shown] + _private_forecast(made)
-        show_json({**shown, "private": private})
+        planned = {} if out is not None else {"errors": _error_facts(made)}
+        shown = {**facts, **planned, **promised(card), **_how(made, out)}
+        show_json({**shown, "private": [name for name in _PRIVATE if name in shown]})
         return
     names = {
         "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
@@ -347,38 +344,13 @@ def _show(
     if made.spent_before and not made.paid_before:
         typer.echo(f"{made.spent_before[:1].upper()}{made.spent_before[1:]}, before this release.")
     typer.echo(card.in_words())
-    if forecast := getattr(made, "forecast", None):
-        own = " (private: theirs, rounded)" if _private_forecast(made) else ""
-        typer.echo(
-            f"By rule of thumb, at epsilon/N = {forecast.rate:g} with {forecast.columns:,} columns "
-            f"and {forecast.documents:,} documents of about {forecast.length:g} counted words"
-            f"{own}: {forecast.in_words(guessing(job))}"
-        )
-    if said is not None:
-        typer.echo(f"By a pilot of {said.pilot:,} of these documents (private): {said.in_words()}")
+    if errors := getattr(made, "errors", None):
+        typer.echo(errors.in_words())
 
 
-def _tried(job: "Job") -> "AccuracyForecast":
-    """What a classifier of the labels would reach, tried on the documents themselves."""
-    from scipy import sparse  # noqa: PLC0415 - fast --help
-
-    from sottovoce.release.classify._pilot import forecast_accuracy  # noqa: PLC0415 - fast --help
-
-    counts, settings = job.documents.counts, job.plan.settings
-    if settings.compression != "none" or settings.threshold is not None:
-        raise ParameterError("--pilot tries words as they are: leave out --compress, --threshold.")
-    if not isinstance(counts, sparse.csr_array) or job.documents.labels is None:
-        raise ParameterError("--pilot needs the documents on this machine: leave out --engine.")
-    with progress("Trying a classifier"):
-        return forecast_accuracy(
-            counts, job.documents.labels, epsilon=job.plan.noise_rate, precision=1
-        )
-
-
-def _foreseen(made: "Done | ReleaseQuote") -> dict[str, object]:
-    if not hasattr(made, "forecast"):
-        return {}
-    return {"forecast": None if made.forecast is None else made.forecast.facts()}
+def _error_facts(made: "Done | ReleaseQuote") -> dict[str, float] | None:
+    errors = getattr(made, "errors", None)
+    return None if errors is None else dict(errors.facts())
 
 
 def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
@@ -388,7 +360,3 @@ def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
         "paid_before": made.paid_before and out is not None,
         "spent_before": made.spent_before or None,
     }
-
-
-def _private_forecast(made: "Done | ReleaseQuote") -> list[str]:
-    return ["forecast"] if getattr(made, "forecast_is_private", False) else []

@@ -75,7 +75,7 @@ def count_blocks(counting: Counting, raw: Iterator[pa.RecordBatch]) -> Iterator[
 
     matrices = count_batches(texts(), counting.vocabulary, counting.rules, threads=1)
     for number, matrix in enumerate(matrices):
-        yield _block(*waiting.pop(), number, checked_counts(matrix))
+        yield block_row(*waiting.pop(), number, checked_counts(matrix))
     yield _tally_block(tally)
 
 
@@ -144,7 +144,8 @@ def _origin(batch: pa.RecordBatch) -> tuple[str, int]:
     return file_order(files[0].as_py()), starts[0].as_py()
 
 
-def _block(file: str, start: int, number: int, counts: Counts) -> pa.RecordBatch:
+def block_row(file: str, start: int, number: int, counts: Counts) -> pa.RecordBatch:
+    """A block as a row."""
     lengths = np.diff(counts.indptr).astype(np.int64).tobytes()
     columns = counts.indices.astype(np.int32).tobytes()
     data = counts.data.tobytes()

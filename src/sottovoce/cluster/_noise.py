@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +21,7 @@ import pyarrow.parquet as pq
 from sottovoce._files import whole_file
 from sottovoce.cluster._blocks import BlockName, matrix_of
 from sottovoce.errors import InputError
+from sottovoce.privacy._exact import read_kept
 from sottovoce.privacy._repeatable import RepeatableMechanism
 from sottovoce.release._counts import Counts
 from sottovoce.release._plan import ColumnNoise
@@ -59,7 +59,7 @@ class NoiseTask:
     @property
     def noise(self) -> ColumnNoise:
         """The noise of the release."""
-        return ColumnNoise(Fraction(self.rate), self.threshold, self.constant_work)
+        return ColumnNoise(read_kept(self.rate, "rate"), self.threshold, self.constant_work)
 
     def purpose(self, block: Block) -> bytes:
         """A hash of all that the noise of ``block`` is added to, and how."""

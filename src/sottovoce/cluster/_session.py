@@ -125,7 +125,7 @@ def check_master(master: str | None) -> None:
 
 def _answers(address: str, master: str) -> bool:
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+    if not host or not port.isdecimal() or not 0 < int(port[:6]) < 1 << 16:
         raise ParameterError(f"a Spark master is written spark://HOST:PORT, got {master}.")
     try:
         with socket.create_connection((host, int(port)), timeout=_CONNECT_S):

@@ -15,12 +15,12 @@ EPSILON, VOTES = 1, 4
 LEVEL = 0.95
 _WORDS_SHOWN = 8
 _INTRODUCTION = (
-    "The classifier was learnt from exact sums over all people, which is safe as long as nobody "
-    "can subtract. Here the same four platforms ask something simpler and hide everybody whole: "
-    "how many people does something sensitive concern, and which words of the public list do they "
-    "use? All that somebody wrote is one document; it has a vote for itself and for a few of its "
-    "listed words. Each platform adds up its votes and its share of the noise, and only the sum of "
-    "all four is opened."
+    "The classifier was learnt from exact sums over all people, which promise nothing: who knows "
+    "all people but one can subtract. Here the same four platforms ask something simpler and hide "
+    "everybody whole: how many people does something sensitive concern, and which words of the "
+    "public list do they use? All that somebody wrote is one document; it has a vote for itself "
+    "and for a few of its listed words. Each platform adds up its votes and its share of the "
+    "noise, and only the sum of all four is opened."
 )
 _READING = (
     "A cell of the table is a sum with noise, and behind it stands where the votes lie, 95% of the "

@@ -60,7 +60,7 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
         summary=(
             "A community of people who do not exist: what they write, what counting finds, who "
             "stands out to an adversary and why, what a private release of word counts promises "
-            "and costs, how several train one classifier and count words without showing a text, "
+            "and costs, how several train one classifier and count words of texts that they keep, "
             "and how much of the exposure a release removes."
         ),
         sections=(
@@ -68,7 +68,7 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
             _counted(community),
             *optional("Who stands out", _assessed),
             *optional("What a release promises and costs", _released),
-            *optional("How four train one classifier and show nobody a text", _learnt),
+            *optional("How four train one classifier and keep their texts", _learnt),
             *optional("Assess, release, assess again", _looped),
         ),
         version=sottovoce.__version__,

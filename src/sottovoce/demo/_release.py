@@ -160,11 +160,7 @@ def _read_topics(noisy: Counts, topics: int, epsilon: str) -> Floats:
 
 
 def _supports(demo: ReleaseDemo, epsilon: str) -> str:
-    meter, asked = demo.meters[epsilon], len(demo.topics)
-    return (
-        f"{meter.dimensions} dimensions above the noise: about {meter.topics(asked)} of {asked} "
-        "topics"
-    )
+    return f"{demo.meters[epsilon].dimensions} dimensions above the noise"
 
 
 def _topics(counts: Counts, topics: int, seed: int) -> Floats:

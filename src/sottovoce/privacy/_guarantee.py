@@ -14,6 +14,7 @@ different kinds are often not comparable. Two limited-precision guarantees of th
 rate are equal, at whichever N they are stated.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,9 @@ COMPUTATIONAL = (
     "The random bits come from AES-256 in counter mode: the guarantee holds against anyone who "
     "cannot tell that cipher from chance."
 )
+NO_PROTECTION = 8
+"""From this epsilon on the noise hinders a search, not a check."""
+_AS_GOOD_AS_SURE = 10_000
 _UNITS = ("document", "user")
 _LARGEST_N = 1 << 48
 
@@ -129,6 +133,23 @@ class LimitedPrecision(OrderedGuarantee):
             f"Adding or removing up to {_words(self.n)}{replace} in {_whose(self.unit)} changes "
             f"any outcome's probability by a factor of at most e^{text_up(self.epsilon)}. "
             + COMPUTATIONAL
+        )
+
+    def whole_in_words(self, words: float, row: str = "document") -> str:
+        """What is left of the promise for a whole document of about so many counted words.
+
+        That it is there at all changes probabilities by up to e^(r words): whoever thought it as
+        likely there as not may then be 1/(1 + e^(-r words)) sure.
+        """
+        words = max(words, 1)
+        epsilon = float(self.rate) * words
+        odds = math.exp(min(epsilon, 50))
+        sure = f"{odds / (1 + odds):.2%}" if odds < _AS_GOOD_AS_SURE else "as good as"
+        verdict = ": no protection" if epsilon >= NO_PROTECTION else ""
+        return (
+            f"That a whole {row} of about {words:.3g} counted words is there has an epsilon of "
+            f"{epsilon:.3g}{verdict}; whoever thought it as likely there as not may be "
+            f"{sure} sure."
         )
 
     def __str__(self) -> str:

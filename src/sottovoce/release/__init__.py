@@ -4,7 +4,8 @@ Begin with `_release_counts`, which is the whole way: the documents are counted 
 release is worked out (`_settings`, `_plan`), and a `_job` spends, draws once and writes a `_folder`
 with its `_card`, charged to the ledger that `privacy.ledger` finds. `compression` maps words to
 fewer columns, `analysis` reads sums of a release, `classify` and `topics` learn from one,
-`evaluation` measures usefulness, and `_audit` checks what was published, and by `_trial` releases
+`evaluation` measures usefulness, `_audit` checks what was published, `_held` does so given the
+texts, and by `_trial` releases
 of made-up documents the way that every release goes.
 """
 

@@ -42,6 +42,8 @@ from sottovoce.release.compression import COMPRESSIONS
 FORMAT = "sottovoce-release"
 VERSION = 1
 LARGEST_CARD = 1 << 20
+# An example: how long documents are is private.
+_WHOLE_WORDS = 50
 _FOR_PEOPLE = {"format", "version", "software", "in_words", "threat_model", "word"}
 _UNREADABLE = (
     KeyError,
@@ -136,7 +138,17 @@ class ReleaseCard:
         chosen = f" What was declared is not covered: {declared}." if declared else ""
         labels = "" if self.labels is None else f" {LABELS_IN_WORDS}"
         groups = "" if self.groups is None else f" {Grouping(**self.groups).in_words()}"
-        return self.guarantee.in_words() + user + chosen + labels + groups
+        whole = self.whole_in_words()
+        return f"{self.guarantee.in_words()} {whole}{user}{chosen}{labels}{groups}"
+
+    def whole_in_words(self) -> str:
+        """What is left of the promise for a whole row of a length that is no secret."""
+        return self.guarantee.whole_in_words(_WHOLE_WORDS, self.row)
+
+    @property
+    def row(self) -> str:
+        """What a row of counts is, for people."""
+        return "document" if self.groups is None else "row (all documents of a group)"
 
     def threat_model(self) -> str:
         """Who must be trusted, and against whom the promise holds."""
@@ -220,7 +232,9 @@ def _first(card: ReleaseCard, fields: Mapping[str, Any]) -> dict[str, str]:
     now, then = card.threat_model(), _TRUST[card.prior["kind"]]
     once = [now.replace(_TRUST_OF_GROUPS, then)]
     once += [said.replace(_READER, _FIRST_READER) for said in (now, *once)]
-    return {"threat_model": fields["threat_model"]} if fields["threat_model"] in once else {}
+    whole = f" {card.whole_in_words()}"
+    said = {"threat_model": once, "in_words": [card.in_words().replace(whole, "")]}
+    return {name: fields[name] for name, before in said.items() if fields[name] in before}
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

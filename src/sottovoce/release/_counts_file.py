@@ -5,6 +5,7 @@ read side by side, so that so many rows are in memory at a time and no more.
 """
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,12 +18,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Integers
+from sottovoce.corpus.read._bytes import Growth
 from sottovoce.errors import InputError
 from sottovoce.release._counts import Counts
 
 _CHUNK_BYTES = 1 << 24
 _FORMS = {"data": "<i8", "indices": "<i4", "indptr": "<i8"}
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError)
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    MemoryError,
+    zlib.error,
+    zipfile.BadZipFile,
+    NotImplementedError,
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,9 @@ class CountsFile:
     @contextmanager
     def _archive(self) -> Iterator[zipfile.ZipFile]:
         try:
+            growth = Growth(self.path)
             with zipfile.ZipFile(self.path) as archive:
+                growth.add(sum(each.file_size for each in archive.infolist()))
                 yield archive
         except InputError:
             raise
@@ -101,6 +114,8 @@ def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], in
             raise InputError(
                 f"the {name} of the counts must be {_FORMS[name]} in one row, got {dtype}."
             )
+        if shape[0] * dtype.itemsize > archive.getinfo(f"{name}.npy").file_size:
+            raise InputError(f"the {name} of the counts claim more numbers than there are.")
         yield file, int(shape[0])
 
 

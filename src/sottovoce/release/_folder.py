@@ -5,8 +5,9 @@ The bundle is a zip archive, uncompressed and without dates: the same release is
 
 import hashlib
 import zipfile
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -19,7 +20,7 @@ from sottovoce._arrays import Floats
 from sottovoce._files import file_digest, output_folder, whole_file
 from sottovoce.corpus._matrix_file import matrix_bytes
 from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.release._card import LARGEST_CARD, ReleaseCard, read_card
 from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._groups import packed_ids
@@ -89,10 +90,23 @@ def write_parts(
             archive.writestr(zipfile.ZipInfo(name), whole[name])
 
 
+@contextmanager
+def opened_bundle(bundle: Path) -> Iterator[zipfile.ZipFile]:
+    """The file that a ledger keeps of a release, which was found whole."""
+    try:
+        with zipfile.ZipFile(bundle) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise LedgerError(
+            f"the stored output {bundle} cannot be read; see that its disk is sound, and run the "
+            "same command again."
+        ) from error
+
+
 def unpack_bundle(bundle: Path, folder: Path) -> None:
     """Put the files of ``bundle`` into ``folder``: all of them, the card last, or none."""
     output_folder(folder)
-    with zipfile.ZipFile(bundle) as archive, ExitStack() as staged:
+    with opened_bundle(bundle) as archive, ExitStack() as staged:
         public = set(archive.namelist()) - {WHERE_FILE}
         names = sorted(public, key=lambda name: name != CARD_FILE)
         for name in names:

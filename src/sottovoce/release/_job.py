@@ -38,7 +38,7 @@ from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._labels import labels_digest
 from sottovoce.release._plan import Released, ReleasePlan
 from sottovoce.release._stores import LocalStore, check_room, publish_bundle
-from sottovoce.release.analysis._forecast import ReleaseForecast
+from sottovoce.release._sum_errors import SumErrors
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,12 +71,21 @@ class ReleaseQuote:
     """Whether the ledger holds this very release already: it would then cost nothing."""
     spent_before: str = ""
     """How many of the documents have spent how much already, in words; nothing: none has."""
-    forecast: ReleaseForecast | None = None
-    """What a reader would see, about; None: how long documents are is not known here."""
-    forecast_is_private: bool = False
-    """Whether the forecast follows from the documents' own length, though rounded."""
+    errors: SumErrors | None = None
+    """What noise does to sums over the rows; None: a threshold would bias them."""
     elsewhere: tuple[SpentThere, ...] = field(default=(), compare=False)
     """What they have spent in other ledgers that were found."""
+
+    def fixes(self, asked: LimitedPrecision | None) -> str:
+        """A warning that a first release fixes what its documents may ever spend; "" for others."""
+        if asked is not None or self.paid_before or self.spent_before:
+            return ""
+        fixed = self.account.budget
+        return (
+            "this first release fixes the budget of these documents: epsilon "
+            f"{text_up(fixed.epsilon)} at N={fixed.n}; --budget would allow more releases, and "
+            "cannot be changed later."
+        )
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -115,7 +124,7 @@ class ReleaseQuote:
             "standard deviation of the noise": self.noise_deviation,
             "epsilon spent": text_up(self.cost),
             "epsilon left": text_up(self.left),
-            "what a reader would see, about": self.forecast,
+            "errors of sums": self.errors,
             "promise": self.card.in_words(),
         }
         return html_facts(facts, "A release, not made yet")
@@ -289,13 +298,10 @@ def quote(
     place: LedgerPlace,
     budget: LimitedPrecision | None,
     folder: Path | None,
-    *,
-    length: float | None = None,
 ) -> ReleaseQuote:
     """What ``job`` would be and cost, or the error there would be; writes nothing.
 
-    ``folder``: None where it is not this machine's to look at. ``length``: how many counted words a
-    document has, about, for the forecast; None: by the counts.
+    ``folder``: None where it is not this machine's to look at.
     """
     if folder is not None:
         check_folder(folder)
@@ -316,8 +322,7 @@ def quote(
         paid_before=paid_before,
         spent_before="; ".join(filter(None, [here, *(each.in_words() for each in elsewhere)])),
         elsewhere=tuple(elsewhere),
-        forecast=job.plan.forecast(job.documents.counts, length),
-        forecast_is_private=length is None,
+        errors=job.plan.errors(job.documents.counts.shape[0]),
     )
 
 

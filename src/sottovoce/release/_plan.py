@@ -12,12 +12,12 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._expected import expected_nonzeros, noise_deviation
-from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._guarantee import NO_PROTECTION, LimitedPrecision
 from sottovoce.privacy._mechanism import GeometricMechanism, constant_work_noise, geometric_noise
 from sottovoce.privacy._sampler import check_rate
 from sottovoce.release._counts import Counts, checked_counts, checked_width
 from sottovoce.release._settings import ReleaseSettings, account
-from sottovoce.release.analysis._forecast import DEFAULT_TOPICS, ReleaseForecast
+from sottovoce.release._sum_errors import SumErrors
 from sottovoce.release.compression import (
     Compression,
     GroupedCompression,
@@ -30,7 +30,6 @@ from sottovoce.release.compression._word_map import MOST_NUMBERS
 # Rows at once in the constant-work mode, where every cell is in memory.
 _DENSE_CELLS = 1 << 22
 # From here on one word more or less can be as good as certain to a reader.
-LARGE_EPSILON = 8
 
 
 class Sized(Protocol):
@@ -163,12 +162,12 @@ class ReleasePlan:
         """What somebody who releases this should be told."""
         true = self.guarantee
         told = [self.true_epsilon()] if true.rate > self.settings.guarantee.rate else []
-        if true.epsilon >= LARGE_EPSILON:
+        if true.epsilon >= NO_PROTECTION:
             sure = 1 / (1 + exp(-min(float(true.epsilon), 50)))
             told.append(
                 f"epsilon {text_up(true.epsilon)} at N={true.n} is next to no promise: a reader "
                 f"who thought a passage as likely as not may be {sure:.2%} sure of it afterwards. "
-                f"From {LARGE_EPSILON} up the noise hinders a search, not a check."
+                f"From {NO_PROTECTION} up the noise hinders a search, not a check."
             )
         return told
 
@@ -184,19 +183,11 @@ class ReleasePlan:
         stored = min(counts.nnz, cells)
         return expected_nonzeros(cells, stored, self.noise_rate, self.settings.threshold)
 
-    def forecast(self, counts: Sized, length: float | None = None) -> ReleaseForecast | None:
-        """What a reader of such a release would see, about, of documents of about this length.
-
-        None: their own, rounded to one digit; there is no forecast where that is not known or 0.
-        """
-        if length is None and isinstance(counts, sparse.csr_array):
-            length = float(f"{counts.sum() / counts.shape[0]:.0e}") or None
-        if length is None:
+    def errors(self, rows: int) -> SumErrors | None:
+        """What noise does to sums over so many rows; None where a threshold would bias them."""
+        if self.settings.threshold is not None:
             return None
-        topics = min(DEFAULT_TOPICS, self.columns)
-        return ReleaseForecast(
-            counts.shape[0], length, self.columns, float(self.noise_rate), topics
-        )
+        return SumErrors(rows, self.columns, self.noise_rate)
 
     def draw(self, counts: Counts) -> Released:
         """Buy the frequencies, choose the maps, compress and add noise: each call draws again."""

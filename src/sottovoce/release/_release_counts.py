@@ -77,10 +77,8 @@ class Done:
     card: ReleaseCard
     account: Account
     paid_before: bool
-    spent_before: str
-    """What its documents had spent already, in words."""
-    uncounted: str = ""
-    """What they had spent in other ledgers, if that does not count here."""
+    spent_before: str  # by its documents already, in words
+    uncounted: str = ""  # what they had spent in other ledgers, if that does not count here
 
 
 def carry_out(
@@ -89,13 +87,16 @@ def carry_out(
     budget: LimitedPrecision | None,
     folder: Path | None,
     release: Callable[[Ledger], ReleaseCard] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Done:
     """Spend and release into ``folder``; the same job again gives the same bytes and is free.
 
-    ``release`` does it for a job whose counts are not here; ``folder`` is then None if it is not of
-    this machine.
+    ``release`` does it for a job whose counts are elsewhere (``folder`` may then be None); ``tell``
+    hears, before anything is drawn, what a first release fixes.
     """
     quoted = quote(job, place, budget, folder)
+    if tell is not None:
+        tell(quoted.fixes(budget))
     place.make_room()
     ledger = Ledger(place.path, create=True)
     charged = place.charged(quoted.elsewhere)
@@ -155,7 +156,6 @@ class ReleaseOptions(TypedDict, total=False):
     max_terms: int | None
     stop_words: str | None
     label: str
-    length: float | None
     reading: ReadOptions
 
 
@@ -213,7 +213,6 @@ def release_counts(
     max_terms: int | None = None,
     stop_words: str | None = None,
     label: str = "",
-    length: float | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     dry_run: bool = False,
 ) -> Release | ReleaseQuote:
@@ -268,8 +267,6 @@ def release_counts(
         max_terms: without ``words``: keep the most frequent ones.
         stop_words: "english", or a file with one word a line.
         label: tells apart two releases that are otherwise the same.
-        length: for the forecast of a dry run: counted words a document, about; None: the documents'
-            own mean, rounded to one digit.
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
@@ -309,9 +306,9 @@ def release_counts(
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     job = _counted_job(inputs, wanted, label)
     if out is not None:
-        return _made(job, place, allowed, Path(out), length, dry_run=dry_run)
+        return _made(job, place, allowed, Path(out), dry_run=dry_run)
     with tempfile.TemporaryDirectory() as folder:
-        made = _made(job, place, allowed, Path(folder), length, dry_run=dry_run)
+        made = _made(job, place, allowed, Path(folder), dry_run=dry_run)
         return replace(made, rows=made.counts, folder=None) if isinstance(made, Release) else made
 
 
@@ -320,12 +317,11 @@ def _made(
     place: LedgerPlace,
     budget: LimitedPrecision | None,
     folder: Path,
-    length: float | None,
     *,
     dry_run: bool,
 ) -> Release | ReleaseQuote:
     if dry_run:
-        return quote(job, place, budget, folder, length=length)
+        return quote(job, place, budget, folder)
     done = carry_out(job, place, budget, folder)
     if done.uncounted:
         warnings.warn(done.uncounted, stacklevel=3)

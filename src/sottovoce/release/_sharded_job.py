@@ -15,7 +15,6 @@ request removes them, by the note, and only then draws, without spending: of wha
 is never a second noise. After 4 it only goes on with 5.
 """
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,7 +28,13 @@ from sottovoce.privacy.ledger import Ledger, Spend
 from sottovoce.release._attempt import clear_attempt, new_attempt
 from sottovoce.release._card import ReleaseCard, read_card
 from sottovoce.release._counts import Counts
-from sottovoce.release._folder import CARD_FILE, WHERE_FILE, small_parts, write_parts
+from sottovoce.release._folder import (
+    CARD_FILE,
+    WHERE_FILE,
+    opened_bundle,
+    small_parts,
+    write_parts,
+)
 from sottovoce.release._job import Job
 from sottovoce.release._plan import ReleasePlan, maps_of
 from sottovoce.release._shards import SHARDS_FILE, Shard, listed
@@ -117,13 +122,13 @@ def another_unfinished(store: ReleaseStore) -> InputError:
 
 def bundled_card(bundle: Path) -> ReleaseCard:
     """The card in a bundle."""
-    with zipfile.ZipFile(bundle) as archive:
+    with opened_bundle(bundle) as archive:
         return read_card(archive.read(CARD_FILE).decode())
 
 
 def where_in(bundle: Path) -> str | None:
     """Where the shards of a bundle lie."""
-    with zipfile.ZipFile(bundle) as archive:
+    with opened_bundle(bundle) as archive:
         return archive.read(WHERE_FILE).decode() if WHERE_FILE in archive.namelist() else None
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 import sottovoce
 from sottovoce.release._release import Release
-from sottovoce.release.analysis._forecast import DEFAULT_TOPICS, dimensions_grown
-from sottovoce.release.analysis._meter import recognised_topics
 from sottovoce.release.analysis._summary import NO_PAIRS, ReleaseSummary
 from sottovoce.report._figures import ACCENT, COLOURS, new_figure
 from sottovoce.report._page import Plot, Report, Section
@@ -21,6 +19,12 @@ _READING = (
     "Every count of the release carries noise whose law is public, so that sums over documents are "
     "unbiased and their errors are known. Reading them so costs no privacy: everything here "
     "follows from what was published."
+)
+
+_SELECTED = (
+    "All intervals hold at once, also of totals that were picked for being the largest. Such "
+    "totals are more often too high than too low, since noise helped to make them the largest; two "
+    "words whose intervals overlap may stand in the other order."
 )
 
 _DIMENSIONS = (
@@ -80,7 +84,11 @@ def _what(released: Release, summary: ReleaseSummary, command: str) -> Section:
     }
     return Section(
         title="What was released",
-        paragraphs=(_READING, released.card.in_words()),
+        paragraphs=(
+            _READING,
+            released.card.in_words(),
+            released.guarantee.whole_in_words(summary.mean_length, released.card.row),
+        ),
         facts=facts,
         command=command,
     )
@@ -90,7 +98,7 @@ def _meter(summary: ReleaseSummary) -> Section:
     return Section(
         title="What stands above the noise",
         paragraphs=(_DIMENSIONS,),
-        plots=(_eigenvalue_plot(summary), _documents_plot(summary)),
+        plots=(_eigenvalue_plot(summary),),
     )
 
 
@@ -115,30 +123,6 @@ def _eigenvalue_plot(summary: ReleaseSummary) -> Plot:
     )
 
 
-def _documents_plot(summary: ReleaseSummary) -> Plot:
-    """What more documents of the same length would show, from what the meter sees now."""
-    meter, topics = summary.meter, min(DEFAULT_TOPICS, summary.columns)
-
-    def seen(times: float) -> float:
-        return recognised_topics(
-            dimensions_grown(meter.dimensions, times), topics, meter.repetition
-        )
-
-    times = np.geomspace(0.1, 1000, 60)
-    figure, axes = new_figure(height=2.6)
-    axes.semilogx(times * summary.documents, [seen(each) for each in times], color=ACCENT)
-    axes.axvline(summary.documents, color=COLOURS[1], linewidth=1.2, label="this release")
-    axes.set_xlabel("documents of this length")
-    axes.set_ylabel(f"topics recognised of {topics}")
-    axes.set_ylim(0, topics + 1)
-    axes.legend(frameon=False, loc="upper left")
-    finding = (
-        f"This release shows about {seen(1):.0f} of {topics} topics; by rule of thumb, ten times "
-        f"the documents would show {seen(10):.0f}, a hundred times {seen(100):.0f}."
-    )
-    return Plot(figure, finding, f"A rising line of topics against documents. {finding}")
-
-
 def _words(summary: ReleaseSummary) -> Section:
     rows = summary.totals.rows(_SHOWN_WORDS)
     named = [str(row.get("word", f"column {row.get('column')}")) for row in rows]
@@ -151,8 +135,8 @@ def _words(summary: ReleaseSummary) -> Section:
     )
     return Section(
         title="How often words were used",
-        paragraphs=(_shared(rows),) if "words" in rows[0] else (),
-        plots=(_words_plot(named, rows),),
+        paragraphs=(_SELECTED, *((_shared(rows),) if "words" in rows[0] else ())),
+        plots=(_words_plot(named, rows),) if summary.certain_words else (),
         table=_at_level(table, summary.totals.level),
     )
 
@@ -236,10 +220,9 @@ def _shown(value: object) -> str:
 
 
 def _topics(summary: ReleaseSummary, topics: list[list[str]]) -> Section:
-    seen = summary.meter.topics(len(topics))
     told = (
-        f"Of these {len(topics)} topics about {seen} can be expected to be those of the texts; the "
-        "release does not show the others."
+        summary.meter.warning(len(topics))
+        or f"At least as many dimensions as these {len(topics)} topics stand above the noise."
     )
     rows = ((str(place), ", ".join(words)) for place, words in enumerate(topics, start=1))
     return Section(title="Topics", paragraphs=(told,), table=(("topic", "words"), *rows))
@@ -251,5 +234,5 @@ def _interval(low: float, high: float) -> str:
 
 
 def _at_level(table: tuple[tuple[str, ...], ...], level: float) -> tuple[tuple[str, ...], ...]:
-    head = tuple(name.replace("95%", f"{level:.0%}") for name in table[0])
+    head = tuple(name.replace("95%", f"{level:.0%} at once,") for name in table[0])
     return (head, *table[1:])

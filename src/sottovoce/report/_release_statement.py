@@ -45,15 +45,11 @@ def _release_unit(card: ReleaseCard) -> str:
         else f"Of each user at most {card.documents_per_user} documents are in it, and for these "
         f"together N = {card.per_user.n} and epsilon = {text_up(card.per_user.epsilon)} hold."
     )
-    row = _row(card)
+    row = card.row
     return (
         f"Up to N = {card.guarantee.n} words of one {row}; not the {row} as a whole, and not that "
         f"it is there. {WORD} {user}"
     )
-
-
-def _row(card: ReleaseCard) -> str:
-    return "document" if card.groups is None else "row (all documents of a group)"
 
 
 def _release_epsilon(card: ReleaseCard) -> str:

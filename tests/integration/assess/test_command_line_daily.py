@@ -185,7 +185,7 @@ def test_what_a_killed_erasure_left_is_removed_by_the_next(
     """It died after the state had its name, before the parts that held her were removed."""
     begun(run)
     with monkeypatch.context() as patch:
-        patch.setattr(erase, "remove_unnamed", lambda _path: None)
+        patch.setattr(erase, "remove_erased", lambda _path: None)
         good(run("forget", "s", "--user", WHO))
     assert holders(folder)
     code, _, err = run("forget", "s", "--user", WHO)

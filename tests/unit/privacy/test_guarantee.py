@@ -134,3 +134,13 @@ def test_bad_parameters_are_refused(n: int, epsilon: int) -> None:
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ParameterError, match="unit must be"):
         LimitedPrecision(1, 1, "sentence")  # type: ignore[arg-type]  # the point of the test
+
+
+def test_a_whole_document_is_said_to_be_less_protected_than_a_passage() -> None:
+    promise = LimitedPrecision(2, 1)
+    assert "epsilon of 28.5: no protection" in promise.whole_in_words(57)
+    assert "as good as sure" in promise.whole_in_words(57)
+    short = promise.whole_in_words(4)
+    assert "epsilon of 2;" in short
+    assert "88.08% sure" in short
+    assert "about 1 counted words" in promise.whole_in_words(-3)

@@ -14,7 +14,6 @@ import sottovoce as sv
 from sottovoce.cli.analyse import _label_lines
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.analysis import forecast_release
 from sottovoce.release.analysis._meter import SignalMeter
 from sottovoce.release.analysis._pairs import PairTotals
 from sottovoce.release.analysis._summary import ReleaseSummary
@@ -119,11 +118,10 @@ def test_labels_that_pandas_calls_missing_are_refused(hardly_noised: sv.release.
         hardly_noised.classifier(labels)
 
 
-def test_a_warning_speaks_of_noise_only_where_topics_are_left() -> None:
-    meter = SignalMeter(90, 5, np.array([4.0, 1.2]), repetition=2.0)
-    assert meter.topics(3) == 3
-    assert str(meter.warning(3)).endswith("about 3 topics will be recognised.")
-    assert str(meter.warning(9)).endswith("and the rest will be noise.")
+def test_a_warning_says_which_topics_noise_draws() -> None:
+    meter = SignalMeter(90, 5, np.array([4.0, 1.2]))
+    assert meter.warning(2) is None
+    assert str(meter.warning(9)).endswith("topics beyond these are drawn by noise.")
 
 
 def test_a_file_of_labels_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
@@ -138,24 +136,3 @@ def test_topics_are_a_whole_number(hardly_noised: sv.release.Release) -> None:
         sv.release.PrivateTopics(1.5).fit(hardly_noised)  # type: ignore[arg-type] # what is refused
     two: Any = 2.0
     assert hardly_noised.topics(two).components_.shape == (2, 5)
-
-
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        ({"length": 1e200}, "length must be > 0 and at most"),
-        ({"documents": 10**400}, "documents must be at most"),
-        ({"words": 10**400}, "words must be at most"),
-        ({"epsilon": 3000}, "must lie between 0.00001 and 1000"),
-        ({"true_accuracy": 0.4, "largest_class": 0.6}, "at least largest_class"),
-    ],
-)
-def test_a_forecast_of_what_cannot_be_is_refused(asked: dict[str, Any], told: str) -> None:
-    public = {"documents": 1000, "length": 10, "words": 100, "epsilon": 1, "precision": 2}
-    with pytest.raises(ParameterError, match=told):
-        forecast_release(**{**public, **asked})
-
-
-def test_a_forecast_at_the_largest_rate_keeps_everything() -> None:
-    asked: dict[str, Any] = {"documents": 1000, "length": 10, "words": 100}
-    assert forecast_release(**asked, epsilon=1000, precision=1).gain_kept == pytest.approx(1)

@@ -346,6 +346,7 @@ def _transport(server: str | Transport) -> Transport:
 
 
 def _mapping(answer: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    if not isinstance(answer, dict) or not isinstance(answer.get("period"), int):
+    period = answer.get("period") if isinstance(answer, dict) else None
+    if not isinstance(period, int) or not 0 <= period < 1 << 63:
         raise InputError("what the rank server describes itself with is not as it should be.")
-    return answer
+    return dict(answer)

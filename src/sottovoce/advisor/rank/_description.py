@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from sottovoce.advisor.rank._buckets import Buckets
 from sottovoce.advisor.rank._noise import MOVED, OneHotNoise
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.privacy._exact import positive
+from sottovoce.privacy._exact import positive, whole_number
 
 Mode: TypeAlias = Literal["noise", "shares"]
 MODES = ("noise", "shares")
@@ -145,8 +145,8 @@ class Description:
                 positive(str(record["epsilon"]), "epsilon"),
                 topics,
                 str(record["setting"]),
-                int(record["period_s"]),
-                int(record["minimum_reports"]),
+                whole_number(record["period_s"], "period_s"),
+                whole_number(record["minimum_reports"], "minimum_reports"),
                 str(record.get("key", "")),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -31,6 +31,7 @@ from sottovoce._arrays import Floats
 from sottovoce.advisor.rank._description import COVERAGE, Description
 from sottovoce.advisor.rank._noise import OneHotNoise
 from sottovoce.errors import InputError
+from sottovoce.privacy._exact import whole_number
 
 
 def noise_margins(noise: OneHotNoise, reports: int, coverage: float) -> Floats:
@@ -163,9 +164,9 @@ class Histogram:
             counts = record["counts"]
             found = cls(
                 str(record["topic"]),
-                int(record["period"]),
+                whole_number(record["period"], "period"),
                 str(record["description"]),
-                int(record["reports"]),
+                whole_number(record["reports"], "reports"),
                 None if counts is None else tuple(map(float, counts)),
             )
         except (KeyError, TypeError, ValueError, OverflowError):

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sottovoce.lab.release._listed import is_listed
 from sottovoce.lab.release.analyse_rows import CHOSEN, DIFFERENCE
 from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report._page import Plot
@@ -21,18 +20,14 @@ TITLES = {
 
 
 def plots_of(rows: Sequence[Row]) -> tuple[Plot, ...]:
-    """One for each score that was measured over rates, and one for the listed settings."""
-    over_rates = [row for row in rows if row["rate"] is not None and not is_listed(row)]
+    """One for each score that was measured over rates."""
+    over_rates = [row for row in rows if row["rate"] is not None]
     plots = []
     for score, title in TITLES.items():
         own = [row for row in over_rates if row["score"] == score]
         if own:
             told = finding(own)
             plots.append(Plot(_figure(own), told, f"{title} over the rate. {told}"))
-    listed = [row for row in rows if is_listed(row) and row["reader"] == CHOSEN]
-    if listed:
-        told = "Each dot is a setting that was listed before it was run."
-        plots.append(Plot(_foretold(listed), told, f"What was said beforehand, and seen. {told}"))
     return tuple(plots)
 
 
@@ -89,17 +84,3 @@ def _line(axes: Axes, rows: Sequence[Row], value: str, label: str, colour: str) 
     ordered = sorted(rows, key=lambda row: number(row, "rate"))
     rates = [number(row, "rate") for row in ordered]
     axes.plot(rates, [number(row, value) for row in ordered], "o-", color=colour, label=label)
-
-
-def _foretold(rows: Sequence[Row]) -> Figure:
-    scores = list(dict.fromkeys(str(row["score"]) for row in rows))
-    figure, panels = new_panels(len(scores), 1, width=9.0, height=3.6)
-    for axes, score in zip(panels, scores, strict=False):
-        own = [row for row in rows if row["score"] == score]
-        said = [number(row, "predicted") for row in own]
-        seen = [number(row, "mean") for row in own]
-        most = max(*said, *seen)
-        axes.plot([0, most], [0, most], color=INK, linewidth=1)
-        axes.plot(said, seen, "o", color=COLOURS[0])
-        axes.set(title=TITLES[score], xlabel="said beforehand", ylabel="seen")
-    return figure

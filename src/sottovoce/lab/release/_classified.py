@@ -17,16 +17,13 @@ from sottovoce.lab.release._pinned import PinnedCorpus
 from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce.privacy._mechanism import geometric_noise
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release.analysis._forecast import ReleaseForecast
 from sottovoce.release.classify._choice import chosen_classifier
 from sottovoce.release.classify._inputs import Labelled
-from sottovoce.release.classify._pilot import FEWEST, forecast_accuracy
 from sottovoce.report._result import Row
 
 FOLDS = 5
 MAJORITY, TEXT = "largest class", "true text"
 TRUE, RELEASED = "true documents", "released documents"
-PILOT = "pilot"
 # Almost no noise: what the same readers reach on the text itself.
 CLEAR_RATE = 12.0
 
@@ -77,20 +74,6 @@ class ClassifiedCorpus:
             "seed": seed,
         }
 
-    def planned(self, rate: float, reference: float) -> float | None:
-        """The accuracy to expect, from public figures and the accuracy on the text."""
-        documents, words = self.corpus.counts.shape
-        length = float(self.corpus.counts.sum()) / documents
-        forecast = ReleaseForecast(
-            documents,
-            length,
-            words,
-            rate,
-            true_accuracy=reference,
-            largest_class=self.majority,
-        )
-        return forecast.accuracy
-
 
 def classified_rows(
     corpus: PinnedCorpus, rates: Sequence[Fraction], seeds: int, store: PartStore | None = None
@@ -117,14 +100,13 @@ def _rate_rows(
         for seed in repetitions(seeds)
     ]
     rows = []
-    for which, predicted in ((TRUE, known.planned(float(rate), reference)), (RELEASED, None)):
+    for which in (TRUE, RELEASED):
         scores = by_reader(parts, which)
         rows += compared_rows(
             known.setting(float(rate), released=which == RELEASED),
             scores.pop(CHOSEN),
             scores,
             reference=reference,
-            predicted=predicted,
         )
     return rows
 
@@ -153,26 +135,6 @@ def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
         | {MAJORITY: known.majority}
         for which, each in right.items()
     }
-
-
-def chosen_accuracy(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
-    """Of the chosen reader alone, on true documents."""
-    cells = checked_counts(geometric_noise(known.corpus.counts, rate), signed=True)
-    return {TRUE: {CHOSEN: _told(known, cells, float(rate), seed)}}
-
-
-def pilot_accuracy(known: ClassifiedCorpus, rate: Fraction) -> Values:
-    """What is said beforehand by half of the documents, tried, of learning from four fifths."""
-    documents = known.codes.size
-    rows = np.random.default_rng(0).permutation(documents)[: max(FEWEST, documents // 2)]
-    said = forecast_accuracy(
-        known.corpus.counts[rows],
-        known.codes[rows],
-        epsilon=rate,
-        precision=1,
-        documents=documents * (FOLDS - 1) // FOLDS,
-    )
-    return {TRUE: {PILOT: said.accuracy, "low": said.low, "high": said.high}}
 
 
 def _on_text(known: ClassifiedCorpus) -> Values:

@@ -19,7 +19,6 @@ from sottovoce.lab.release.analyse_rows import AnalyseSetting, reader_row
 from sottovoce.privacy._mechanism import geometric_noise
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release.analysis._forecast import ReleaseForecast
 from sottovoce.release.classify._bayes import ClassMeans
 from sottovoce.release.classify._features import BitFeature, with_values
 from sottovoce.release.classify._inputs import Labelled
@@ -113,21 +112,12 @@ def _grown(
     )
     *values, reference = found[READER]
     *_, largest = found[LARGEST]
-    forecast = ReleaseForecast(
-        documents,
-        LENGTH,
-        setting.words,
-        rate,
-        true_accuracy=reference,
-        largest_class=largest,
-    )
     return [
         reader_row(
             setting,
             READER,
             values,
             reference=reference,
-            predicted=forecast.accuracy,
             baseline=largest,
         )
     ]

@@ -17,8 +17,6 @@ from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.release._analyse_figures import plots_of
 from sottovoce.lab.release._classified import classified_rows
 from sottovoce.lab.release._grown import SimulatedDocuments, grown_rows
-from sottovoce.lab.release._listed import listed_rows, verdicts
-from sottovoce.lab.release._lists import CLASS_SETTINGS, TOPIC_SETTINGS
 from sottovoce.lab.release._parts import PartStore
 from sottovoce.lab.release._pinned import PINNED, WORDS, PinnedCorpus, is_here
 from sottovoce.lab.release._summed import summed_rows
@@ -53,8 +51,7 @@ NOTES = (
     ),
     (
         "reference is what is reached on the text itself: by the chosen reader of classes, and of "
-        "topics by another seed. predicted is what the meter said of the topics seen, the planner "
-        "of accuracy, and theory of sums, none of them knowing the text."
+        "topics by another seed. predicted is what theory says of sums."
     ),
 )
 DrawnSizes = tuple[tuple[int, tuple[Fraction, ...]], ...]
@@ -81,7 +78,6 @@ class AnalyseSizes:
     budget: float = 1_000.0
     grown: tuple[int, ...] = (1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000)
     drawn: DrawnSizes = DRAWN
-    listed: bool = True
 
 
 QUICK = AnalyseSizes(
@@ -94,7 +90,6 @@ QUICK = AnalyseSizes(
     budget=50.0,
     grown=(200, 800),
     drawn=((300, (Fraction(2), Fraction(1, 2))),),
-    listed=False,
 )
 ALL_DATA = (*PINNED, SIMULATED)
 CLASSED = ("complaints", "news", "background")
@@ -112,12 +107,12 @@ def run_release_analyse(options: StudyOptions) -> StudyResult:
     rows = [row for reader in readers for row in READERS[reader](options.data, sizes, store)]
     if not rows:
         raise ParameterError("no data set that is here has what these readers need; see --data.")
-    return StudyResult(tuple(rows), plots_of(rows), SHOWN, NOTES + verdicts(rows), WIDE)
+    return StudyResult(tuple(rows), plots_of(rows), SHOWN, NOTES, WIDE)
 
 
 def _check_peer(readers: Sequence[str]) -> None:
     """Before hours of work, not after."""
-    if {"topics", "settings"} & set(readers) and importlib.util.find_spec("tomotopy") is None:
+    if "topics" in readers and importlib.util.find_spec("tomotopy") is None:
         raise MissingExtraError("tomotopy", "topics")
 
 
@@ -197,25 +192,8 @@ def sums_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[R
     ]
 
 
-def settings_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
-    """The meter and the planner on settings that were listed before they were run."""
-    if not sizes.listed:
-        return []
-    topics = [each for each in TOPIC_SETTINGS if _asked(each.data, data)]
-    classes = [each for each in CLASS_SETTINGS if _asked(each.data, data)]
-    return listed_rows(topics, classes, sizes.seeds, store)
-
-
-def _asked(own: str, data: str | None) -> bool:
-    source = own.removeprefix(f"{SIMULATED} from ")
-    if source != MADE_UP and not is_here(source):
-        return False
-    return data is None or own.startswith(data)
-
-
 READERS: dict[str, Callable[[str | None, AnalyseSizes, PartStore], list[Row]]] = {
     "topics": topics_part,
     "classifiers": classifiers_part,
     "sums": sums_part,
-    "settings": settings_part,
 }

@@ -40,9 +40,8 @@ from sottovoce.lab.release._to_find import (
 from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release.analysis._forecast import ReleaseForecast
-from sottovoce.release.analysis._meter import recognised_topics, signal_meter
-from sottovoce.release.analysis._moments import Moments, released_moments
+from sottovoce.release.analysis._meter import signal_meter
+from sottovoce.release.analysis._moments import released_moments
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, unigram_jaccard
 from sottovoce.release.topics import PrivateTopics
 from sottovoce.report._result import Row
@@ -56,9 +55,7 @@ MOST_TOKENS = {0.5: 15_000_000, 0.0: 4_000_000}
 MOST_DRAWN_TOKENS = 4_000_000
 """The same of drawn documents: in four times as many it found 2 of 25 topics at rate 0.5."""
 MADE_UP = "made-up topics"
-METER, PLANNER = "meter", "planner"
-DRAWN_REPETITION = 3.0
-"""What is known beforehand of drawn documents: their words repeat no more than topics make them."""
+METER = "meter"
 _ALL_TOKENS = 1 << 62
 _BLOCK = 20_000
 
@@ -78,11 +75,6 @@ class TopicCorpus(TopicsToFind):
     def length(self) -> float:
         """Counted words a document."""
         return float(self.counts.sum()) / self.counts.shape[0]
-
-    @property
-    def repetition(self) -> float:
-        """Of people's texts, beforehand."""
-        return math.inf
 
     def most_tokens(self, rate: float) -> int:
         """That a baseline reads."""
@@ -104,11 +96,6 @@ class DrawnCorpus(TopicsToFind):
     def shape(self) -> tuple[int, int]:
         """Documents by words."""
         return self.documents, self.references[0].shape[1]
-
-    @property
-    def repetition(self) -> float:
-        """Of drawn documents, beforehand."""
-        return DRAWN_REPETITION
 
     def most_tokens(self, _rate: float) -> int:
         """That a baseline reads."""
@@ -272,14 +259,8 @@ def topic_values(
     return {
         "jaccard": jaccard | {"chance": chance_jaccard(corpus.shape[1], topics)},
         "topics_seen": seen,
-        METER: meter_values(moments),
+        METER: {"dimensions": float(signal_meter(moments).dimensions)},
     }
-
-
-def meter_values(moments: Moments) -> dict[str, float]:
-    """What the meter read; how many topics that means is asked when rows are made."""
-    meter = signal_meter(moments)
-    return {"dimensions": float(meter.dimensions), "repetition": meter.repetition}
 
 
 def chosen_topics(
@@ -358,34 +339,12 @@ def topic_setting(corpus: AnyCorpus, rate: float, score: str, topics: int) -> An
 
 
 def seen_rows(corpus: AnyCorpus, rate: float, topics: int, parts: Sequence[Values]) -> list[Row]:
-    """How many topics each reader showed, beside what the meter and the planner said."""
+    """How many topics each reader showed, beside how many dimensions the meter counted."""
     setting = topic_setting(corpus, rate, "topics_seen", topics)
-    seen, meter = by_reader(parts, "topics_seen"), [_said(part, topics) for part in parts]
-    chosen, said, text = seen.pop(CHOSEN), float(np.mean(meter)), corpus.seen_in_text
-    rows = [
-        reader_row(setting, METER, meter),
-        reader_row(setting, PLANNER, [_planned(setting, corpus)]),
-    ]
-    if seen:
-        return rows + compared_rows(setting, chosen, seen, reference=text, predicted=said)
-    return [*rows, reader_row(setting, CHOSEN, chosen, reference=text, predicted=said)]
-
-
-def _said(part: Values, topics: int) -> float:
-    read = part[METER]
-    return float(round(recognised_topics(read["dimensions"], topics, read["repetition"])))
-
-
-def _planned(setting: AnalyseSetting, corpus: AnyCorpus) -> float:
-    forecast = ReleaseForecast(
-        setting.documents,
-        corpus.length,
-        setting.words,
-        float(setting.rate or 0),
-        setting.topics or TOPICS,
-        repetition=corpus.repetition,
-    )
-    return float(forecast.topics_seen)
+    seen, meter = by_reader(parts, "topics_seen"), [part[METER]["dimensions"] for part in parts]
+    chosen = seen.pop(CHOSEN)
+    rows = [reader_row(setting, METER, meter)]
+    return rows + compared_rows(setting, chosen, seen, reference=corpus.seen_in_text)
 
 
 def _frequent(corpus: AnyCorpus, totals: Floats) -> float:

@@ -2,8 +2,7 @@
 
 Begin with `_moments`: unbiased sums over the documents, from which all else follows. `_totals` and
 `_pairs` show them with intervals, `_meter` says how many dimensions stand above the noise, and
-`_summary` puts these together. `_forecast` says beforehand what will be seen. All of it is free
-post-processing of what was published; the forecast needs nothing private at all.
+`_summary` puts these together. All of it is free post-processing of what was published.
 """
 
 from typing import TYPE_CHECKING
@@ -13,17 +12,14 @@ from sottovoce._lazy import attach
 __all__ = [
     "Moments",
     "PairTotals",
-    "ReleaseForecast",
     "ReleaseSummary",
     "SignalMeter",
     "TellingWords",
     "WordTotals",
-    "forecast_release",
     "released_moments",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.release.analysis._forecast import ReleaseForecast, forecast_release
     from sottovoce.release.analysis._meter import SignalMeter
     from sottovoce.release.analysis._moments import Moments, released_moments
     from sottovoce.release.analysis._pairs import PairTotals
@@ -35,12 +31,10 @@ else:
         {
             "Moments": "sottovoce.release.analysis._moments",
             "PairTotals": "sottovoce.release.analysis._pairs",
-            "ReleaseForecast": "sottovoce.release.analysis._forecast",
             "ReleaseSummary": "sottovoce.release.analysis._summary",
             "SignalMeter": "sottovoce.release.analysis._meter",
             "TellingWords": "sottovoce.release.analysis._totals",
             "WordTotals": "sottovoce.release.analysis._totals",
-            "forecast_release": "sottovoce.release.analysis._forecast",
             "released_moments": "sottovoce.release.analysis._moments",
         },
         extra="release",

@@ -17,7 +17,6 @@ their own, and every such word would pass for a dimension. It is filled with wha
 that are seen say about it, a few times over (as in heteroskedastic principal components).
 """
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,8 +30,6 @@ from sottovoce.release.analysis._moments import Moments
 MOST_METERED = 2048
 """Of more columns the meter looks at the most frequent ones: its work grows with their cube."""
 _FILLS = 6
-# Documents drawn from topics lie below the first, real texts above the second.
-_REPETITIONS = (3.85, 4.05)
 
 
 def noise_edge(documents: float, columns: int) -> float:
@@ -58,32 +55,6 @@ def clarity(strengths: Floats, documents: float, columns: int) -> Floats:
     return np.asarray((1 - share / seen**2) / (1 + share / seen))
 
 
-def recognised_topics(dimensions: float, topics: int, repetition: float = math.inf) -> float:
-    """About how many of ``topics`` a reader recognises, their most frequent words about right.
-
-    With e dimensions besides the first, which says no more than that some words are frequent, and
-    K topics: s K x/(1 + x) with x = (e/(h K))^g and at most 5 e, by trying (see the guide). Of the
-    topics of real texts even readers of the true text agree on two thirds: s = 0.7, h = 0.31,
-    g = 1.15. Documents that were drawn from topics show nearly all: s = 1, h = 0.08, g = 1.3. How
-    much words repeat tells the two apart.
-    """
-    besides = max(dimensions - 1, 0)
-    lively = float(np.interp(repetition, _REPETITIONS, (0, 1)))
-    share, half, steep = 1 - 0.3 * lively, 0.08 + 0.23 * lively, 1.3 - 0.15 * lively
-    reached = (besides / (half * topics)) ** steep
-    return float(min(share * topics * reached / (1 + reached), 5 * besides))
-
-
-def word_repetition(moments: Moments) -> float:
-    """How many times likelier a word is used again where it is used once than anywhere.
-
-    Over all words, sum_d c (c - 1) to (sum_d c)^2/D: 1 if documents do not differ.
-    """
-    again = float(np.diagonal(moments.pairs).sum())
-    anywhere = float((np.maximum(moments.totals, 0) ** 2).sum()) / moments.documents
-    return again / max(anywhere, 1e-12)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SignalMeter:
     """What stands above the noise of a release.
@@ -100,8 +71,6 @@ class SignalMeter:
     columns: int
     eigenvalues: Floats = field(repr=False)
     """Of the pairs of columns, a document and in units of their noise; the largest first."""
-    repetition: float = math.inf
-    """How many times likelier a word is used again in a document that has it."""
 
     @property
     def edge(self) -> float:
@@ -120,21 +89,14 @@ class SignalMeter:
         strengths = strength(seen, self.documents, self.columns)
         return clarity(strengths, self.documents, self.columns)
 
-    def topics(self, asked: int) -> int:
-        """About how many of so many topics a reader of this release will recognise."""
-        positive_integer(asked, "topics")
-        return round(recognised_topics(self.dimensions, asked, self.repetition))
-
     def warning(self, asked: int) -> str | None:
         """What to tell whoever asks for more topics than stand above the noise; None: nothing."""
         positive_integer(asked, "topics")
         if asked <= self.dimensions:
             return None
-        seen = self.topics(asked)
-        rest = ", and the rest will be noise" if seen < asked else ""
         return (
             f"{asked} topics were asked for, and {self.dimensions} dimensions stand above the "
-            f"noise of this release: about {seen} topics will be recognised{rest}."
+            "noise of this release: topics beyond these are drawn by noise."
         )
 
     def in_words(self) -> str:
@@ -183,7 +145,6 @@ def signal_meter(moments: Moments) -> SignalMeter:
         moments.documents,
         kept.size,
         np.ascontiguousarray(spectrum),
-        word_repetition(moments),
     )
 
 

@@ -11,7 +11,12 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import check_choice
 from sottovoce.privacy._exact import positive_integer
 from sottovoce.release.analysis._moments import Moments
-from sottovoce.release.analysis._tables import Estimates, check_level, normal_quantile
+from sottovoce.release.analysis._tables import (
+    Estimates,
+    check_level,
+    level_at_once,
+    normal_quantile,
+)
 
 PairOrder: TypeAlias = Literal["surprise", "together"]
 ORDERS = ("surprise", "together")
@@ -34,8 +39,7 @@ class PairTotals(Estimates):
         They are the best of all pairs of so many ``words``, and some are the best whatever the
         texts say: the level is divided by how many pairs there are.
         """
-        of_all = max(words * (words - 1) // 2, 1)
-        needed = normal_quantile(1 - (1 - self.level) / of_all)
+        needed = normal_quantile(level_at_once(self.level, words * (words - 1) // 2))
         together, expected, error = (
             self.table[name].to_numpy() for name in ("together", "expected", "error")
         )
@@ -57,7 +61,8 @@ def pair_totals(
     first, second = _best(moments, most, order)
     together = moments.pairs[first, second]
     error = np.sqrt(moments.pair_variance(first, second))
-    reach = normal_quantile(level) * error
+    number = moments.totals.size
+    reach = normal_quantile(level_at_once(level, number * (number - 1) // 2)) * error
     words = np.array(names, object)
     table = pa.table(
         {

@@ -6,7 +6,6 @@ from sottovoce._notebook import html_facts, text_table
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.analysis._meter import SignalMeter
 from sottovoce.release.analysis._pairs import PairTotals
-from sottovoce.release.analysis._tables import noise_reach
 from sottovoce.release.analysis._totals import TellingWords, WordTotals
 
 _SHOWN = 5
@@ -40,13 +39,11 @@ class ReleaseSummary:
 
     @property
     def certain_words(self) -> int:
-        """How many words, or columns, were used beyond doubt, looking at all of them.
+        """How many words, or columns, were used beyond doubt: their intervals lie above 0.
 
-        An interval of 95% lies above 0 for one unused word in 40: the level is divided.
+        All intervals hold at once, so that it does not matter how many words are looked at.
         """
-        level = 1 - (1 - self.totals.level) / max(self.columns, 1)
-        needed = noise_reach(self.law, self.documents, level)
-        return sum(total > needed for total in self.totals.table["total"].to_pylist())
+        return sum(low > 0 for low in self.totals.table["low"].to_pylist())
 
     def clear_pairs(self, most: int) -> PairTotals:
         """At most so many of the pairs that chance does not explain, looking at all pairs."""

@@ -29,7 +29,7 @@ class Estimates:
     table: pa.Table
     """One row for each number, the largest first."""
     level: float
-    """How often an interval holds the number that it is about."""
+    """How often all intervals of all numbers hold at once, whichever of them are shown."""
     documents: int
 
     caption: ClassVar[str] = "Estimates"
@@ -75,6 +75,14 @@ def check_level(level: float) -> None:
         raise ParameterError(f"level must lie between 0 and 1, such as 0.95; got {level}.")
 
 
+def level_at_once(level: float, number: int) -> float:
+    """The level that each of so many intervals needs, so that all hold at once with ``level``.
+
+    By the union bound, 1 - (1 - level)/number: also those hold that were picked for being largest.
+    """
+    return 1 - (1 - level) / max(number, 1)
+
+
 def normal_quantile(level: float) -> float:
     """How many standard errors an interval reaches to either side."""
     return float(special.ndtri((1 + level) / 2))
@@ -84,9 +92,9 @@ def noise_reach(law: NoiseLaw, documents: int, level: float) -> float:
     """How far the sum of the noise of so many cells stays from 0, with probability ``level``.
 
     The sum's characteristic function is ((1 - alpha)^2 / (1 - 2 alpha cos t + alpha^2))^D; its
-    probabilities are the coefficients, and the reach is the whole h whose P(|sum| <= h) is nearest
-    to ``level``, since few sums have an h that meets it. Where the variance is large, the normal
-    quantile, or of few documents, whose noise has longer tails, that of less noise made wider.
+    probabilities are the coefficients, and the reach is the least whole h with P(|sum| <= h) >=
+    ``level``. Where the variance is large, the normal quantile, or of few documents, whose noise
+    has longer tails, that of less noise made wider.
     """
     variance = documents * law.variance
     if variance > _SMOOTH_VARIANCE and documents >= _NORMAL_DOCUMENTS:
@@ -94,9 +102,13 @@ def noise_reach(law: NoiseLaw, documents: int, level: float) -> float:
     if variance > _SMOOTH_VARIANCE:
         less = NoiseLaw(math.acosh(1 + documents / _SMOOTH_VARIANCE))
         wider = math.sqrt(law.variance / less.variance)
-        return wider * float(np.argmin(np.abs(np.cumsum(_distances(less, documents)) - level)))
-    within = np.cumsum(_distances(law, documents))
-    return float(np.argmin(np.abs(within - level)))
+        return wider * _least_within(_distances(less, documents), level)
+    return _least_within(_distances(law, documents), level)
+
+
+def _least_within(distances: Floats, level: float) -> float:
+    beyond = np.cumsum(distances[::-1])[::-1] - distances
+    return float(np.argmax(beyond <= 1 - level))
 
 
 def _distances(law: NoiseLaw, documents: int) -> Floats:

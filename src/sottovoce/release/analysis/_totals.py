@@ -21,6 +21,7 @@ from sottovoce.release.analysis._moments import Rows, released_totals, row_block
 from sottovoce.release.analysis._tables import (
     Estimates,
     check_level,
+    level_at_once,
     noise_reach,
     normal_quantile,
 )
@@ -34,7 +35,8 @@ class WordTotals(Estimates):
 
     ``table`` has the columns ``word`` (or ``column`` and ``words``), ``total``, ``error`` (the
     standard error), ``low`` and ``high``, and ``label`` in front where totals are by label. A total
-    may be below 0: it is the true one, moved by noise of mean 0.
+    may be below 0: it is the true one, moved by noise of mean 0. The largest of many totals is
+    likely too high, since noise helped to make it the largest; the intervals hold all the same.
     """
 
     caption: ClassVar[str] = "How often words were used"
@@ -44,7 +46,7 @@ def word_totals(rows: Rows, law: NoiseLaw, names: pa.Table, level: float) -> Wor
     """The totals of all columns, which ``names`` names; the largest first."""
     check_level(level)
     totals = released_totals(rows)
-    table = _estimated(names, totals, law, rows.shape[0], level)
+    table = _estimated(names, totals, law, rows.shape[0], level_at_once(level, totals.size))
     return WordTotals(table, level, rows.shape[0])
 
 
@@ -60,8 +62,9 @@ def label_totals(
     known, own = np.unique(labels, return_inverse=True)
     sums = summed_by(rows, own, known.size)
     documents = np.bincount(own, minlength=known.size)
+    each = level_at_once(level, sums.size)
     parts = [
-        _labelled(str(label), _estimated(names, sums[place], law, int(documents[place]), level))
+        _labelled(str(label), _estimated(names, sums[place], law, int(documents[place]), each))
         for place, label in enumerate(known.tolist())
     ]
     return WordTotals(pa.concat_tables(parts), level, rows.shape[0])
@@ -88,7 +91,7 @@ class TellingWords(Estimates):
         They are the best of so many ``words`` for every label: the level is divided by both.
         """
         told: dict[str, list[str]] = {str(label): [] for label in self.table["label"].to_pylist()}
-        level = 1 - (1 - self.level) / max(words * len(told), 1)
+        level = level_at_once(self.level, words * len(told))
         needed = {label: self._errors_needed(self.sizes[label], level) for label in told}
         for row in self.rows():
             if row["per_document"] - row["overall"] > needed[row["label"]] * row["error"]:
@@ -131,7 +134,7 @@ def telling_words(
         mean = sums[place] / size
         error = (law.variance * (1 / size - 1 / labels.size)) ** 0.5
         best = np.argsort(overall - mean, kind="stable")[:most]
-        reach = normal_quantile(level) * error
+        reach = normal_quantile(level_at_once(level, sums.size)) * error
         apart = mean - overall
         found = {
             "per_document": mean,

@@ -2,8 +2,7 @@
 
 All of them know the law of the noise. `_features` is what they sum, `_shrink` how far a noisy mean
 is trusted, `_expected` what a released cell says; `_rows` and `_sums` read documents block by
-block, and `_choice` compares classifiers on released documents that were held out. `_pilot` tries
-before anything is released what a classifier would reach.
+block, and `_choice` compares classifiers on released documents that were held out.
 """
 
 from typing import TYPE_CHECKING
@@ -11,13 +10,11 @@ from typing import TYPE_CHECKING
 from sottovoce._lazy import attach
 
 __all__ = [
-    "AccuracyForecast",
     "PrivateLogistic",
     "PrivateNaiveBayes",
     "PrivateRidge",
     "ReleasedDocumentsClassifier",
     "fit_released",
-    "forecast_accuracy",
 ]
 
 if TYPE_CHECKING:
@@ -25,19 +22,16 @@ if TYPE_CHECKING:
     from sottovoce.release.classify._bayes import PrivateNaiveBayes
     from sottovoce.release.classify._choice import fit_released
     from sottovoce.release.classify._logistic import PrivateLogistic
-    from sottovoce.release.classify._pilot import AccuracyForecast, forecast_accuracy
     from sottovoce.release.classify._ridge import PrivateRidge
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "AccuracyForecast": "sottovoce.release.classify._pilot",
             "PrivateLogistic": "sottovoce.release.classify._logistic",
             "PrivateNaiveBayes": "sottovoce.release.classify._bayes",
             "PrivateRidge": "sottovoce.release.classify._ridge",
             "ReleasedDocumentsClassifier": "sottovoce.release.classify._base",
             "fit_released": "sottovoce.release.classify._choice",
-            "forecast_accuracy": "sottovoce.release.classify._pilot",
         },
         extra="release",
     )
