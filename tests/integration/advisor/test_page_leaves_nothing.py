@@ -25,6 +25,8 @@ class Page:
         self.temporary = folder / "temporary"
         self.temporary.mkdir(exist_ok=True)
         command = [sys.executable, "-m", "sottovoce.cli", "advise", "--json", "--no-open"]
+        # A page started where closed terminals are ignored (nohup) ignores them too.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         self.process = subprocess.Popen(
             [*command, "--store", str(folder / "kept.sqlite")],
             stdout=subprocess.PIPE,
