@@ -3,7 +3,7 @@
 Costs are processor seconds, of a test's own process and of those it started and waited for; a
 fixture that tests share is counted with the first of them. A busy machine makes every test dearer:
 a small fixed piece of work, timed again and again along the way, says by how much, and the limit
-grows with it.
+grows with it; it never shrinks.
 """
 
 import gc
@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 from collections.abc import Generator
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any, cast
@@ -92,8 +93,7 @@ class _Costs:
             return
         # Whoever leads workers has them among its children; they have told their costs.
         self._processor_s += time.process_time() if self._processor_s else _spent()
-        limit = self._config.getoption("--processor-limit")
-        if limit is not None and self._processor_s > limit * self._slower():
+        if self._processor_s > self._limit():
             session.exitstatus = session.exitstatus or 1
         self._keep()
 
@@ -114,12 +114,16 @@ class _Costs:
             f"{self._processor_s:11.1f}            all, on a machine {self._slower():.2f} times as "
             "slow as the idle one that limits are written for"
         )
-        limit = self._config.getoption("--processor-limit")
-        if limit is not None:
-            over = self._processor_s > limit * self._slower()
+        if (limit := self._limit()) < inf:
+            over = self._processor_s > limit
             write(
-                f"The limit is {limit:.0f} s there: {'EXCEEDED, find out why' if over else 'kept'}."
+                f"The limit is {limit:.0f} s here: {'EXCEEDED, find out why' if over else 'kept'}."
             )
+
+    def _limit(self) -> float:
+        """Seconds here: never fewer, for compiled work need not be as quick as the yardstick."""
+        limit = self._config.getoption("--processor-limit")
+        return inf if limit is None else float(limit) * max(1.0, self._slower())
 
     def _slower(self) -> float:
         return median(self._yardsticks or [YARDSTICK_S]) / YARDSTICK_S
