@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.assess.measures._catalogue import MEASURES
-from sottovoce.assess.measures._expected import EXPECTED_PRECISION
+from sottovoce.assess.measures._lifts import LIFTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 CARDS = (DOCS / "reference" / "measure-cards.md").read_text(encoding="utf-8")
@@ -42,10 +42,10 @@ def test_a_card_s_figures_are_those_of_the_study(names: tuple[str, ...]) -> None
     assert FIGURES[names] == f"{ten}; {bands}"
 
 
-def test_bands_are_those_that_assess_prints() -> None:
-    for name, told in EXPECTED_PRECISION.items():
-        shown = [float(each) for each in NUMBER.findall(AGAIN[name][-1])]
-        assert shown == [round(each, 2) for each in told]
+def test_lifts_are_those_that_assess_prints() -> None:
+    shown = dict(rows(BLOGS, "## All posts, volume and other rates"))
+    for name, told in LIFTS.items():
+        assert re.findall(r"\d[\d.]*", shown[name][-1]) == [f"{lift:g}" for lift, _ in told]
 
 
 def test_figures_of_the_cards_stand_in_the_guides() -> None:

@@ -26,6 +26,7 @@ from sottovoce.assess._orders import (
 )
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
+from sottovoce.assess.measures._lifts import banded_lifts
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._buckets import TOPICS_AT_ONCE
 from sottovoce.assess.state._state import State
@@ -195,6 +196,15 @@ class Ranking:
                 "alerts need a state, which keeps who was in which band; give assess_posts a state."
             )
         return self.source.alerts(bands=top, hysteresis=hysteresis, out=out)
+
+    def lifts(self, concerned: float | None = None) -> dict[str, dict[str, dict[str, float]]]:
+        """What each band is worth, by a test on bloggers: measure, then band, then its figures.
+
+        ``lift``, from ``low`` to ``high``: how many times as often people concerned were in the
+        band as others. ``concerned``, the share of your community whom a topic concerns, adds
+        ``of_100``: how many of 100 in the band that makes.
+        """
+        return banded_lifts((str(row["measure"]) for row in self.summary), concerned)
 
     def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
         """All ranks as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""

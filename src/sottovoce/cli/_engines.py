@@ -198,12 +198,13 @@ def assess_on_spark(
     out: Path,
     reading: "ReadOptions",
     precision: "Precision | None",
+    concerned: float | None,
     as_json: bool,
 ) -> None:
     """Rank on Spark, and show what one machine would show."""
     from sottovoce.assess._job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures._expected import banded_precision  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures._lifts import banded_lifts, lifts_in_words  # noqa: PLC0415 - fast --help
     from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
     if posts is None:
@@ -228,13 +229,14 @@ def assess_on_spark(
     warn_about_rows(done)
     if as_json:
         facts = {"users": done.users, "posts": done.posts, "ranks": out}
-        expected = banded_precision(dict.fromkeys(str(row["measure"]) for row in done.summary))
-        bands = {"bands": done.summary, "expected_precision": expected, "most_exposed": []}
+        lifts = banded_lifts((str(row["measure"]) for row in done.summary), concerned)
+        bands = {"bands": done.summary, "lifts": lifts, "most_exposed": []}
         show_json(finite({**facts, **bands}))
         return
     show_rows(
         f"{done.users:,} users, {done.posts:,} posts: users in each band", bands_apart(done.summary)
     )
-    for sentence in without_evidence(done.summary):
+    told = lifts_in_words((str(row["measure"]) for row in done.summary), concerned)
+    for sentence in (*without_evidence(done.summary), *told):
         typer.echo(sentence)
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")
