@@ -10,7 +10,12 @@ import numpy as np
 from sottovoce._arrays import Floats
 from sottovoce.assess._ranking import BANDS
 from sottovoce.assess.measures._catalogue import RECOMMENDED
-from sottovoce.assess.measures._lifts import VOLUME, banded_lifts, share_concerned
+from sottovoce.assess.measures._lifts import (
+    LARGEST_CONCERNED,
+    VOLUME,
+    banded_lifts,
+    share_concerned,
+)
 from sottovoce.lab.assess.blogs._judges import BlogTopicRanks
 from sottovoce.report._result import Row
 
@@ -24,7 +29,7 @@ def findings_at_rates(topics: Sequence[BlogTopicRanks], rows: Sequence[Row]) -> 
     own = {row["measure"]: row for row in rows}
     found = []
     for rate in RATES:
-        by_ratio, by_multiple = [], []
+        by_ratio, by_multiple, held = [], [], []
         for measure in (name for name in RECOMMENDED if name in own):
             for percent, share in zip(BANDS, _shares(topics, measure, rate), strict=True):
                 lift = own[measure][f"lift_top_{percent}"]
@@ -32,11 +37,15 @@ def findings_at_rates(topics: Sequence[BlogTopicRanks], rows: Sequence[Row]) -> 
                 if isinstance(lift, float) and isinstance(precision, float):
                     by_ratio.append(share_concerned(lift, rate) / share)
                     by_multiple.append(precision / share)
+                if rate <= LARGEST_CONCERNED:
+                    told = banded_lifts([measure], rate)[measure][f"top {percent}%"]
+                    held.append(told["of_100_low"] <= 100 * share <= told["of_100_high"])
         if by_ratio:
             found.append(
                 f"People drawn so that a topic concerns {100 * rate:g} in 100: the share computed "
                 f"from the lift is {min(by_ratio):.2f} to {max(by_ratio):.2f} times the true one, "
                 f"that seen here {min(by_multiple):.2f} to {max(by_multiple):.2f} times."
+                + (f" {sum(held)} of {len(held)} printed intervals hold it." if held else "")
             )
     return [*found, *_printed(own)]
 
