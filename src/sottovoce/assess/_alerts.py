@@ -25,7 +25,7 @@ from sottovoce.assess._ranking import BANDS, chosen_topics, users_at_least_as_ex
 from sottovoce.assess._ranks_file import check_ending, write_rows
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
-from sottovoce.assess.measures._lifts import banded_lifts
+from sottovoce.assess.measures._lifts import BandedLifts, banded_lifts
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._parts import earlier_folder, load_ranked, load_state
 from sottovoce.assess.state._state import State
@@ -69,7 +69,7 @@ class Alerts:
             for row in counted.to_pylist()
         )
 
-    def lifts(self, concerned: float | None = None) -> dict[str, dict[str, dict[str, float]]]:
+    def lifts(self, concerned: float | None = None) -> BandedLifts:
         """What the bands are worth, as `Ranking.lifts`."""
         return banded_lifts(self.table["measure"].to_pylist(), concerned)
 

@@ -209,9 +209,10 @@ def parsed_share(written: str | None) -> float | None:
 
     number, percent = written.strip().removesuffix("%"), written.strip().endswith("%")
     try:
-        return check_concerned(float(number) / (100 if percent else 1))
+        share = float(number) / (100 if percent else 1)
     except ValueError:
         raise ParameterError("--concerned must look like 2% or 0.02.") from None
+    return check_concerned(share)
 
 
 def loaded_catalogue(path: Path | None) -> "Catalogue | None":

@@ -17,6 +17,7 @@ from sottovoce.cli._engines import (
     SparkConfOption,
     assess_on_spark,
     rank_precision,
+    show_lifts,
 )
 from sottovoce.cli._options import (
     BucketOption,
@@ -69,9 +70,9 @@ if TYPE_CHECKING:
 
 
 RECOMMENDATION = (
-    "Recommended is voice-t, with a model (--measure recommended): among people who write equally "
-    "much it ranked best on real timelines. Without a model no measure is clearly better than "
-    "how much people write."
+    "Recommended is voice-t, with a model (--measure recommended): in a check on 2,926 people it "
+    "ranked best among people who write equally much. Without a model (bow-t, keyword-kinds) no "
+    "measure there was better than the number of posts alone."
 )
 SEPARATION = (
     "Each user is counted once, in the narrowest band. Where equal scores reach beyond a band,\n"
@@ -330,7 +331,7 @@ def _show(
 ) -> None:
     from sottovoce.assess._ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures._lifts import banded_lifts, lifts_in_words  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures._lifts import banded_lifts  # noqa: PLC0415 - fast --help
 
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out, **read}
     if as_json:
@@ -349,11 +350,9 @@ def _show(
     typer.echo(SEPARATION)
     if most:
         show_rows("Most exposed", most)
-    lifts_told = lifts_in_words(assessment.measures, concerned)
-    for sentence in (*without_evidence(summary), *lifts_told):
+    for sentence in without_evidence(summary):
         typer.echo(sentence)
-    if lifts_told and concerned is None:
-        typer.echo("How many that is depends on how many a topic concerns: --concerned 2% says it.")
+    show_lifts(assessment.measures, concerned)
     if not set(assessment.measures) & set(RECOMMENDED):
         typer.echo(RECOMMENDATION)
     if out is not None:

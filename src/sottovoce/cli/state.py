@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.cli._engines import show_lifts
 from sottovoce.cli._options import ConcernedOption, parsed_share
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
 from sottovoce.errors import ParameterError
@@ -86,8 +87,6 @@ def _percents(written: str) -> list[int]:
 def _show(found: "Alerts", users: int, concerned: float | None, as_json: bool) -> None:
     import pyarrow.compute as pc  # noqa: PLC0415 - keeps --help fast
 
-    from sottovoce.assess.measures._lifts import lifts_in_words  # noqa: PLC0415 - fast --help
-
     rows = list(found.summary)
     entered = found.table.filter(pc.field("entered")).slice(0, users).drop_columns(["entered"])
     if as_json:
@@ -99,8 +98,7 @@ def _show(found: "Alerts", users: int, concerned: float | None, as_json: bool) -
         return
     show_rows("Since the last check", [_as_shown(row) for row in rows])
     typer.echo("A band here holds the narrower ones too: the top 5% includes the top 1%.")
-    for sentence in lifts_in_words((row["measure"] for row in rows), concerned):
-        typer.echo(sentence)
+    show_lifts((row["measure"] for row in rows), concerned)
     if users:
         show_rows("Entered", entered.to_pylist())
 

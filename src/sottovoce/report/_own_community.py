@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import sottovoce
 from sottovoce.assess._community_facts import TopicFacts
 from sottovoce.assess._ranking import BANDS_APART
-from sottovoce.assess.measures._lifts import lifts_in_words
+from sottovoce.assess.measures._lifts import lift_rows, lift_title
 from sottovoce.corpus._everyday import NOT_ENGLISH
 from sottovoce.report._community import posts_by_week_plot
 from sottovoce.report._figures import ACCENT, new_figure
@@ -247,13 +247,14 @@ def _people(facts: CommunityFacts) -> Section:
 
 def _how(facts: CommunityFacts) -> Section:
     measures = ", ".join(dict.fromkeys(each.measure for each in facts.topics))
+    lifts = lift_rows((each.measure for each in facts.topics), facts.concerned)
     return Section(
         title="How to read this",
         paragraphs=(
             f"Scores are by {measures}. {_SCORES}",
-            *lifts_in_words((each.measure for each in facts.topics), facts.concerned),
-            _DEPENDS,
-            _NO_PROMISE,
+            f"{_DEPENDS} {_NO_PROMISE}",
             f"Of people or posts on a topic, 1 to {FEWEST - 1} are shown as fewer than {FEWEST}.",
+            *([f"{lift_title(facts.concerned)}:"] if lifts else ()),
         ),
+        table=(tuple(lifts[0]), *(tuple(row.values()) for row in lifts)) if lifts else None,
     )

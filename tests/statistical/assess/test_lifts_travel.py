@@ -13,12 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import sottovoce as sv
 from sottovoce._arrays import Floats
 from sottovoce.assess import Setting
 from sottovoce.assess._ranking import BANDS
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess.measures import _lifts
 from sottovoce.corpus import open_posts
+from sottovoce.corpus.simulate import SimulationParameters
+from sottovoce.corpus.simulate._community import draw_community
 from sottovoce.lab.assess.blogs._judges import (
     BlogTopicRanks,
     draw_people,
@@ -115,6 +118,35 @@ def test_a_multiple_of_the_rate_fails_where_many_are_concerned(
     """The other form that was thought of: as many times the rate as in the study."""
     said = [20 * float(str(row["precision_top_1"])) / RATE for row in studies]
     assert np.median(said) > 1.2 * truths[0.2][0]
+
+
+@pytest.mark.long
+def test_in_simulated_communities_the_lift_stays_and_a_multiple_of_the_rate_does_not() -> None:
+    people = np.ones((2, 1500))
+    lifts, multiples = [], []
+    for share in (0.01, 0.03, 0.1):
+        found = []
+        for seed in (1, 2):
+            community = draw_community(
+                SimulationParameters(
+                    users=1500, weeks=12, seed=seed, background_documents=1, afflicted_share=share
+                )
+            )
+            ranking = sv.assess_posts(
+                community.posts, topics=community.topics, measures="bow-t"
+            ).table.to_pandas()
+            truth = community.truth.to_pandas()
+            for topic, rows in ranking.groupby("topic", observed=True):
+                sick = truth[truth.sensitive & (truth.topic == topic)].user
+                orders = orders_of([{"m": rows.score.to_numpy()}])
+                afflicted = rows.user.isin(sick).to_numpy()
+                ranked = BlogTopicRanks(str(topic), np.arange(1500), afflicted, orders, {})
+                found.append(drawn_metrics(ranked, "m", people))
+        row = metric_columns(found)
+        lifts.append(float(str(row["lift_top_5"])))
+        multiples.append(float(str(row["precision_top_5"])) / share)
+    assert max(lifts) < 1.4 * min(lifts)
+    assert multiples[0] > 1.2 * multiples[-1]
 
 
 @pytest.mark.long

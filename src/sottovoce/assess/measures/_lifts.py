@@ -16,7 +16,7 @@ VOLUME = {"posts": "the number of posts alone", "weeks": "the number of weeks wi
 """What needs no topic, and stands beside every measure."""
 CONFIDENCE = 0.95
 LARGEST_CONCERNED = 0.1
-"""Where more are concerned bands hold more of them than the lifts say, by up to a third."""
+"""Where more are concerned bands hold more of them than the lifts say, by up to a quarter."""
 LIFTS: Mapping[str, tuple[tuple[float, float], ...]] = {
     "voice-t": ((6.5, 0.47), (5.9, 0.17), (4.5, 0.12)),
     "voice-st": ((8.9, 0.43), (5.7, 0.17), (4.3, 0.12)),
@@ -62,9 +62,11 @@ def check_concerned(share: float) -> float:
     return share
 
 
-def banded_lifts(
-    measures: Iterable[str], concerned: float | None = None
-) -> dict[str, dict[str, dict[str, float]]]:
+BandedLifts = dict[str, dict[str, dict[str, float]]]
+"""By measure and band its figures."""
+
+
+def banded_lifts(measures: Iterable[str], concerned: float | None = None) -> BandedLifts:
     """By measure and band the lift and its interval; the intervals hold all at once.
 
     With ``concerned``, the share of the community whom a topic concerns, also ``of_100``: of 100
@@ -95,36 +97,39 @@ def _row(lift: float, factor: float, concerned: float | None) -> dict[str, float
     return row | {told[name]: share for name, share in shares.items()}
 
 
-def lifts_in_words(measures: Iterable[str], concerned: float | None = None) -> list[str]:
-    """What the bands of these measures are worth, as far as it was measured."""
-    rows = banded_lifts(measures, concerned)
-    if not rows:
-        return []
-    part = "" if concerned is None else "of_100"
-    told = "; ".join(
-        f"{VOLUME.get(name, name)} {', '.join(_in_words(row, part) for row in bands.values())}"
-        for name, bands in rows.items()
-    )
-    says = (
-        "In a test on bloggers, people whom a topic concerned were in the top 1%, 5% and 10% about "
-        "so many times as often as anyone else there"
-        if concerned is None
-        else f"If a topic concerns {100 * concerned:g} in 100 here, and shows as it did among "
-        "bloggers in a test, then of 100 people in the top 1%, 5% and 10% it concerns about"
+def lift_rows(measures: Iterable[str], concerned: float | None = None) -> list[dict[str, str]]:
+    """A row for each measure that was measured, and for volume, to be shown under `lift_title`."""
+    names = (
+        ("lift", "low", "high") if concerned is None else ("of_100", "of_100_low", "of_100_high")
     )
     return [
-        f"{says}: {told}. These 95% intervals hold all at once; "
-        "where they overlap, neither is shown to be better."
+        {"ranked by": VOLUME.get(name, name)}
+        | {
+            band: "{} ({} to {})".format(*(_rounded(row[each]) for each in names))
+            for band, row in bands.items()
+        }
+        for name, bands in banded_lifts(measures, concerned).items()
     ]
 
 
-def _in_words(row: Mapping[str, float], part: str) -> str:
-    value, low, high = (
-        (row["lift"], row["low"], row["high"])
-        if not part
-        else (row[part], row[f"{part}_low"], row[f"{part}_high"])
+def lift_title(concerned: float | None = None) -> str:
+    """What `lift_rows` are: figures, and intervals that hold all at once."""
+    if concerned is None:
+        return (
+            "How many times as often people whom a topic concerned were in the top 1%, 5% and 10% "
+            "as others, in a test on bloggers (95% intervals that hold all at once)"
+        )
+    return (
+        f"Of 100 people in the top 1%, 5% and 10% so many, if a topic concerns {100 * concerned:g} "
+        "in 100 here and shows as it did among bloggers in a test (95% intervals that hold all at "
+        "once)"
     )
-    return f"{_rounded(value)} ({_rounded(low)} to {_rounded(high)})"
+
+
+def lifts_in_words(measures: Iterable[str], concerned: float | None = None) -> list[str]:
+    """The same as a sentence."""
+    told = [", ".join(row.values()).replace(",", "", 1) for row in lift_rows(measures, concerned)]
+    return [f"{lift_title(concerned)}: {'; '.join(told)}."] if told else []
 
 
 def _rounded(value: float) -> str:
