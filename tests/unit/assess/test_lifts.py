@@ -15,7 +15,9 @@ from sottovoce.assess.measures._lifts import (
     LIFTS,
     VOLUME,
     banded_lifts,
-    lifts_in_words,
+    lift_in_words,
+    lift_rows,
+    lift_title,
     share_concerned,
 )
 from sottovoce.cli._options import parsed_share
@@ -31,8 +33,11 @@ def test_every_recommended_measure_was_measured_and_so_was_volume() -> None:
 
 
 def test_no_share_is_said_where_none_is_named() -> None:
-    [sentence] = lifts_in_words(["voice-t", "bow-t", "theirs"])
-    bare = sentence.replace("top 1%, 5% and 10%", "").replace("95% intervals", "")
+    rows = lift_rows(["voice-t", "bow-t", "theirs"])
+    said = " ".join(
+        [lift_title(), *lift_in_words("bow-t"), *(str([*row.values()]) for row in rows)]
+    )
+    bare = re.sub(r"top 1%, 5% and 10%|top 5%|95% intervals", "", said)
     assert not SHARE.search(bare)
     figures = banded_lifts(["voice-t"])["voice-t"]["top 5%"]
     assert figures.keys() == {"lift", "low", "high"}
@@ -40,7 +45,7 @@ def test_no_share_is_said_where_none_is_named() -> None:
 
 def test_volume_stands_beside_every_measure() -> None:
     for measure in RECOMMENDED:
-        [sentence] = lifts_in_words([measure])
+        [sentence] = lift_in_words(measure)
         assert all(words in sentence for words in VOLUME.values())
         assert banded_lifts([measure]).keys() == {measure, *VOLUME}
 
@@ -51,8 +56,9 @@ def test_a_named_share_turns_lifts_into_people_of_a_hundred() -> None:
     row = banded_lifts(["bow-t"], 0.02)["bow-t"]["top 5%"]
     assert row["of_100"] == pytest.approx(100 * share_concerned(row["lift"], 0.02))
     assert row["of_100_low"] < row["of_100"] < row["of_100_high"]
-    [sentence] = lifts_in_words(["bow-t"], 0.02)
-    assert "if a topic concerns 2 in 100 here" in sentence
+    assert "if a topic concerns 2 in 100 here" in lift_title(0.02)
+    shown = lift_rows(["bow-t"], 0.02)[0]["top 5%"]
+    assert shown.startswith(f"{row['of_100']:.0f} (")
     few, many = (banded_lifts(["bow-t"], rate)["bow-t"]["top 5%"] for rate in (0.001, 0.1))
     assert few["of_100"] < 1
     assert 25 < many["of_100"] < 50
@@ -65,7 +71,8 @@ def test_the_more_intervals_stand_together_the_wider_each_is() -> None:
 
 
 def test_nothing_is_said_of_what_was_not_measured() -> None:
-    assert lifts_in_words(["theirs"]) == []
+    assert lift_in_words("theirs") == []
+    assert lift_rows(["theirs"]) == []
     assert banded_lifts(["theirs"]) == {}
 
 

@@ -126,10 +126,14 @@ def lift_title(concerned: float | None = None) -> str:
     )
 
 
-def lifts_in_words(measures: Iterable[str], concerned: float | None = None) -> list[str]:
-    """The same as a sentence."""
-    told = [", ".join(row.values()).replace(",", "", 1) for row in lift_rows(measures, concerned)]
-    return [f"{lift_title(concerned)}: {'; '.join(told)}."] if told else []
+def lift_in_words(measure: str) -> list[str]:
+    """A sentence on the top 5% by one measure; none where it was not measured."""
+    told = [f"by {row['ranked by']} {row['top 5%']}" for row in lift_rows([measure])]
+    sentence = (
+        "In a test on bloggers people whom a topic concerned were in the top 5% so many times as "
+        f"often as others: {', '.join(told)} (95% intervals that hold all at once)."
+    )
+    return [sentence] if told else []
 
 
 def _rounded(value: float) -> str:
