@@ -98,7 +98,7 @@ def _show(found: "Alerts", users: int, concerned: float | None, as_json: bool) -
         return
     show_rows("Since the last check", [_as_shown(row) for row in rows])
     typer.echo("A band here holds the narrower ones too: the top 5% includes the top 1%.")
-    show_lifts((row["measure"] for row in rows), concerned)
+    show_lifts((str(row["measure"]) for row in rows), concerned)
     if users:
         show_rows("Entered", entered.to_pylist())
 

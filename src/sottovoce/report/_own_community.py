@@ -256,5 +256,5 @@ def _how(facts: CommunityFacts) -> Section:
             f"Of people or posts on a topic, 1 to {FEWEST - 1} are shown as fewer than {FEWEST}.",
             *([f"{lift_title(facts.concerned)}:"] if lifts else ()),
         ),
-        table=(tuple(lifts[0]), *(tuple(row.values()) for row in lifts)) if lifts else None,
+        table=(tuple(lifts[0]), *(tuple(row.values()) for row in lifts)) if lifts else (),
     )

@@ -22,6 +22,7 @@ from sottovoce.assess.measures import _lifts
 from sottovoce.corpus import open_posts
 from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.corpus.simulate._community import draw_community
+from sottovoce.errors import ParameterError
 from sottovoce.lab.assess.blogs._judges import (
     BlogTopicRanks,
     draw_people,
@@ -149,24 +150,47 @@ def test_in_simulated_communities_the_lift_stays_and_a_multiple_of_the_rate_does
     assert multiples[0] > 1.2 * multiples[-1]
 
 
+def of_messages(
+    folder: Path, rate: float, patch: pytest.MonkeyPatch
+) -> dict[str, tuple[list[Floats], list[float]]]:
+    """By measure the intervals from one half of the messages, and the shares in the other."""
+    rng, people = np.random.default_rng(3), draw_people(1000, 300, 0)
+    studies = dict[str, list[dict[str, Floats]]]()
+    for _ in range(4):
+        for name, (own, afflicted) in texters(folder, "first", 1000, RATE, rng).items():
+            ranked = BlogTopicRanks("spam", np.arange(1000), afflicted, orders_of([{"m": own}]), {})
+            studies.setdefault(name, []).append(drawn_metrics(ranked, "m", people))
+    found = {}
+    for name, (own, afflicted) in texters(folder, "second", 20_000, rate, rng).items():
+        [intervals] = printed([metric_columns(studies[name])], rate, patch)
+        flags = afflicted[np.argsort(-own)]
+        found[name] = intervals, [100 * flags[: 200 * p].mean() for p in BANDS]
+    return found
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("rate", [0.005, 0.02, 0.1])
 def test_on_messages_too_what_one_half_says_holds_in_the_other(
     rate: float, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """People of five to twenty-four messages; those concerned have one that is spam."""
-    rng = np.random.default_rng(3)
-    people = draw_people(1000, 300, 0)
-    studies = dict[str, list[dict[str, Floats]]]()
-    for _ in range(4):
-        for name, (own, afflicted) in texters(shared_data, "first", 1000, RATE, rng).items():
-            ranked = BlogTopicRanks("spam", np.arange(1000), afflicted, orders_of([{"m": own}]), {})
-            studies.setdefault(name, []).append(drawn_metrics(ranked, "m", people))
-    others = texters(shared_data, "second", 20_000, rate, rng)
-    for name, parts in studies.items():
-        [intervals] = printed([metric_columns(parts)], rate, monkeypatch)
-        flags = others[name][1][np.argsort(-others[name][0])]
-        assert covered(intervals, [100 * flags[: 200 * p].mean() for p in BANDS]), name
+    for name, (intervals, truth) in of_messages(shared_data, rate, monkeypatch).items():
+        assert covered(intervals, truth), name
+
+
+@pytest.mark.long
+def test_where_many_are_concerned_it_would_say_too_few_and_so_is_refused(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ParameterError, match="at most 0.1"):
+        _lifts.banded_lifts(["bow-t"], 0.2)
+    monkeypatch.setattr(_lifts, "LARGEST_CONCERNED", 0.2)
+    found = of_messages(shared_data, 0.2, monkeypatch).values()
+    assert any(
+        high < share
+        for intervals, shares in found
+        for (_, high), share in zip(intervals, shares, strict=True)
+    )
 
 
 def texters(
@@ -190,12 +214,14 @@ def texters(
         Catalogue((Topic("spam", words, "money", True),)), (), ("bow-t", "keyword-kinds")
     )
     state = scoring.state_of(open_posts(rows))
-    number = np.array([int(name[1:]) for name in state.users.names().cast(pa.string()).to_pylist()])
+    afflicted = rate * people > np.array(
+        [int(name[1:]) for name in state.users.names().cast(pa.string()).to_pylist()]
+    )
     # Ties are broken by chance, so that every band is full.
     return {
         name: (
             measure.score(state, "spam", Setting()) + 1e-9 * rng.random(people),
-            number < rate * people,
+            afflicted,
         )
         for name, measure in measures.items()
     }

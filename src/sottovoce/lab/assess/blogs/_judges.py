@@ -16,7 +16,7 @@ from sottovoce._compiled import kernel
 from sottovoce.assess._ranking import BANDS
 from sottovoce.assess.evaluation import TieOrder, tie_order
 
-METRICS = ("r_precision", "average_precision", "ndcg", "auc")
+METRICS = ("r_precision", "average_precision", "auc")
 BAND_COUNTS = tuple(f"{what}_{percent}" for percent in BANDS for what in ("flagged", "found"))
 ROWS_AT_ONCE = 512
 # Active weeks are many for few and few for many: about equal shares of the afflicted.
@@ -101,7 +101,7 @@ def judged_draws(orders: SampleOrders, weights: Floats, afflicted: Flags) -> Flo
     As `topic_metrics` has them, expected over the orders of tied users; 0 where nobody who is
     ranked and afflicted was drawn.
     """
-    harmonic, discounts = _tables(int(weights[:, orders.users[0]].sum(axis=1).max()))
+    harmonic = _harmonic(int(weights[:, orders.users[0]].sum(axis=1).max()))
     bands = np.array(BANDS, np.int64)
     parts = []
     for first in range(0, len(weights), ROWS_AT_ONCE):
@@ -109,16 +109,14 @@ def judged_draws(orders: SampleOrders, weights: Floats, afflicted: Flags) -> Flo
         drawn = np.ascontiguousarray(weights[first : first + ROWS_AT_ONCE].T, np.int32)
         out = np.zeros((len(METRICS) + len(BAND_COUNTS), drawn.shape[1]))
         for users, begins in zip(*orders, strict=True):
-            judge_draws(users, begins, drawn, afflicted, harmonic, discounts, bands, out)
+            judge_draws(users, begins, drawn, afflicted, harmonic, bands, out)
         parts.append(out.T / len(orders.users))
     return np.concatenate(parts)
 
 
-def _tables(most: int) -> tuple[Floats, Floats]:
-    """Sums of 1/place and of 1/log2(1 + place) over the first places."""
-    places = np.arange(1, most + 1)
-    harmonic, discounts = (np.cumsum(1.0 / each) for each in (places, np.log2(1.0 + places)))
-    return np.concatenate([[0.0], harmonic]), np.concatenate([[0.0], discounts])
+def _harmonic(most: int) -> Floats:
+    """Sums of 1/place over the first places."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, most + 1))])
 
 
 @kernel
@@ -128,7 +126,6 @@ def judge_draws(
     drawn: NDArray[np.int32],
     afflicted: NDArray[np.bool_],
     harmonic: NDArray[np.float64],
-    discounts: NDArray[np.float64],
     bands: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None:
@@ -151,12 +148,12 @@ def judge_draws(
                 found += drawn[users[place]]
             place += 1
         if told:
-            _judge_tie(size, found, above, before, people, wanted, harmonic, discounts, out)
+            _judge_tie(size, found, above, before, people, wanted, harmonic, out)
         above += size
         before += found
         if near:
             near = _count_bands(above, before, people, bands, within)
-    out[4:] += within
+    out[3:] += within
 
 
 @kernel
@@ -181,7 +178,6 @@ def _judge_tie(
     people: NDArray[np.int32],
     wanted: NDArray[np.int32],
     harmonic: NDArray[np.float64],
-    discounts: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
     for row in range(size.size):
@@ -194,10 +190,9 @@ def _judge_tie(
             precision = t / n * (n * d + (before[row] + 1.0 - d * (s + 1.0)) * sums)
             out[0, row] += hits / wanted[row]
             out[1, row] += precision / wanted[row]
-            out[2, row] += t / n * (discounts[last] - discounts[s]) / discounts[wanted[row]]
             others = float(people[row] - wanted[row])
             first = s - before[row] + (n - t) / 2.0
-            out[3, row] += t * (1.0 - first / max(others, 1.0)) / wanted[row]
+            out[2, row] += t * (1.0 - first / max(others, 1.0)) / wanted[row]
 
 
 @kernel
@@ -250,7 +245,7 @@ def shuffled_precision(
     places[:, grouped] = shuffled
     labels = np.concatenate([topic.afflicted[None, :], topic.afflicted[places]])
     labelled = np.nonzero(labels)[1].reshape(len(labels), -1)
-    orders, harmonic = sample_orders(topic.orders[measure]), _tables(strata.size)[0]
+    orders, harmonic = sample_orders(topic.orders[measure]), _harmonic(strata.size)
     out = np.zeros(len(labels))
     for users, begins in zip(*orders, strict=True):
         starts = np.append(np.flatnonzero(begins), users.size)

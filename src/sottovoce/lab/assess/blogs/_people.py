@@ -193,7 +193,8 @@ def blog_knowledge(
     for name in ("voice",) if models else NEEDED:
         if name not in spaces:
             spaces[name] = _trained(name, quick=quick)
-    catalogues, notes = dict.fromkeys(spaces, catalogue), ()
+    catalogues = dict.fromkeys(spaces, catalogue)
+    notes: tuple[str, ...] = ()
     if "lda" in spaces:
         catalogues["lda"], notes = _in_latent_model(catalogue, spaces["lda"])
     return BlogKnowledge(catalogue, spaces, catalogues, notes)

@@ -160,7 +160,7 @@ def _keyword_counts(timelines: Timelines, scoring: Scoring) -> dict[str, NDArray
     }
 
 
-COLUMNS = {"r_precision": "r_precision", "map": "average_precision", "ndcg": "ndcg", "auc": "auc"}
+COLUMNS = {"r_precision": "r_precision", "map": "average_precision", "auc": "auc"}
 
 
 def metric_columns(topics: Sequence[Mapping[str, Floats]]) -> Row:
