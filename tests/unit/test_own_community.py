@@ -1,6 +1,7 @@
 """The report on one's own community: its first sentence, what was left out, and false alarms."""
 
 import html
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,10 +28,11 @@ def page(
     about: dict[str, int] | None = None,
     english: bool = True,
     own_topics: bool = False,
+    concerned: float | None = None,
 ) -> str:
     said = [TopicCounts(name, number, 0) for name, number in (about or {}).items()]
     facts = CommunityFacts(100, 200, topics, rows=ROWS, closely=200, said=said)
-    facts = replace(facts, english=english, own_topics=own_topics)
+    facts = replace(facts, english=english, own_topics=own_topics, concerned=concerned)
     community_report(facts).save(folder / "page.html")
     return html.unescape((folder / "page.html").read_text(encoding="utf-8"))
 
@@ -89,10 +91,14 @@ def test_authors_that_were_left_out_stand_under_what_was_left_out(tmp_path: Path
     assert "quotes: 7; nothing but quotes: 2" in shown.split("Cleaned, in so many posts")[1]
 
 
-def test_the_report_says_how_many_false_alarms_to_expect(tmp_path: Path) -> None:
+def test_the_report_says_what_a_band_is_worth_beside_volume(tmp_path: Path) -> None:
     shown = page(tmp_path, topic("debt", 30, 0.5))
-    assert "Most of those in a band are there by mistake." in shown
-    assert "bow-t 23, 16, 13" in shown
+    assert "How many times as often people whom a topic concerned were in the top 1%" in shown
+    assert re.search(r"bow-t</t[hd]>\s*<td[^>]*>10 \(", shown)
+    assert "the number of posts alone" in shown
+    assert "How many of a band a topic concerns depends on how many it concerns at all." in shown
+    named = page(tmp_path, topic("debt", 30, 0.5), concerned=0.02)
+    assert "so many, if a topic concerns 2 in 100 here" in named
 
 
 def test_bands_are_headed_so_that_each_person_is_counted_once(tmp_path: Path) -> None:

@@ -239,10 +239,12 @@ def published_histograms(
 ) -> dict[str, ScoreHistogram]:
     """For each topic that is not withheld, the counts with their margins.
 
-    Each bound of a place holds with (1 + coverage)/2, so that the two together hold with
-    ``coverage``; what-if places of one histogram are not independent of one another.
+    The bounds of somebody's places on all topics hold together with ``coverage``, so that a
+    sentence over several topics does; what-if places are further ones.
     """
     found = {}
+    published = tuple(published)
+    each = 1.0 - (1.0 - coverage) / max(1, len(published))
     for histogram in published:
         measure = description.topic(histogram.topic).measure
         if measure != setting.measure:
@@ -251,7 +253,7 @@ def published_histograms(
                 "the server's measure."
             )
         if histogram.counts is not None:
-            found[histogram.topic] = _bounded(description, histogram, coverage)
+            found[histogram.topic] = _bounded(description, histogram, each)
     return found
 
 

@@ -25,7 +25,7 @@ from sottovoce.assess._ranking import BANDS, chosen_topics, users_at_least_as_ex
 from sottovoce.assess._ranks_file import check_ending, write_rows
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
-from sottovoce.assess.measures._expected import expected_precision
+from sottovoce.assess.measures._lifts import BandedLifts, banded_lifts
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._parts import earlier_folder, load_ranked, load_state
 from sottovoce.assess.state._state import State
@@ -57,7 +57,7 @@ class Alerts:
 
     @cached_property
     def summary(self) -> tuple[dict[str, object], ...]:
-        """How many users entered and left each band, and how many of such are concerned at all."""
+        """How many users entered and left each band."""
         keys = ["measure", "topic", "percent", "entered"]
         counted = self.table.group_by(keys, use_threads=False).aggregate([("user", "count")])
         return tuple(
@@ -65,10 +65,13 @@ class Alerts:
                 **{name: row[name] for name in keys[:3]},
                 "change": "entered" if row["entered"] else "left",
                 "users": row["user_count"],
-                "expected precision": expected_precision(row["measure"], row["percent"]),
             }
             for row in counted.to_pylist()
         )
+
+    def lifts(self, concerned: float | None = None) -> BandedLifts:
+        """What the bands are worth, as `Ranking.lifts`."""
+        return banded_lifts(self.table["measure"].to_pylist(), concerned)
 
     def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
         """All changes as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WITHOUT_BACKGROUND = "bow-t"
 """What a ranking goes by where nobody names a measure or gives a model.
 
-``voice-t`` is better with a background of others' texts. What posts at hand teach is worse than
+``voice-t`` is meant for a background of others' texts. What posts at hand teach is worse than
 the topics' own words: in made-up exports of 2,000 to 40,000 posts it put people who say it outright
 hundreds of places further down.
 """

@@ -26,6 +26,7 @@ from sottovoce.assess._orders import (
 )
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
+from sottovoce.assess.measures._lifts import BandedLifts, banded_lifts
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._buckets import TOPICS_AT_ONCE
 from sottovoce.assess.state._state import State
@@ -110,13 +111,11 @@ class RankedFrom(Protocol):
         self, user: str, topic: str, measure: str, *, without: Sequence[int], most: int
     ) -> "Explanation":
         """Why ``user`` stands where they stand."""
-        ...
 
     def alerts(
         self, *, bands: Sequence[int], hysteresis: float, out: str | PathLike[str] | None
     ) -> "Alerts":
         """Who entered or left a band since the last check."""
-        ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,9 +149,7 @@ class Ranking:
         """The ranking by one measure for one topic: user, score, rank, band; the first first."""
         for name, wanted in (("measure", measure), ("topic", topic)):
             check_choice(name, wanted, list(dict.fromkeys(str(row[name]) for row in self.summary)))
-        chosen = pc.and_(
-            pc.equal(self.table["measure"], measure), pc.equal(self.table["topic"], topic)
-        )
+        chosen = (pc.field("measure") == measure) & (pc.field("topic") == topic)
         return self.table.filter(chosen).drop_columns(["measure", "topic"])
 
     def explain(
@@ -187,14 +184,17 @@ class Ranking:
     ) -> "Alerts":
         """Who entered or left a band since the last check, by the measures of this ranking.
 
-        As ``sottovoce alerts``, which shares what it keeps beside the state: it needs a ranking
-        that was made with a ``state``. ``top`` are the bands to watch, in percent.
+        As ``sottovoce alerts``: it needs a ``state``, beside which it keeps this. ``top``: percent.
         """
         if self.source is None:
             raise ParameterError(
                 "alerts need a state, which keeps who was in which band; give assess_posts a state."
             )
         return self.source.alerts(bands=top, hysteresis=hysteresis, out=out)
+
+    def lifts(self, concerned: float | None = None) -> BandedLifts:
+        """What the bands are worth, by a test on bloggers; ``concerned`` is a share you suppose."""
+        return banded_lifts((str(row["measure"]) for row in self.summary), concerned)
 
     def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
         """All ranks as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""
@@ -211,9 +211,9 @@ class Ranking:
             raise ParameterError(
                 f"measure must be one of {', '.join(ranked)}, by all of which users were ranked."
             )
-        if named is not None and named not in ranked:
-            raise ParameterError(f"measure must be one of {', '.join(ranked)}, got {named!r}.")
-        return ranked[0] if named is None else named
+        if named is not None:
+            check_choice("measure", named, ranked)
+        return named or ranked[0]
 
     def __repr__(self) -> str:
         measures, topics = ({row[name] for row in self.summary} for name in ("measure", "topic"))
@@ -247,15 +247,15 @@ def rank(
     >>> rank(state, {"bow": known_measures()["bow"]}).users
     2
     """
-    ranks = rank_batches(state, measures, topics=topics, setting=setting, threads=threads)
-    return ranking_of(ranks)
+    return ranking_of(
+        rank_batches(state, measures, topics=topics, setting=setting, threads=threads)
+    )
 
 
 def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = None) -> Ranking:
     """The ranking that consists of these batches, one for each measure and topic."""
     ranked = list(ranks)
-    batches = [each.rows for each in ranked]
-    table = pa.Table.from_batches(batches, RANKS)
+    table = pa.Table.from_batches([each.rows for each in ranked], RANKS)
     for name in ("measure", "topic"):
         table = table.set_column(
             RANKS.get_field_index(name), RANKS.field(name), _named(ranked, name)

@@ -35,10 +35,13 @@ class CommunityReport:
 
     path: Path
     people: bool
+    concerned: float | None = None
     _watches: "list[CommunityWatch]" = field(default_factory=list)
 
     @classmethod
-    def asked(cls, path: Path | None, *, people: bool) -> "CommunityReport | None":
+    def asked(
+        cls, path: Path | None, *, people: bool, concerned: float | None
+    ) -> "CommunityReport | None":
         """The options --report and --people."""
         if path is None:
             if people:
@@ -46,7 +49,7 @@ class CommunityReport:
             return None
         if path.suffix.lower() not in {".html", ".htm"}:
             raise ParameterError(f"--report must end in .html, got {path.name}.")
-        return cls(path, people)
+        return cls(path, people, concerned)
 
     @property
     def log(self) -> Path:
@@ -84,6 +87,7 @@ class CommunityReport:
                 english=watch is None or watch.english,
                 own_topics=not all_shipped(catalogue),
                 people=first_people(assessment.ranks(), MOST_PEOPLE) if self.people else (),
+                concerned=self.concerned,
                 command=shlex.join(["sottovoce", *sys.argv[1:]]),
             )
             if self.people:

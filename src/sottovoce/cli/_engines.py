@@ -1,7 +1,7 @@
 """Where the work is done: in this process, or on Apache Spark."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PosixPath
@@ -191,6 +191,19 @@ def rank_precision(kind: str, engine: Engine) -> "Precision | None":
     return Precision()
 
 
+def show_lifts(measures: Iterable[str], concerned: float | None) -> None:
+    """What the bands of these measures are worth, as far as it was measured."""
+    from sottovoce.assess.measures._lifts import lift_rows, lift_title  # noqa: PLC0415 - fast --help
+
+    if rows := lift_rows(measures, concerned):
+        show_rows(lift_title(concerned), rows)
+        typer.echo("Where intervals overlap, neither is shown to be better.")
+        if concerned is None:
+            typer.echo(
+                "How many of a band that makes: --concerned 2%, if a topic concerns 2 in 100."
+            )
+
+
 def assess_on_spark(
     engine: Engine,
     request: "Request",
@@ -198,12 +211,13 @@ def assess_on_spark(
     out: Path,
     reading: "ReadOptions",
     precision: "Precision | None",
+    concerned: float | None,
     as_json: bool,
 ) -> None:
     """Rank on Spark, and show what one machine would show."""
     from sottovoce.assess._job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures._expected import banded_precision  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures._lifts import banded_lifts  # noqa: PLC0415 - fast --help
     from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
     if posts is None:
@@ -228,8 +242,8 @@ def assess_on_spark(
     warn_about_rows(done)
     if as_json:
         facts = {"users": done.users, "posts": done.posts, "ranks": out}
-        expected = banded_precision(dict.fromkeys(str(row["measure"]) for row in done.summary))
-        bands = {"bands": done.summary, "expected_precision": expected, "most_exposed": []}
+        lifts = banded_lifts((str(row["measure"]) for row in done.summary), concerned)
+        bands = {"bands": done.summary, "lifts": lifts, "most_exposed": []}
         show_json(finite({**facts, **bands}))
         return
     show_rows(
@@ -237,4 +251,5 @@ def assess_on_spark(
     )
     for sentence in without_evidence(done.summary):
         typer.echo(sentence)
+    show_lifts((str(row["measure"]) for row in done.summary), concerned)
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")

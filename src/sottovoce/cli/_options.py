@@ -166,6 +166,14 @@ KOption = Annotated[
 MOption = Annotated[
     int, typer.Option("-m", help="Number of time buckets that a lasting interest covers.")
 ]
+ConcernedOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Suppose that a topic concerns this share of the community, at most 10%: says of how "
+        "many in 100 of each band that makes it true.",
+    ),
+]
 BucketOption = Annotated[
     str | None, typer.Option("--bucket", help="Days, weeks or months: 1d, 1w (default), 1mo.")
 ]
@@ -191,6 +199,20 @@ def parsed_bucket(written: str | None) -> "Bucket | None":
     from sottovoce.assess._setting import Bucket  # noqa: PLC0415 - keeps --help fast
 
     return None if written is None else Bucket.parse(written)
+
+
+def parsed_share(written: str | None) -> float | None:
+    """The option --concerned."""
+    if written is None:
+        return None
+    from sottovoce.assess.measures._lifts import check_concerned  # noqa: PLC0415 - fast --help
+
+    number, percent = written.strip().removesuffix("%"), written.strip().endswith("%")
+    try:
+        share = float(number) / (100 if percent else 1)
+    except ValueError:
+        raise ParameterError("--concerned must look like 2% or 0.02.") from None
+    return check_concerned(share)
 
 
 def loaded_catalogue(path: Path | None) -> "Catalogue | None":

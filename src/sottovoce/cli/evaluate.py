@@ -106,13 +106,16 @@ def _warn(found: "Evaluation") -> None:
             err=True,
         )
     if "posts" not in names:
-        typer.echo("No baselines of volume: give --posts.", err=True)
+        typer.echo(
+            "No baselines of volume: give --posts. How much people write finds many by itself.",
+            err=True,
+        )
 
 
 def _show(found: "Evaluation") -> None:
     title = (
         f"{found.sensitive:,} sensitive of {found.judged:,} judged pairs of user and topic, "
-        f"{len(found.topics)} topics; 95% bootstrap intervals"
+        f"{len(found.topics)} topics; each 95% interval holds by itself"
     )
     show_rows(title, [_row(each) for each in found.measures])
     for baseline in dict.fromkeys(each.baseline for each in found.comparisons):

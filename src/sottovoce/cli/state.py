@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.cli._engines import show_lifts
+from sottovoce.cli._options import ConcernedOption, parsed_share
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
 from sottovoce.errors import ParameterError
 
@@ -47,6 +49,7 @@ def alerts(
     show_users: Annotated[
         int, typer.Option(min=0, help="Print the ids of up to N users who entered a band.")
     ] = 0,
+    concerned: ConcernedOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Who entered a band since the last check: counts, and ids only where you ask for them.
@@ -59,6 +62,7 @@ def alerts(
     from sottovoce.assess._alerts import check_alerts  # noqa: PLC0415 - keeps --help fast
 
     check_outputs(out)
+    share = parsed_share(concerned)
     with progress("Ranking users"):
         found = check_alerts(
             state,
@@ -70,7 +74,7 @@ def alerts(
             hysteresis=hysteresis,
             out=out,
         )
-    _show(found, show_users, as_json)
+    _show(found, show_users, share, as_json)
 
 
 def _percents(written: str) -> list[int]:
@@ -80,33 +84,33 @@ def _percents(written: str) -> list[int]:
         raise ParameterError(f"--top must look like 1,5,10, got {written!r}.") from None
 
 
-def _show(found: "Alerts", users: int, as_json: bool) -> None:
+def _show(found: "Alerts", users: int, concerned: float | None, as_json: bool) -> None:
     import pyarrow.compute as pc  # noqa: PLC0415 - keeps --help fast
 
     rows = list(found.summary)
     entered = found.table.filter(pc.field("entered")).slice(0, users).drop_columns(["entered"])
     if as_json:
-        show_json({"changes": rows, "entered": entered.to_pylist()})
+        lifts = found.lifts(concerned)
+        show_json({"changes": rows, "lifts": lifts, "entered": entered.to_pylist()})
         return
     if not rows:
         typer.echo("Nobody entered or left a band since the last check.")
         return
     show_rows("Since the last check", [_as_shown(row) for row in rows])
     typer.echo("A band here holds the narrower ones too: the top 5% includes the top 1%.")
+    show_lifts((str(row["measure"]) for row in rows), concerned)
     if users:
         show_rows("Entered", entered.to_pylist())
 
 
 def _as_shown(row: "Mapping[str, Any]") -> dict[str, object]:
     """A row of the summary in the words of the table."""
-    expected = row["expected precision"]
     return {
         "measure": row["measure"],
         "topic": row["topic"],
         "band": f"top {row['percent']}%",
         "change": row["change"],
         "users": row["users"],
-        "of 100 so many concerned, by a test": None if expected is None else round(100 * expected),
     }
 
 

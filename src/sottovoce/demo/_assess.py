@@ -69,7 +69,7 @@ _METRICS = (
     "The simulation knows whom a topic concerns, so every ranking can be judged. R-precision: if "
     "as many people are picked from the top as it concerns, the share whom it does. MAP: down to "
     "the place of each of them, that share, averaged. NDCG: how far the order follows how much it "
-    "concerns them, 1 at best. In brackets 95% intervals over users drawn again."
+    "concerns them, 1 at best. In brackets 95% intervals over users drawn again, each by itself."
 )
 _MEASURES = (
     "ent and diff-priv look for rare words; bow, w2v and lda for closeness to the topic in a bag "

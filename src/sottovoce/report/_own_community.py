@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import sottovoce
 from sottovoce.assess._community_facts import TopicFacts
 from sottovoce.assess._ranking import BANDS_APART
-from sottovoce.assess.measures._expected import precision_in_words
+from sottovoce.assess.measures._lifts import lift_rows, lift_title
 from sottovoce.corpus._everyday import NOT_ENGLISH
 from sottovoce.report._community import posts_by_week_plot
 from sottovoce.report._figures import ACCENT, new_figure
@@ -51,6 +51,10 @@ _WHY_NOT_ALIKE = (
     "The table above counts people with any word that counts for a topic, also an everyday one; "
     "this one counts posts, and only those in which the words together speak of the topic."
 )
+_DEPENDS = (
+    "How many of a band a topic concerns depends on how many it concerns at all. People who write "
+    "much are found sooner, whatever they write about."
+)
 _NO_PROMISE = (
     "A topic for which few have a word is not one that applies to nobody, and a small "
     "separation is no promise: what one post says outright, any reader knows."
@@ -75,6 +79,8 @@ class CommunityFacts:
     own_topics: bool = False
     """Whether topics were given, in whatever language; the built-in ones are in English."""
     people: Sequence[tuple[str, str, Sequence[str]]] = ()
+    concerned: float | None = None
+    """The share whom a topic is supposed to concern."""
     command: str = ""
 
 
@@ -241,12 +247,14 @@ def _people(facts: CommunityFacts) -> Section:
 
 def _how(facts: CommunityFacts) -> Section:
     measures = ", ".join(dict.fromkeys(each.measure for each in facts.topics))
+    lifts = lift_rows((each.measure for each in facts.topics), facts.concerned)
     return Section(
         title="How to read this",
         paragraphs=(
             f"Scores are by {measures}. {_SCORES}",
-            *precision_in_words(each.measure for each in facts.topics),
-            _NO_PROMISE,
+            f"{_DEPENDS} {_NO_PROMISE}",
             f"Of people or posts on a topic, 1 to {FEWEST - 1} are shown as fewer than {FEWEST}.",
+            *([f"{lift_title(facts.concerned)}:"] if lifts else ()),
         ),
+        table=(tuple(lifts[0]), *(tuple(row.values()) for row in lifts)) if lifts else (),
     )

@@ -454,3 +454,30 @@ def test_a_single_post_is_not_deleted_from_a_state_without_posts(run: Run, folde
     assess(run, folder, *with_topics(folder), "--state", folder / "s")
     err = refused_explain(run, "forget", folder / "s", "--user", "u1", "--post", "2024-01-01")
     assert "this state does not keep posts" in err
+
+
+def test_bands_are_worth_a_lift_or_people_of_a_hundred_for_a_share_that_is_named(
+    run: Run, folder: Path
+) -> None:
+    state = ("--state", folder / "s.state")
+    shown = assess(run, folder, *with_topics(folder), "--measure", "bow-t", *state)
+    assert "expected_precision" not in shown
+    lifts = shown["lifts"]
+    assert isinstance(lifts, dict)
+    assert list(lifts) == ["bow-t", "posts", "weeks"]
+    assert lifts["bow-t"]["top 5%"].keys() == {"lift", "low", "high"}
+    ranked = ("assess", *state, "--topic", "debts", "--measure", "bow-t")
+    code, out, _ = run(*ranked)
+    told = " ".join(out.split())
+    assert (code, "as others, in a test on bloggers" in told) == (0, True)
+    assert "the number of posts alone" in told
+    code, out, _ = run(*ranked, "--concerned", "2%")
+    assert (code, "if a topic concerns 2 in 100 here" in " ".join(out.split())) == (0, True)
+    alerted = run(
+        "alerts", folder / "s.state", "--measure", "bow-t", "--concerned", "0.02", "--json"
+    )
+    found = json.loads(alerted[1])
+    assert found["lifts"]["bow-t"]["top 5%"]["of_100"] > 2
+    assert all("expected precision" not in row for row in found["changes"])
+    code, _, err = run(*ranked, "--concerned", "40%")
+    assert (code, "at most 0.1, got 0.4" in err) == (2, True)

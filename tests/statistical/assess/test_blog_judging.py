@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from sottovoce._arrays import Floats
 from sottovoce.assess.evaluation import metrics_by_topic
@@ -12,7 +13,7 @@ from sottovoce.lab.assess.blogs._judges import (
     BlogTopicRanks,
     draw_people,
     drawn_metrics,
-    matched_precision,
+    matched_metrics,
     one_sided_p,
     orders_of,
     shuffled_precision,
@@ -26,7 +27,11 @@ def topic(
     scores: Sequence[Mapping[str, Floats]], afflicted: np.ndarray, weeks: np.ndarray
 ) -> BlogTopicRanks:
     strata = week_strata(weeks.astype(float))
-    return BlogTopicRanks("debt", np.arange(USERS), afflicted, orders_of(scores), strata, strata)
+    return BlogTopicRanks("debt", np.arange(USERS), afflicted, orders_of(scores), {"weeks": strata})
+
+
+def matched_precision(ranked: BlogTopicRanks, measure: str, people: Floats) -> Floats:
+    return matched_metrics(ranked, measure, people, "weeks")["average_precision"]
 
 
 def long_timelines_are_labelled(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +49,7 @@ def test_all_people_once_give_the_metrics_of_the_product() -> None:
     found = drawn_metrics(topic(samples, afflicted, np.ones(USERS)), "m", people)
     judged = JudgedTopic("debt", np.arange(USERS), afflicted, afflicted.astype(float))
     expected = [metrics_by_topic([judged], [each["m"]])[0] for each in samples]
-    for name in ("r_precision", "average_precision", "ndcg"):
+    for name in ("r_precision", "average_precision"):
         mean = np.mean([getattr(each, name) for each in expected])
         assert found[name][0] == pytest.approx(mean, rel=1e-12)
         assert found[name].shape == (6,)
@@ -102,7 +107,8 @@ def p_values(score: str, seeds: int = 60) -> np.ndarray:
             "told": afflicted + rng.normal(0, 1.0, USERS),
         }
         ranked = topic([scores], afflicted, weeks)
-        found.append(one_sided_p(shuffled_precision(ranked, score, ranked.weeks, 60, seed)))
+        alike = ranked.strata["weeks"]
+        found.append(one_sided_p(shuffled_precision(ranked, score, alike, 60, seed)))
     return np.array(found)
 
 
@@ -119,4 +125,23 @@ def test_shuffling_over_everybody_would_let_volume_pass() -> None:
     ranked = topic([{"weeks": weeks.astype(float)}], afflicted, weeks)
     nobody_alike = np.zeros(USERS, np.int64)
     assert one_sided_p(shuffled_precision(ranked, "weeks", nobody_alike, 200, 0)) < 0.02
-    assert one_sided_p(shuffled_precision(ranked, "weeks", ranked.weeks, 200, 0)) > 0.02
+    assert one_sided_p(shuffled_precision(ranked, "weeks", ranked.strata["weeks"], 200, 0)) > 0.02
+
+
+def test_auc_is_that_of_scikit_learn_ties_and_draws_included() -> None:
+    generator = np.random.default_rng(6)
+    afflicted = generator.random(USERS) < 0.1
+    scores = generator.integers(0, 20, USERS).astype(float) + 3 * afflicted
+    people = draw_people(USERS, 4, seed=2)
+    found = drawn_metrics(topic([{"m": scores}], afflicted, np.ones(USERS)), "m", people)["auc"]
+    expected = [roc_auc_score(afflicted, scores, sample_weight=drawn) for drawn in people]
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_volume_has_no_auc_left_among_people_of_like_volume() -> None:
+    """Number of weeks finds who is labelled for being long there; within like weeks it does not."""
+    weeks, afflicted = long_timelines_are_labelled(2)
+    ranked = topic([{"weeks": weeks.astype(float)}], afflicted, weeks)
+    people = draw_people(USERS, 1, seed=0)
+    assert drawn_metrics(ranked, "weeks", people)["auc"][0] > 0.62
+    assert matched_metrics(ranked, "weeks", people, "weeks")["auc"][0] < 0.57

@@ -13,7 +13,7 @@ from sottovoce.advisor._person import Person
 from sottovoce.advisor._person_values import Post
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.advisor.rank._description import COVERAGE, Description, RankedTopic
 from sottovoce.advisor.rank._histogram import Histogram as Published
 from sottovoce.advisor.rank._histogram import estimate_rank
 from sottovoce.errors import InputError, ParameterError
@@ -142,7 +142,11 @@ def test_what_a_rank_server_publishes_gives_the_place_its_client_estimates() -> 
     for standing, histogram in zip(Person(community, MINE).standings(), published, strict=True):
         assert standing.score is not None
         bucket = description.topic(standing.topic).buckets.of(standing.score)
-        expected = estimate_rank(histogram, description, bucket)
+        # The places on all topics hold together, so each interval is wider than one alone.
+        together = 1 - (1 - COVERAGE) / len(published)
+        expected = estimate_rank(histogram, description, bucket, coverage=together)
+        alone = estimate_rank(histogram, description, bucket)
+        assert expected.high - expected.low > alone.high - alone.low
         assert (standing.low, standing.high) == (expected.low, expected.high)
         assert standing.users == 200
 

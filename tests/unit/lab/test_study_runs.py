@@ -52,8 +52,8 @@ ROWS = [
 
 def test_a_finding_names_the_rates_where_intervals_part() -> None:
     assert compared_with_none(ROWS, "jaccard") == (
-        "compression is clearly better at rate 0.5; no compression is clearly better at rate 5; "
-        "their intervals overlap at rates 0.05, 0.02"
+        "compression is better at rate 0.5; no compression is better at rate 5; "
+        "their intervals overlap at rates 0.05, 0.02 (95% intervals, each by itself)"
     )
 
 

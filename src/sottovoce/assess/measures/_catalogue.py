@@ -250,7 +250,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
 RECOMMENDED = ("voice-t", "bow-t", "keyword-kinds")
-"""The first that a model allows first; ``docs/how-to/assess.md`` says why."""
+"""The first that a model allows first; without one none is clearly better than volume."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "recommended": RECOMMENDED,
     "paper": PAPER_METHODS,

@@ -32,15 +32,15 @@ def plots_of(rows: Sequence[Row]) -> tuple[Plot, ...]:
 
 
 def finding(rows: Sequence[Row]) -> str:
-    """In how many settings the chosen reader is clearly better than the best baseline."""
+    """In how many settings the chosen reader's gain over the best baseline has a sign."""
     differences = [row for row in rows if row["reader"] == DIFFERENCE]
     if not differences:
         return "No baseline was compared."
     better = sum(_gain(row)[0] > 0 for row in differences)
     worse = sum(_gain(row)[1] < 0 for row in differences)
     return (
-        f"The chosen reader is clearly better than the best baseline in {better} of "
-        f"{len(differences)} settings, clearly worse in {worse}."
+        f"The chosen reader is better than the best baseline in {better} of {len(differences)} "
+        f"settings and worse in {worse}, by 95% intervals that each hold by themselves."
     )
 
 

@@ -218,17 +218,17 @@ def other_seed(settings: TopicSettings, seed: int) -> int:
 def compared_with_none(rows: Sequence[Row], score: str) -> str:
     """At which true rates compression beats no compression, and the reverse.
 
-    Clearly: the 95% intervals of the best compressed method and of none do not overlap.
+    By whether the 95% intervals of the best compressed method and of none overlap, rate by rate.
     """
     if number(rows[0], "seeds") == 1:
         return "one seed gives no interval, so that nothing can be compared"
     better, worse, neither = _sorted_rates(rows, score)
     parts = [
-        f"compression is clearly better at {_listed(better)}" if better else "",
-        f"no compression is clearly better at {_listed(worse)}" if worse else "",
+        f"compression is better at {_listed(better)}" if better else "",
+        f"no compression is better at {_listed(worse)}" if worse else "",
         f"their intervals overlap at {_listed(neither)}" if neither else "",
     ]
-    return "; ".join(part for part in parts if part)
+    return f"{'; '.join(part for part in parts if part)} (95% intervals, each by itself)"
 
 
 def rates_where(rows: Sequence[Row], holds: Callable[[Row], bool]) -> str:

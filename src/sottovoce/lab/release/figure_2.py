@@ -206,9 +206,9 @@ def _finding(rows: Sequence[Row]) -> str:
     classes = rates_where(private, lambda row: number(row, "accuracy_low") > majority)
     return (
         f"Topic Jaccard at equal true epsilon: {compared_with_none(private, 'jaccard')}. "
-        f"Accuracy: {compared_with_none(private, 'accuracy')}. Some method is clearly above the "
-        f"most frequent words ({unigram:.3f}) at {topics}, and above guessing the largest class "
-        f"({majority:.3f}) at {classes}."
+        f"Accuracy: {compared_with_none(private, 'accuracy')}. Some method's own 95% interval is "
+        f"above the most frequent words ({unigram:.3f}) at {topics}, and above guessing the "
+        f"largest class ({majority:.3f}) at {classes}."
     )
 
 

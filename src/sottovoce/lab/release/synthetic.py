@@ -195,7 +195,7 @@ def _finding(rows: Sequence[Row]) -> str:
         f"Topic Jaccard at equal true epsilon: {compared_with_none(private, 'jaccard')}. "
         f"True text agrees with itself to {number(best, 'jaccard'):.2f}, chance is "
         f"{chance:.3f}, the most frequent words alone reach {unigram:.3f}; "
-        f"some method is clearly above these at {above}."
+        f"some method's own 95% interval is above these at {above}."
     )
 
 

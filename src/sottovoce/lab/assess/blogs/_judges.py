@@ -16,7 +16,7 @@ from sottovoce._compiled import kernel
 from sottovoce.assess._ranking import BANDS
 from sottovoce.assess.evaluation import TieOrder, tie_order
 
-METRICS = ("r_precision", "average_precision", "ndcg")
+METRICS = ("r_precision", "average_precision", "auc")
 BAND_COUNTS = tuple(f"{what}_{percent}" for percent in BANDS for what in ("flagged", "found"))
 ROWS_AT_ONCE = 512
 # Active weeks are many for few and few for many: about equal shares of the afflicted.
@@ -33,10 +33,8 @@ class BlogTopicRanks:
     afflicted: Flags
     orders: Mapping[str, tuple[TieOrder, ...]]
     """By measure, one ranking for each sample."""
-    weeks: Integers
-    """The stratum of each user by the weeks of their whole timeline."""
-    words: Integers
-    """The stratum of each user by the words of the posts by which they are ranked."""
+    strata: Mapping[str, Integers]
+    """Users alike in ``weeks`` or ``posts`` of their timeline, or ``words`` of the ranked posts."""
 
 
 def week_strata(weeks: Floats) -> Integers:
@@ -86,11 +84,15 @@ def drawn_metrics(topic: BlogTopicRanks, measure: str, people: Floats) -> dict[s
     """Each metric's mean over samples, for each draw of people (a row).
 
     Also for each band how many users were in it (``flagged_5``) and how many of these were
-    afflicted (``found_5``).
+    afflicted (``found_5``); and how many were ``drawn``, and ``afflicted``.
     """
-    orders = sample_orders(topic.orders[measure])
-    found = judged_draws(orders, people[:, topic.users], topic.afflicted)
-    return dict(zip((*METRICS, *BAND_COUNTS), found.T, strict=True))
+    orders, weights = sample_orders(topic.orders[measure]), people[:, topic.users]
+    found = judged_draws(orders, weights, topic.afflicted)
+    return {
+        **dict(zip((*METRICS, *BAND_COUNTS), found.T, strict=True)),
+        "drawn": weights.sum(axis=1),
+        "afflicted": weights[:, topic.afflicted].sum(axis=1),
+    }
 
 
 def judged_draws(orders: SampleOrders, weights: Floats, afflicted: Flags) -> Floats:
@@ -99,7 +101,7 @@ def judged_draws(orders: SampleOrders, weights: Floats, afflicted: Flags) -> Flo
     As `topic_metrics` has them, expected over the orders of tied users; 0 where nobody who is
     ranked and afflicted was drawn.
     """
-    harmonic, discounts = _tables(int(weights[:, orders.users[0]].sum(axis=1).max()))
+    harmonic = _harmonic(int(weights[:, orders.users[0]].sum(axis=1).max()))
     bands = np.array(BANDS, np.int64)
     parts = []
     for first in range(0, len(weights), ROWS_AT_ONCE):
@@ -107,16 +109,14 @@ def judged_draws(orders: SampleOrders, weights: Floats, afflicted: Flags) -> Flo
         drawn = np.ascontiguousarray(weights[first : first + ROWS_AT_ONCE].T, np.int32)
         out = np.zeros((len(METRICS) + len(BAND_COUNTS), drawn.shape[1]))
         for users, begins in zip(*orders, strict=True):
-            judge_draws(users, begins, drawn, afflicted, harmonic, discounts, bands, out)
+            judge_draws(users, begins, drawn, afflicted, harmonic, bands, out)
         parts.append(out.T / len(orders.users))
     return np.concatenate(parts)
 
 
-def _tables(most: int) -> tuple[Floats, Floats]:
-    """Sums of 1/place and of 1/log2(1 + place) over the first places."""
-    places = np.arange(1, most + 1)
-    harmonic, discounts = (np.cumsum(1.0 / each) for each in (places, np.log2(1.0 + places)))
-    return np.concatenate([[0.0], harmonic]), np.concatenate([[0.0], discounts])
+def _harmonic(most: int) -> Floats:
+    """Sums of 1/place over the first places."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, most + 1))])
 
 
 @kernel
@@ -126,11 +126,10 @@ def judge_draws(
     drawn: NDArray[np.int32],
     afflicted: NDArray[np.bool_],
     harmonic: NDArray[np.float64],
-    discounts: NDArray[np.float64],
     bands: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None:
-    """Add one ranking's R-precision, average precision, NDCG and counts of bands, of each draw."""
+    """Add one ranking's metrics and counts of bands, of each draw."""
     rows = drawn.shape[1]
     people, wanted = _count_drawn(users, drawn, afflicted)
     above, before = np.zeros(rows, np.int32), np.zeros(rows, np.int32)
@@ -149,7 +148,7 @@ def judge_draws(
                 found += drawn[users[place]]
             place += 1
         if told:
-            _judge_tie(size, found, above, before, wanted, harmonic, discounts, out)
+            _judge_tie(size, found, above, before, people, wanted, harmonic, out)
         above += size
         before += found
         if near:
@@ -176,9 +175,9 @@ def _judge_tie(
     found: NDArray[np.int32],
     above: NDArray[np.int32],
     before: NDArray[np.int32],
+    people: NDArray[np.int32],
     wanted: NDArray[np.int32],
     harmonic: NDArray[np.float64],
-    discounts: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
     for row in range(size.size):
@@ -191,7 +190,9 @@ def _judge_tie(
             precision = t / n * (n * d + (before[row] + 1.0 - d * (s + 1.0)) * sums)
             out[0, row] += hits / wanted[row]
             out[1, row] += precision / wanted[row]
-            out[2, row] += t / n * (discounts[last] - discounts[s]) / discounts[wanted[row]]
+            others = float(people[row] - wanted[row])
+            first = s - before[row] + (n - t) / 2.0
+            out[2, row] += t * (1.0 - first / max(others, 1.0)) / wanted[row]
 
 
 @kernel
@@ -213,23 +214,24 @@ def _count_bands(
     return more
 
 
-def matched_precision(topic: BlogTopicRanks, measure: str, people: Floats) -> Floats:
-    """Average precision among users of like active weeks, for each draw of people.
+def matched_metrics(
+    topic: BlogTopicRanks, measure: str, people: Floats, alike: str
+) -> dict[str, Floats]:
+    """Each metric among users ``alike`` in weeks or posts, for each draw of people.
 
     Each stratum is a ranking of its own and counts by its afflicted.
     """
-    weights = people[:, topic.users]
+    weights, strata = people[:, topic.users], topic.strata[alike]
     orders = sample_orders(topic.orders[measure])
-    total, afflicted = np.zeros(len(people)), np.zeros(len(people))
-    for stratum in np.unique(topic.weeks):
-        inside = topic.weeks == stratum
-        if topic.afflicted[inside].any():
-            found = weights[:, inside & topic.afflicted].sum(axis=1)
-            # Nobody drawn gives 0, and counts for nothing.
-            total += found * judged_draws(orders.within(inside), weights, topic.afflicted)[:, 1]
-            afflicted += found
-    matched: Floats = total / np.maximum(afflicted, 1.0)
-    return matched
+    total, afflicted = np.zeros((len(METRICS), len(people))), np.zeros(len(people))
+    for stratum in np.unique(strata[topic.afflicted]):
+        inside = strata == stratum
+        found = weights[:, inside & topic.afflicted].sum(axis=1)
+        # Nobody drawn gives 0, and counts for nothing.
+        judged = judged_draws(orders.within(inside), weights, topic.afflicted)
+        total += found * judged[:, : len(METRICS)].T
+        afflicted += found
+    return dict(zip(METRICS, total / np.maximum(afflicted, 1.0), strict=True))
 
 
 def shuffled_precision(
@@ -243,7 +245,7 @@ def shuffled_precision(
     places[:, grouped] = shuffled
     labels = np.concatenate([topic.afflicted[None, :], topic.afflicted[places]])
     labelled = np.nonzero(labels)[1].reshape(len(labels), -1)
-    orders, harmonic = sample_orders(topic.orders[measure]), _tables(strata.size)[0]
+    orders, harmonic = sample_orders(topic.orders[measure]), _harmonic(strata.size)
     out = np.zeros(len(labels))
     for users, begins in zip(*orders, strict=True):
         starts = np.append(np.flatnonzero(begins), users.size)

@@ -183,18 +183,20 @@ class BlogKnowledge:
 def blog_knowledge(
     topics: Path | None, models: Sequence[Path], *, quick: bool = False
 ) -> BlogKnowledge:
-    """Load the given models, train those that are missing, and find the topics in them."""
+    """Load the given models, or train all, and find the topics in them; voice is always there."""
     catalogue = Catalogue.load(topics or TOPICS_FILE)
     if not catalogue.sensitive:
         raise InputError("the catalogue must have at least 1 sensitive topic, got none.")
     spaces: dict[str, Space] = {}
     for model in map(load_model, models):
         spaces[model.name] = model
-    for name in NEEDED:
+    for name in ("voice",) if models else NEEDED:
         if name not in spaces:
             spaces[name] = _trained(name, quick=quick)
-    latent, notes = _in_latent_model(catalogue, spaces["lda"])
-    catalogues = {name: latent if name == "lda" else catalogue for name in NEEDED}
+    catalogues = dict.fromkeys(spaces, catalogue)
+    notes: tuple[str, ...] = ()
+    if "lda" in spaces:
+        catalogues["lda"], notes = _in_latent_model(catalogue, spaces["lda"])
     return BlogKnowledge(catalogue, spaces, catalogues, notes)
 
 

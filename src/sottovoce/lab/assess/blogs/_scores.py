@@ -91,7 +91,7 @@ class ScoredTimelines:
         found: dict[str, Floats] = {}
         for plan in self.plans:
             found |= plan.scores(selection.topic, writer, posts, users)
-        ordered = {name: found[name] for name in METHODS}
+        ordered = {name: found[name] for name in METHODS if name in found}
         return ordered | self._baselines(selection.topic, writer, posts, users)
 
     def active_weeks(self, writer: Integers, posts: Integers, users: int) -> Floats:
@@ -160,11 +160,13 @@ def _keyword_counts(timelines: Timelines, scoring: Scoring) -> dict[str, NDArray
     }
 
 
+COLUMNS = {"r_precision": "r_precision", "map": "average_precision", "auc": "auc"}
+
+
 def metric_columns(topics: Sequence[Mapping[str, Floats]]) -> Row:
-    """Metrics over topics, and the precision of each band: of all whom it flags, the afflicted."""
+    """Metrics over topics, and of each band its precision and lift."""
     row: Row = {}
-    columns = {"r_precision": "r_precision", "map": "average_precision", "ndcg": "ndcg"}
-    for column, metric in columns.items():
+    for column, metric in COLUMNS.items():
         values = np.mean([topic[metric] for topic in topics], axis=0)
         row |= _interval(column, values)
     for percent in BANDS:
@@ -174,7 +176,28 @@ def metric_columns(topics: Sequence[Mapping[str, Floats]]) -> Row:
         )
         row |= _interval(f"precision_top_{percent}", found / np.maximum(flagged, 1.0))
         row[f"flagged_top_{percent}"] = float(flagged[0])
+        row |= lift_columns(topics, percent)
     return row
+
+
+def lift_columns(topics: Sequence[Mapping[str, Floats]], percent: int) -> Row:
+    """How many times as often as others the afflicted are in a band, and its logarithm's error.
+
+    Mantel and Haenszel's ratio of risks: topics are strata, so that common ones count no more. A
+    half is added to both sums of a draw, which may have found nobody.
+    """
+    wanted, drawn = (np.array([topic[name] for topic in topics]) for name in ("afflicted", "drawn"))
+    flagged, found = (
+        np.array([topic[f"{what}_{percent}"] for topic in topics]) for what in ("flagged", "found")
+    )
+    hits = (found * (drawn - wanted) / drawn).sum(axis=0)
+    alarms = ((flagged - found) * wanted / drawn).sum(axis=0)
+    name = f"lift_top_{percent}"
+    if not hits[0] or not alarms[0]:
+        return {name: None, f"{name}_log_error": None}
+    share = float((wanted[:, 0] / drawn[:, 0]).mean())
+    drawn_lifts = np.log((hits[1:] + 0.5) / (alarms[1:] + 0.5 * share))
+    return {name: float(hits[0] / alarms[0]), f"{name}_log_error": float(drawn_lifts.std())}
 
 
 def _interval(name: str, values: Floats) -> Row:
@@ -196,17 +219,33 @@ def gain_columns(
     return _gain("gain", "p", ours, theirs)
 
 
+MATCHED = {
+    "matched_map": ("weeks", "average_precision"),
+    "auc_posts_alike": ("posts", "auc"),
+    "auc_weeks_alike": ("weeks", "auc"),
+}
+"""Columns of metrics among users who are alike in something."""
+
+
 def matched_columns(
-    matched: Mapping[str, Sequence[Floats]], name: str, places: Sequence[int]
+    matched: Mapping[str, Mapping[str, Sequence[Mapping[str, Floats]]]],
+    name: str,
+    places: Sequence[int],
 ) -> Row:
-    """The same among users of like active weeks, for the baselines."""
-    if name not in matched:
-        return {"matched_map": None} | _no_gain("matched_gain") | {"matched_p": None}
-    ours, own = (np.mean([matched[each][i] for i in places], axis=0) for each in (NAMED, name))
-    value: Row = {"matched_map": float(own[0])}
-    if name == NAMED:
-        return value | _no_gain("matched_gain") | {"matched_p": None}
-    return value | _gain("matched_gain", "matched_p", ours, own)
+    """Metrics among users of like volume, and how much the named method is above."""
+    row: Row = {}
+    for column, (alike, metric) in MATCHED.items():
+        gain, p_name = f"{column}_gain", f"{column}_p"
+        if name not in matched[alike]:
+            row |= _no_gain(column) | _no_gain(gain) | {p_name: None}
+            continue
+        ours, own = (
+            np.mean([matched[alike][each][place][metric] for place in places], axis=0)
+            for each in (NAMED, name)
+        )
+        row |= _interval(column, own)
+        row |= _no_gain(gain) | {p_name: None} if name == NAMED else _gain(gain, p_name, ours, own)
+    return row
 
 
 def _no_gain(name: str) -> Row:

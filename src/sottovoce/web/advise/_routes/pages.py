@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from sottovoce.advisor._guidance import guidance
 from sottovoce.advisor._person import Person
 from sottovoce.advisor._verdict import verdict_of_all
+from sottovoce.assess.measures._lifts import lift_in_words
 from sottovoce.errors import SottovoceError
 from sottovoce.privacy._exact import text_up
 from sottovoce.web.advise import _answers as answers
@@ -63,6 +64,7 @@ def standing(request: Request, session: CurrentSession) -> Response:
         unsure=views.leaves_open(found, person.setting),
         measure=person.setting.measure,
         measure_in_words=measure_in_words(person.setting.measure),
+        expected=lift_in_words(person.setting.measure),
         posts_in_words=views.counted(len(person.posts), "post", "posts") + " of yours",
         compared_with=session.compared_with,
         new_alerts=_new_alerts(session),
@@ -156,6 +158,7 @@ def _topic_page(
         report=views.report_address(name) if session.may_report(name) else None,
         measure=person.setting.measure,
         measure_in_words=measure_in_words(person.setting.measure),
+        expected=lift_in_words(person.setting.measure),
         help_line=_help_line(request, [view]),
     )
 

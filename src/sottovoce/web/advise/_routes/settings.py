@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, Response
 
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.assess.measures._catalogue import PAPER_METHODS, RECOMMENDED
-from sottovoce.assess.measures._expected import precision_in_words
+from sottovoce.assess.measures._lifts import lift_in_words
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
@@ -129,7 +129,7 @@ def _settings_page(
         others=_described(
             community.measures, set(community.measures) - {*RECOMMENDED, *PAPER_METHODS}
         ),
-        expected=precision_in_words([setting.measure]),
+        expected=lift_in_words(setting.measure),
         buckets=_buckets(setting.bucket),
         store=session.path,
     )
