@@ -6,6 +6,7 @@ where they are: a state, a checkpoint, or both.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sottovoce.assess._checkpoints import CheckpointOptions
-    from sottovoce.assess._community_facts import CommunityWatch
-    from sottovoce.assess._job import Assessment, Request
+    from sottovoce.assess._job import Request
     from sottovoce.assess._setting import Bucket, Setting
     from sottovoce.corpus.read import Corpus
     from sottovoce.topics._catalogue import Catalogue
@@ -170,7 +170,7 @@ BucketOption = Annotated[
     str | None, typer.Option("--bucket", help="Days, weeks or months: 1d, 1w (default), 1mo.")
 ]
 ModeOption = Annotated[
-    str, typer.Option("--mode", help="'corrected', or 'paper': exactly what the paper prints.")
+    str | None, typer.Option(help="'corrected' (default), or 'paper'; a state has its own.")
 ]
 
 
@@ -217,50 +217,6 @@ def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
         return tuple(load_model(path) for path in paths)
 
 
-def fold_posts(
-    assessment: "Assessment",
-    posts: Path,
-    opened: "Corpus",
-    reading: "ReadOptions",
-    watch: "CommunityWatch | None" = None,
-    *,
-    only_newer: bool = False,
-) -> dict[str, object]:
-    """Fold a file of posts into the state, unless these very bytes are in it already.
-
-    What became of its rows is said, and given back as a record for machines.
-    """
-    held, times = assessment.posts, assessment.times
-    if only_newer and held and times.before is None:
-        raise InputError(
-            "the state does not say when its newest post was written, as earlier versions did not "
-            "keep it; leave --only-newer out, and give a file of new posts only."
-        )
-    wanted = times.later(opened) if only_newer else opened
-    if not assessment.fold(posts, watch.passing(wanted) if watch else wanted, reading):
-        typer.echo("these posts are in the state already: nothing was added", err=True)
-        return {"rows": 0, "skipped": {}, "not_newer": 0, "cleaned": None}
-    warn_about_rows(opened)
-    if only_newer and times.not_newer:
-        typer.echo(f"left out {times.not_newer:,} posts that are not newer", err=True)
-    elif warning := times.warning(held):
-        typer.echo(warning, err=True)
-    cleaned = assessment.scoring.cleaned
-    if cleaned is not None and (told := cleaned.in_words()):
-        typer.echo(told, err=True)
-    if cleaned is not None and cleaned.nobodys and not assessment.users:
-        raise InputError(
-            "no post is left: every author stands for nobody. Is another column the user? "
-            "--no-clean keeps such authors."
-        )
-    return {
-        "rows": opened.tally.rows_read,
-        "skipped": skipped_rows(opened),
-        "not_newer": times.not_newer,
-        "cleaned": None if cleaned is None else cleaned.facts(),
-    }
-
-
 def opened_posts(
     posts: Path, told: "ReadOptions", encoding: str, beside: Path | None
 ) -> "tuple[Corpus, ReadOptions]":
@@ -273,22 +229,13 @@ def opened_posts(
 
 
 def with_background(
-    request: "Request",
-    opened: "Iterable[pa.RecordBatch] | None",
-    state: Path | None,
+    request: "Request", opened: "Iterable[pa.RecordBatch] | None", state: Path | None
 ) -> "tuple[Request, LearntVoice | None]":
     """The request with the background that its measures need: given, kept, or learnt now."""
     from sottovoce.assess import _background as background  # noqa: PLC0415 - keeps --help fast
 
-    background.check_names(request, state)
-    request = background.with_kept_model(request, state)
-    begun = state is not None and state.exists()
-    if opened is None or begun or not background.needs_background(request):
-        return request, None
     with progress("Learning a background from the posts"):
-        return background.learnt_background(
-            request, opened, lambda line: typer.echo(line, err=True)
-        )
+        return background.with_background(request, opened, state, partial(typer.echo, err=True))
 
 
 CheckpointOption = Annotated[

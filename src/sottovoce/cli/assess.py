@@ -1,6 +1,7 @@
 """``sottovoce assess``."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,13 +29,13 @@ from sottovoce.cli._options import (
     KOption,
     LineLimitOption,
     ModelOption,
+    ModeOption,
     MOption,
     ResumeOption,
     TimezoneOption,
     TopicsOption,
     checkpoint_of,
     export_options,
-    fold_posts,
     loaded_catalogue,
     loaded_models,
     mentioning_resume,
@@ -43,6 +44,7 @@ from sottovoce.cli._options import (
     parsed_mode,
     parsed_setting,
     state_file,
+    warn_about_rows,
     with_background,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_json, show_rows
@@ -53,15 +55,12 @@ from sottovoce.cli._reading import (
     DayFirstOption,
     DelimiterOption,
     MonthFirstOption,
-    keep_reading,
-    kept_reading,
-    say_if_not_english,
 )
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.assess._job import Assessment, Request
+    from sottovoce.assess._job import Assessment
     from sottovoce.corpus.read import Corpus, ReadOptions
     from sottovoce.topics.voice._learnt import LearntVoice
 
@@ -98,9 +97,7 @@ def assess(
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
-    mode: Annotated[
-        str | None, typer.Option(help="'corrected' (default), or 'paper'; a state has its own.")
-    ] = None,
+    mode: ModeOption = None,
     topic: Annotated[
         list[str] | None,
         typer.Option(
@@ -173,9 +170,11 @@ def assess(
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._background import measures_asked, model_folder, topics_asked  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._given_posts import not_english  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.state._parts import earlier_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read._kept_reading import keep_reading, kept_reading  # noqa: PLC0415 - fast --help
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
@@ -201,7 +200,11 @@ def assess(
     )
     has_others = bool(model or topics or merge or chosen.is_spark)
     request = Request(
-        measures=measures_asked(measure, state, has_others=has_others),
+        measures=measures_asked(
+            None if measure is None else [name.strip() for name in measure.split(",")],
+            state,
+            has_others=has_others,
+        ),
         setting=parsed_setting(k, m, mode or "corrected"),
         mode=parsed_mode(mode),
         catalogue=loaded_catalogue(topics),
@@ -226,8 +229,8 @@ def assess(
     files = AssessFiles(posts, out, state, tuple(merge or ()))
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         opened = None if posts is None else opened_posts(posts, told, encoding, state or out)
-        if posts is not None and opened is not None and _by_shipped_topics(request, state):
-            say_if_not_english(posts, opened[1])
+        if opened is not None and (warning := not_english(request, state, posts, opened[1])):
+            typer.echo(warning, err=True)
         request, learnt = with_background(request, opened and opened[0], state)
         assessment = Assessment(request, state, checkpoints=keeping)
         if posts is None and not merge and not assessment.users:
@@ -239,13 +242,13 @@ def assess(
         if asked is not None:
             asked.write(assessment, read)
         if opened is not None and (beside := state or out):
-            keep_reading(beside, opened[1], told)
+            _say_kept(keep_reading(beside, opened[1], told))
     _show(assessment, summary, _most_exposed(assessment, show_users), out, read, as_json)
 
 
-def _by_shipped_topics(request: "Request", state: Path | None) -> bool:
-    """Whether nobody brings topics; a state has its own."""
-    return request.catalogue is None and (state is None or not state.exists())
+def _say_kept(path: Path | None) -> None:
+    if path is not None:
+        typer.echo(f"kept which columns were read, for the next run: {path}", err=True)
 
 
 @dataclass(frozen=True)
@@ -267,11 +270,17 @@ def _folded(
     only_newer: bool,
 ) -> dict[str, object]:
     """Posts and other states into the state; what became of the posts' rows."""
+    from sottovoce.assess._given_posts import Saying, fold_posts  # noqa: PLC0415 - fast --help
+
     read: dict[str, object] = {}
+    say = partial(typer.echo, err=True)
+    saying = Saying(say, say, warn_about_rows)
     with progress("Scoring posts"):
-        if files.posts is not None and opened is not None:
+        if opened is not None:
             watch = None if asked is None else asked.watching(assessment)
-            read = fold_posts(assessment, files.posts, *opened, watch, only_newer=only_newer)
+            read = fold_posts(
+                assessment, files.posts, *opened, saying, watch=watch, only_newer=only_newer
+            )
         for part in files.merge:
             assessment.merge(part)
     return read

@@ -24,6 +24,7 @@ from sottovoce.cli._options import (
     loaded_models,
     opened_posts,
     parsed_bucket,
+    parsed_mode,
     parsed_setting,
     warn_about_rows,
     with_background,
@@ -61,14 +62,17 @@ def explain(
     topic: Annotated[str, typer.Option(help="For which topic, one at a time.")],
     measure: Annotated[
         str | None,
-        typer.Option(help="By which measure: lda-dt, bow-t, ent, ...; default: bow-t."),
+        typer.Option(
+            help="By which measure: lda-dt, bow-t, ent, ...; default: the only one by which the "
+            "state was last ranked, else bow-t."
+        ),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
-    mode: ModeOption = "corrected",
+    mode: ModeOption = None,
     without: Annotated[
         list[int] | None,
         typer.Option(help="Their rank without this post of theirs, by its number."),
@@ -104,10 +108,10 @@ def explain(
     from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
-    setting = parsed_setting(k, m, mode)
     request = Request(
         measures=(measure_explained(measure, state),),
-        setting=setting,
+        setting=parsed_setting(k, m, mode or "corrected"),
+        mode=parsed_mode(mode),
         catalogue=loaded_catalogue(topics),
         spaces=loaded_models(model),
         topics=(topic,),
@@ -133,7 +137,7 @@ def explain(
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     (topic,) = _one_topic(assessment, topic)
-    question = Question(user, topic, assessment.measures[measure], setting)
+    question = Question(user, topic, assessment.measures[measure], assessment.setting)
     with progress("Scoring posts"):
         for path, each in zip(posts, opened, strict=True):
             _pass(assessment, users_posts, path, each)
@@ -146,7 +150,7 @@ def explain(
         most=most,
     )
     asked = {"measure": measure, "topic": topic}
-    scores = question.measure.score(assessment.state, topic, setting)
+    scores = question.measure.score(assessment.state, topic, assessment.setting)
     alike = int((scores == found.position.score).sum())
     levels = _levels(assessment, users_posts, topic)
     _show(found, asked, users_posts, levels, alike, show_text, as_json)
