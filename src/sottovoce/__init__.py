@@ -27,6 +27,7 @@ __all__ = [
     "release",
     "release_counts",
     "simulate",
+    "statement",
     "topics",
     "train",
 ]
@@ -34,6 +35,7 @@ __all__ = [
 if TYPE_CHECKING:
     from sottovoce import assess, corpus, learn, loop, privacy, release, topics
     from sottovoce._version import __version__
+    from sottovoce.advisor._statements import statement
     from sottovoce.assess import assess_posts
     from sottovoce.assess.disclosure import disclosures
     from sottovoce.corpus.simulate import simulate
@@ -57,6 +59,7 @@ else:
             "release": "sottovoce.release",
             "release_counts": "sottovoce.release",
             "simulate": "sottovoce.corpus.simulate",
+            "statement": "sottovoce.advisor._statements",
             "topics": "sottovoce.topics",
             "train": "sottovoce.learn",
         },

@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
-from sottovoce._files import FilePath, check_folder, refuse_overlap
-from sottovoce.assess._alerts import Alerts, alerts_file, check_alerts
+from sottovoce._files import FilePath, refuse_overlap
+from sottovoce.assess._alerts import Alerts, check_alerts
 from sottovoce.assess._background import (
     measure_explained,
     measures_asked,
@@ -17,17 +17,16 @@ from sottovoce.assess._background import (
     topics_asked,
     with_background,
 )
-from sottovoce.assess._checkpoints import EVERY_S, CheckpointOptions, alone_with
+from sottovoce.assess._checkpoints import EVERY_S, alone_with, checkpoint_of
 from sottovoce.assess._explain.explain import Question, explain
 from sottovoce.assess._explain.explanation import Explanation, UserPosts
-from sottovoce.assess._given_posts import Saying, fold_posts, not_english
+from sottovoce.assess._given_posts import Saying, files_beside, fold_posts, not_english
 from sottovoce.assess._job import Assessment, Request
 from sottovoce.assess._ranking import Ranking, ranking_of
 from sottovoce.assess._setting import Bucket, Setting
-from sottovoce.assess.state._parts import earlier_folder
 from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read._corpus import Corpus, Source, Sources, open_posts
-from sottovoce.corpus.read._kept_reading import keep_reading, kept_reading, warned_reading
+from sottovoce.corpus.read._kept_reading import keep_reading, warned_reading
 from sottovoce.corpus.read._tally import ReadOptions, Tallied, named_columns
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
@@ -86,7 +85,7 @@ class _RankedPosts:
         held.column(topic)
         named = measure_explained(measure, self.state_file, tuple(ranked))
         if named not in ranked:
-            raise ParameterError(f"measure must be one of {', '.join(ranked)}, got {named!r}.")
+            raise ParameterError(f"measure must be one of {', '.join(ranked)}, got {measure!r}.")
         for opened in [self.posts] if posts is None else map(self._opened, _each(posts)):
             for _ in own_posts.passing(opened or ()):
                 pass
@@ -192,7 +191,9 @@ def assess_posts(
     told = named_columns(reading, user=user, time=time, text=text)
     state_file, folder, ranks_file = _path(state), _path(checkpoint), _path(out)
     parts = [Path(part) for part in merge]
-    _refuse_overlap(ranks_file, state_file, (posts, topics, *parts, *_several(model)))
+    given = [posts, topics, *parts, *_several(model)]
+    inputs = [Path(each) for each in given if isinstance(each, str | PathLike)]
+    refuse_overlap((ranks_file, state_file), (*inputs, *files_beside(state_file, ranks_file)))
     if only_newer and state_file is None:
         raise ParameterError("only_newer needs a state, which knows the newest post.")
     has_others = bool(model or topics or parts)
@@ -208,7 +209,7 @@ def assess_posts(
         posts=keep_posts,
         clean=clean,
     )
-    checkpoints = _checkpoints(folder, checkpoint_every, resume=resume)
+    checkpoints = checkpoint_of(folder, checkpoint_every, resume)
     beside = state_file or ranks_file
     with alone_with(state_file, folder):
         options, opened = told, None
@@ -242,23 +243,6 @@ def _warn_of_rows(posts: Tallied) -> None:
 
 # What a command tells by the way, a call keeps to itself.
 _SAYING = Saying(partial(warnings.warn, stacklevel=4), lambda _: None, _warn_of_rows)
-
-
-def _refuse_overlap(out: Path | None, state: Path | None, given: Iterable[object]) -> None:
-    beside = [kept_reading(each) for each in (state, out) if each is not None]
-    if state is not None:
-        beside += [alerts_file(state), earlier_folder(state), model_folder(state)]
-    inputs = [Path(each) for each in given if isinstance(each, str | PathLike)]
-    refuse_overlap((out, state), (*inputs, *beside))
-
-
-def _checkpoints(folder: Path | None, every_s: float, *, resume: bool) -> CheckpointOptions | None:
-    if folder is None:
-        if resume:
-            raise ParameterError("resume needs a checkpoint, the folder to go on from.")
-        return None
-    check_folder(folder)
-    return CheckpointOptions(folder, resume, every_s)
 
 
 def catalogue_of(topics: Topics) -> Catalogue:

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from sottovoce.assess._alerts import alerts_file
+from sottovoce.assess._background import model_folder
 from sottovoce.assess._community_facts import CommunityWatch
 from sottovoce.assess._job import Assessment, Request
+from sottovoce.assess.state._parts import earlier_folder
 from sottovoce.corpus._everyday import NOT_ENGLISH, seems_english
 from sottovoce.corpus.read._corpus import Corpus
+from sottovoce.corpus.read._kept_reading import kept_reading
 from sottovoce.corpus.read._sample import sample_source
 from sottovoce.corpus.read._tally import ReadOptions, Tallied
 from sottovoce.errors import InputError
@@ -23,6 +27,14 @@ class Saying:
     warn: Say
     tell: Say
     rows: Callable[[Tallied], None]
+
+
+def files_beside(state: Path | None, out: Path | None) -> list[Path]:
+    """What is kept beside a state and ranks, and must not be lost."""
+    kept = [kept_reading(each) for each in (state, out) if each is not None]
+    if state is not None:
+        kept += [alerts_file(state), earlier_folder(state), model_folder(state)]
+    return kept
 
 
 def not_english(request: Request, state: Path | None, posts: object, reading: ReadOptions) -> str:

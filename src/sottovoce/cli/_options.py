@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from sottovoce.cli._output import progress
-from sottovoce.cli._reading import dates_told, delimiter_told, plain_encoding, reading_of
-from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.corpus.read._tally import DateOrder, Skip, Tallied, Tally
+from sottovoce.cli._reading import reading_of
+from sottovoce.corpus.read._tally import Skip, Tallied, Tally
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -23,81 +22,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sottovoce.assess._checkpoints import CheckpointOptions
     from sottovoce.assess._job import Request
     from sottovoce.assess._setting import Bucket, Setting
-    from sottovoce.corpus.read import Corpus
+    from sottovoce.corpus.read import Corpus, ReadOptions
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.topics._space import Mode, Space
     from sottovoce.topics.voice._learnt import LearntVoice
-
-
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", help=f"{', '.join(Format)}; default: from the file's name."),
-]
-FieldsOption = Annotated[
-    str | None,
-    typer.Option("--fields", help="Our names for the file's columns: user=author,text=body."),
-]
-HeaderOption = Annotated[
-    str | None,
-    typer.Option("--header", help="Names of the columns of a file without a header: label,text."),
-]
-TimezoneOption = Annotated[
-    str, typer.Option("--timezone", help="Zone of times that carry none, such as Europe/Rome.")
-]
-LineLimitOption = Annotated[
-    int, typer.Option("--max-line-bytes", help="The longest line, or single text, that is read.")
-]
-EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.")]
-
-
-def read_options(
-    file_format: str | None,
-    fields: str | None,
-    header: str | None,
-    timezone: str,
-    encoding: str,
-    max_line_bytes: int,
-    **more: str | None,
-) -> ReadOptions:
-    """Turn the options of a command line into those of a reader."""
-    return ReadOptions(
-        format=cast("Format | None", file_format),
-        columns=_column_map(fields),
-        header=True if header is None else tuple(header.split(",")),
-        timezone=timezone,
-        encoding=encoding,
-        max_line_bytes=max_line_bytes,
-        delimiter=more.get("delimiter"),
-        dates=cast("DateOrder", more.get("dates") or "iso"),
-    )
-
-
-def export_options(
-    file_format: str | None,
-    fields: str | None,
-    header: str | None,
-    timezone: str,
-    encoding: str,
-    max_line_bytes: int,
-    delimiter: str | None,
-    *,
-    day_first: bool = False,
-    month_first: bool = False,
-) -> ReadOptions:
-    """The same for a command that guesses what it is not told of somebody's export."""
-    return read_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        plain_encoding(encoding),
-        max_line_bytes,
-        delimiter=delimiter_told(delimiter),
-        dates=dates_told(day_first, month_first),
-    )
 
 
 def check_precision(*given: int) -> None:
@@ -139,15 +69,6 @@ _MENDED_BY = {
     Skip.TEXT: " Is another column the text?",
     Skip.FIELDS: " Is something else than it seems between its values?",
 }
-
-
-def _column_map(fields: str | None) -> dict[str, str | int]:
-    pairs = [pair.partition("=") for pair in fields.split(",")] if fields else []
-    if not all(name and sign and file_name for name, sign, file_name in pairs):
-        raise ParameterError("--fields must look like user=author,text=body.")
-    return {
-        name: int(file_name) if file_name.isdecimal() else file_name for name, _, file_name in pairs
-    }
 
 
 ModelOption = Annotated[
@@ -245,19 +166,6 @@ CheckpointEveryOption = Annotated[
     float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
 ]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
-
-
-def checkpoint_of(folder: Path | None, every_s: float, resume: bool) -> "CheckpointOptions | None":
-    """The options --checkpoint, --checkpoint-every and --resume."""
-    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._checkpoints import CheckpointOptions  # noqa: PLC0415 - keeps --help fast
-
-    if folder is None:
-        if resume:
-            raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
-        return None
-    check_folder(folder)
-    return CheckpointOptions(folder, resume, every_s)
 
 
 def state_file(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.cli import _reading as formats
 from sottovoce.cli._community_report import CommunityReport, PeopleOption, ReportOption
 from sottovoce.cli._engines import (
     Address,
@@ -23,19 +24,12 @@ from sottovoce.cli._options import (
     BucketOption,
     CheckpointEveryOption,
     CheckpointOption,
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
     KOption,
-    LineLimitOption,
     ModelOption,
     ModeOption,
     MOption,
     ResumeOption,
-    TimezoneOption,
     TopicsOption,
-    checkpoint_of,
-    export_options,
     loaded_catalogue,
     loaded_models,
     mentioning_resume,
@@ -48,15 +42,6 @@ from sottovoce.cli._options import (
     with_background,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_json, show_rows
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    CleanOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-)
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -135,18 +120,18 @@ def assess(
     show_users: Annotated[
         int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
     ] = 0,
-    clean: CleanOption = None,
+    clean: formats.CleanOption = None,
     report: ReportOption = None,
     people: PeopleOption = False,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,
@@ -167,14 +152,12 @@ def assess(
     --state community.state --out ranks.parquet
     """
     from sottovoce._files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._background import measures_asked, model_folder, topics_asked  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._given_posts import not_english  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._background import measures_asked, topics_asked  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._checkpoints import alone_with, checkpoint_of  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._given_posts import files_beside, not_english  # noqa: PLC0415 - fast --help
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.state._parts import earlier_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read._kept_reading import keep_reading, kept_reading  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.read._kept_reading import keep_reading  # noqa: PLC0415 - fast --help
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
@@ -182,21 +165,11 @@ def assess(
     if only_newer and state is None:
         raise ParameterError("--only-newer needs --state or --update, which know the newest post.")
     keeping = checkpoint_of(checkpoint, checkpoint_every, resume)
-    keeps = [kept_reading(each) for each in (state, out) if each is not None]
-    if state is not None:
-        keeps += [alerts_file(state), earlier_folder(state), model_folder(state)]
+    keeps = files_beside(state, out)
     asked = CommunityReport.asked(report, people=people)
     refuse_overlap((out, state, report), (posts, topics, *keeps, *(merge or ()), *(model or ())))
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )
     has_others = bool(model or topics or merge or chosen.is_spark)
     request = Request(

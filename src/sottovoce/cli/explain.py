@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.cli import _reading as formats
 from sottovoce.cli._options import (
     BucketOption,
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
     KOption,
-    LineLimitOption,
     ModelOption,
     ModeOption,
     MOption,
-    TimezoneOption,
     TopicsOption,
-    export_options,
     loaded_catalogue,
     loaded_models,
     opened_posts,
@@ -30,15 +25,6 @@ from sottovoce.cli._options import (
     with_background,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    CleanOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-)
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 MOST_NAMED = 20
@@ -83,16 +69,16 @@ def explain(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many posts and words to show.")] = 10,
     show_text: Annotated[bool, typer.Option("--show-text", help="Print their posts too.")] = False,
-    clean: CleanOption = None,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    clean: formats.CleanOption = None,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     as_json: AsJson = False,
 ) -> None:
     """Explain one user's rank: the posts and words behind it, and the rank without some.
@@ -118,16 +104,8 @@ def explain(
         bucket=parsed_bucket(bucket),
         clean=clean,
     )
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )
     opened = [opened_posts(path, told, encoding, state)[0] for path in posts]
     all_posts = _AllPosts(opened)
