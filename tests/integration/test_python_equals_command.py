@@ -188,7 +188,7 @@ def statement(folder: Path) -> None:
     for source in ("released", folder / "rules.json"):
         out = folder / "statement.md"
         by_command = command("statement", source, "--out", out)
-        made = sv.statement(source)
+        made = sv.make_statement(source)
         assert out.read_text(encoding="utf-8") == made.markdown()
         assert by_command == plain({**made.facts(), "file": str(out)})
 

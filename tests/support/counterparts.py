@@ -59,7 +59,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "audit": by(
         "release.Release.audit", "release._audit.audit_sampler", "release._audit.audit_control"
     ),
-    "statement": by("statement"),
+    "statement": by("make_statement"),
     "rank-server": "a server",
     "rank-edges": by("advisor.rank.fitted_buckets"),
     "bench": RESEARCH,

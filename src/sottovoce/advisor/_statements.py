@@ -15,7 +15,7 @@ from sottovoce.report._statement import PrivacyStatement
 _MOST_BYTES = 1 << 20
 
 
-def statement(source: str | PathLike[str]) -> PrivacyStatement:
+def make_statement(source: str | PathLike[str]) -> PrivacyStatement:
     """A privacy statement: what a release, count or rank server promises, and what not.
 
     What ``sottovoce statement`` does: it answers the questions of NIST SP 800-226 from the card
@@ -27,7 +27,7 @@ def statement(source: str | PathLike[str]) -> PrivacyStatement:
     ...         ["my debt", "a loan"], words=["debt", "loan"], epsilon=2, precision=2,
     ...         ledger=f"{folder}/my.ledger", out=f"{folder}/released",
     ...     )
-    ...     told = sv.statement(f"{folder}/released")
+    ...     told = sv.make_statement(f"{folder}/released")
     >>> told.markdown().splitlines()[0][:19]
     '# Privacy statement'
 

@@ -20,7 +20,7 @@ from sottovoce.assess._background import (
 from sottovoce.assess._checkpoints import EVERY_S, alone_with, checkpoint_of
 from sottovoce.assess._explain.explain import Question, explain
 from sottovoce.assess._explain.explanation import Explanation, UserPosts
-from sottovoce.assess._given_posts import Saying, files_beside, fold_posts, not_english
+from sottovoce.assess._given_posts import Notices, files_beside, fold_posts, language_warning
 from sottovoce.assess._job import Assessment, Request
 from sottovoce.assess._ranking import Ranking, ranking_of
 from sottovoce.assess._setting import Bucket, Setting
@@ -216,12 +216,12 @@ def assess_posts(
         if posts is not None:
             options = warned_reading(posts, POSTS, told, beside=beside)
             opened = open_posts(posts, options=options)
-            if warning := not_english(request, state_file, posts, options):
+            if warning := language_warning(request, state_file, posts, options):
                 warnings.warn(warning, stacklevel=2)
-        request, learnt = with_background(request, opened, state_file, _SAYING.warn)
+        request, learnt = with_background(request, opened, state_file, _NOTICES.warn)
         assessment = Assessment(request, state_file, checkpoints=checkpoints)
         if opened is not None:
-            fold_posts(assessment, posts, opened, options, _SAYING, only_newer=only_newer)
+            fold_posts(assessment, posts, opened, options, _NOTICES, only_newer=only_newer)
         for part in parts:
             assessment.merge(part)
         if not assessment.users:
@@ -242,7 +242,7 @@ def _warn_of_rows(posts: Tallied) -> None:
 
 
 # What a command tells by the way, a call keeps to itself.
-_SAYING = Saying(partial(warnings.warn, stacklevel=4), lambda _: None, _warn_of_rows)
+_NOTICES = Notices(partial(warnings.warn, stacklevel=4), lambda _: None, _warn_of_rows)
 
 
 def catalogue_of(topics: Topics) -> Catalogue:

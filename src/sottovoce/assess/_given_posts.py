@@ -21,7 +21,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Saying:
+class Notices:
     """How somebody hears what they should not overlook, what they may know, and of rows."""
 
     warn: Say
@@ -37,7 +37,9 @@ def files_beside(state: Path | None, out: Path | None) -> list[Path]:
     return kept
 
 
-def not_english(request: Request, state: Path | None, posts: object, reading: ReadOptions) -> str:
+def language_warning(
+    request: Request, state: Path | None, posts: object, reading: ReadOptions
+) -> str:
     """What to say where posts are not in the language of the shipped topics; else empty."""
     if request.catalogue is not None or (state is not None and state.exists()):
         return ""
@@ -56,7 +58,7 @@ def fold_posts(
     posts: object,
     opened: Corpus,
     reading: ReadOptions,
-    saying: Saying,
+    notices: Notices,
     *,
     watch: CommunityWatch | None = None,
     only_newer: bool = False,
@@ -74,16 +76,16 @@ def fold_posts(
         )
     wanted = times.later(opened) if only_newer else opened
     if not assessment.fold(file, watch.passing(wanted) if watch else wanted, reading):
-        saying.warn("these posts are in the state already: nothing was added")
+        notices.warn("these posts are in the state already: nothing was added")
         return {"rows": 0, "skipped": {}, "not_newer": 0, "cleaned": None}
-    saying.rows(opened)
+    notices.rows(opened)
     if only_newer and times.not_newer:
-        saying.tell(f"left out {times.not_newer:,} posts that are not newer")
+        notices.tell(f"left out {times.not_newer:,} posts that are not newer")
     elif warning := times.warning(held):
-        saying.warn(warning)
+        notices.warn(warning)
     cleaned = assessment.scoring.cleaned
     if cleaned is not None and (told := cleaned.in_words()):
-        saying.tell(told)
+        notices.tell(told)
     if cleaned is not None and cleaned.nobodys and not assessment.users:
         raise InputError(
             "no post is left: every author stands for nobody. Is another column the user? "

@@ -154,7 +154,7 @@ def assess(
     from sottovoce._files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._background import measures_asked, topics_asked  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._checkpoints import alone_with, checkpoint_of  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._given_posts import files_beside, not_english  # noqa: PLC0415 - fast --help
+    from sottovoce.assess._given_posts import files_beside, language_warning  # noqa: PLC0415 - fast --help
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read._kept_reading import keep_reading  # noqa: PLC0415 - fast --help
@@ -202,7 +202,7 @@ def assess(
     files = AssessFiles(posts, out, state, tuple(merge or ()))
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         opened = None if posts is None else opened_posts(posts, told, encoding, state or out)
-        if opened is not None and (warning := not_english(request, state, posts, opened[1])):
+        if opened is not None and (warning := language_warning(request, state, posts, opened[1])):
             typer.echo(warning, err=True)
         request, learnt = with_background(request, opened and opened[0], state)
         assessment = Assessment(request, state, checkpoints=keeping)
@@ -243,16 +243,16 @@ def _folded(
     only_newer: bool,
 ) -> dict[str, object]:
     """Posts and other states into the state; what became of the posts' rows."""
-    from sottovoce.assess._given_posts import Saying, fold_posts  # noqa: PLC0415 - fast --help
+    from sottovoce.assess._given_posts import Notices, fold_posts  # noqa: PLC0415 - fast --help
 
     read: dict[str, object] = {}
     say = partial(typer.echo, err=True)
-    saying = Saying(say, say, warn_about_rows)
+    notices = Notices(say, say, warn_about_rows)
     with progress("Scoring posts"):
         if opened is not None:
             watch = None if asked is None else asked.watching(assessment)
             read = fold_posts(
-                assessment, files.posts, *opened, saying, watch=watch, only_newer=only_newer
+                assessment, files.posts, *opened, notices, watch=watch, only_newer=only_newer
             )
         for part in files.merge:
             assessment.merge(part)

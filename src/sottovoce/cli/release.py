@@ -229,7 +229,7 @@ def release(
             remote.check(job.plan)
         for warning in job.plan.warnings():
             _warn(warning)
-        warn = partial(_warn, "" if chosen.is_spark else inputs.warning_of_person())
+        warn = partial(_warn, "" if chosen.is_spark else inputs.person_warning())
         if dry_run:
             quoted = quote(job, place, allowed, folder)
             warn(uncounted(place, quoted))

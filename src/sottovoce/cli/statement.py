@@ -26,9 +26,9 @@ def statement(
     Example: sottovoce statement released --out statement.md
     """
     with needs_extra("all"):
-        from sottovoce.advisor._statements import statement as stated  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor._statements import make_statement  # noqa: PLC0415 - fast --help
 
-        made = stated(source)
+        made = make_statement(source)
     if out is not None:
         from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast
 

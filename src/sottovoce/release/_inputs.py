@@ -148,7 +148,7 @@ class ReleaseInputs:
         grouping = replace(self.grouping, by=by)
         return replace(self, reading=reading.named(label=by), grouping=grouping)
 
-    def warning_of_person(self) -> str:
+    def person_warning(self) -> str:
         """What to say where a column tells whose each document is and no user is bounded."""
         if self.grouping is not None or self.user_documents is not None:
             return ""

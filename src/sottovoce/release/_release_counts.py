@@ -339,7 +339,7 @@ def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
         rows = opened.tally.rows_read
         warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=3)
     job = wanted.job(documents, declared, label)
-    for warning in filter(None, (*job.plan.warnings(), inputs.warning_of_person())):
+    for warning in filter(None, (*job.plan.warnings(), inputs.person_warning())):
         warnings.warn(warning, stacklevel=3)
     return job
 

@@ -234,10 +234,10 @@ def test_a_state_of_several_files_is_explained_with_all_of_them(
     files = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
     for number, part in enumerate((posts.slice(0, 200), posts.slice(200))):
         pq.write_table(part, files[number])
-    sv.assess_posts(files[0], measures="bow-dt", mode=mode, state=state)
+    sv.assess_posts(files[0], measures="bow-d", mode=mode, state=state)
     ranking = sv.assess_posts(files[1], state=state)
     user, topic = ranking.table["user"][0].as_py(), ranking.table["topic"][0].as_py()
-    asked = [*files, "--user", user, "--topic", topic, "--measure", "bow-dt", "--state", state]
+    asked = [*files, "--user", user, "--topic", topic, "--measure", "bow-d", "--state", state]
     by_command = explained_by_command(*asked)
     assert as_the_command_says(ranking.explain(user, topic, posts=files)) == by_command
     kept = sv.assess_posts(None, state=state)

@@ -2,6 +2,7 @@
 
 from inspect import Parameter
 
+import msgspec
 import pytest
 from support.counterparts import (
     COUNTERPARTS,
@@ -11,6 +12,8 @@ from support.counterparts import (
     parameters_of,
     usual,
 )
+
+from sottovoce.federation._config import CountSettings, TrainingSettings
 
 PAIRS = {name: each for name, each in COUNTERPARTS.items() if isinstance(each, Counterpart)}
 
@@ -33,3 +36,21 @@ def test_a_default_is_the_same_on_the_command_line_and_in_python(name: str) -> N
             if usual(parameter.default) != usual(default):
                 different[option] = (python, default, parameter.default)
     assert different.keys() == set(pair.differs), different
+
+
+@pytest.mark.parametrize(
+    ("settings", "python"),
+    [(TrainingSettings, "sottovoce.train"), (CountSettings, "sottovoce.count_together")],
+)
+def test_a_federation_proposes_what_a_call_in_python_takes(
+    settings: type[msgspec.Struct], python: str
+) -> None:
+    """Where party.toml says nothing; the fields of recipes are compared with their own."""
+    parameters = parameters_of(python)
+    compared = {
+        name: (default, parameters[name].default)
+        for name, default in msgspec.structs.asdict(settings()).items()
+        if name in parameters and parameters[name].default is not Parameter.empty
+    }
+    assert len(compared) >= 3
+    assert all(usual(here) == usual(there) for here, there in compared.values()), compared
