@@ -150,7 +150,7 @@ def parameters_of(name: str) -> dict[str, Parameter]:
 
 def found(name: str) -> Any:  # noqa: ANN401 - whatever has the name
     """What a dotted name stands for."""
-    module, parts = name, []
+    module, parts = name, list[str]()
     while True:
         try:
             here: Any = import_module(module)

@@ -24,6 +24,7 @@ from sottovoce.topics import (
     train_lda,
     train_voice,
 )
+from sottovoce.topics._space import Mode
 
 USER = "u07"
 TOPIC = "pregnancy"
@@ -227,7 +228,7 @@ def test_a_ranking_is_explained_by_the_measure_that_the_command_takes(
 
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 def test_a_state_of_several_files_is_explained_with_all_of_them(
-    mode: str, world: Path, tmp_path: Path
+    mode: Mode, world: Path, tmp_path: Path
 ) -> None:
     posts = pq.read_table(world / "posts.parquet")
     state = tmp_path / "my.state"
