@@ -258,7 +258,8 @@ def release_counts(
             each document.
         ids: "public": publish what the groups are called; None: rows are only numbered.
         ledger: the privacy ledger's file; None: the one for all that you release (`user_ledger`).
-        budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
+        budget: the epsilon, at the same N, that these documents may ever spend; None: this one. A
+            first release fixes it.
         out: folder for the release; None: the ledger alone keeps it, for the same call with one.
         compress: none, random, frequency, embedding-cluster or embedding-disperse.
         columns: K, the columns to release, with a compression.
@@ -325,11 +326,17 @@ def _made(
     dry_run: bool,
 ) -> Release | ReleaseQuote:
     if dry_run:
-        return quote(job, place, budget, folder)
+        quoted = quote(job, place, budget, folder)
+        _warn(uncounted(place, quoted))
+        return quoted
     done = carry_out(job, place, budget, folder)
-    for warning in filter(None, (done.uncounted, done.others_in_folder)):
-        warnings.warn(warning, stacklevel=3)
+    _warn(done.uncounted, done.others_in_folder)
     return load_release(folder)
+
+
+def _warn(*of: str) -> None:
+    for each in filter(None, of):
+        warnings.warn(each, stacklevel=4)
 
 
 def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
@@ -339,8 +346,7 @@ def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
         rows = opened.tally.rows_read
         warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=3)
     job = wanted.job(documents, declared, label)
-    for warning in filter(None, (*job.plan.warnings(), inputs.person_warning())):
-        warnings.warn(warning, stacklevel=3)
+    _warn(*job.plan.warnings(), inputs.person_warning())
     return job
 
 

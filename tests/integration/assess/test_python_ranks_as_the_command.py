@@ -255,3 +255,22 @@ def test_two_rankings_of_one_state_agree_on_who_is_first(world: Path, tmp_path: 
     assert np.array_equal(made.table["rank"], kept.table["rank"])
     assert made.table.equals(kept.table)
     assert isinstance(made.table, pa.Table)
+
+
+def test_an_export_that_repeats_posts_is_noticed_and_left_out_alike(
+    world: Path, tmp_path: Path
+) -> None:
+    posts = pq.read_table(world / "posts.parquet").sort_by("time")
+    early = tmp_path / "early.parquet"
+    pq.write_table(posts.slice(0, 100), early)
+    for name in ("command", "python", "twice"):
+        sv.assess_posts(early, state=tmp_path / name)
+    out = ["--only-newer", "--out", tmp_path / "by-command.parquet"]
+    command("assess", world / "posts.parquet", "--state", tmp_path / "command", *out)
+    later = sv.assess_posts(world / "posts.parquet", state=tmp_path / "python", only_newer=True)
+    by_command = pq.read_table(tmp_path / "by-command.parquet").to_pylist()
+    assert later.table.to_pylist() == by_command
+    with pytest.warns(UserWarning, match="POSTS ARE NO LATER THAN THE NEWEST"):
+        sv.assess_posts(world / "posts.parquet", state=tmp_path / "twice")
+    with pytest.raises(ParameterError, match="only_newer needs a state"):
+        sv.assess_posts(posts, only_newer=True)
