@@ -23,6 +23,7 @@ __all__ = [
     "learn",
     "load_release",
     "loop",
+    "make_statement",
     "privacy",
     "release",
     "release_counts",
@@ -34,6 +35,7 @@ __all__ = [
 if TYPE_CHECKING:
     from sottovoce import assess, corpus, learn, loop, privacy, release, topics
     from sottovoce._version import __version__
+    from sottovoce.advisor._statements import make_statement
     from sottovoce.assess import assess_posts
     from sottovoce.assess.disclosure import disclosures
     from sottovoce.corpus.simulate import simulate
@@ -53,6 +55,7 @@ else:
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",
+            "make_statement": "sottovoce.advisor._statements",
             "privacy": "sottovoce.privacy",
             "release": "sottovoce.release",
             "release_counts": "sottovoce.release",

@@ -52,9 +52,9 @@ def passed(corpus: Corpus) -> None:
 
 def rules(path: Path) -> None:
     """The rules of a rank server."""
-    from sottovoce.cli.statement import _rules  # noqa: PLC0415 - few need it
+    from sottovoce.advisor._statements import read_rules  # noqa: PLC0415 - few need it
 
-    _rules(path)
+    read_rules(path)
 
 
 def every_row(path: Path) -> None:

@@ -3,23 +3,31 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
-from sottovoce._files import FilePath, check_folder, refuse_overlap
-from sottovoce.assess._alerts import Alerts, alerts_file, check_alerts
-from sottovoce.assess._checkpoints import EVERY_S, CheckpointOptions, alone_with
+from sottovoce._files import FilePath, refuse_overlap
+from sottovoce.assess._alerts import Alerts, check_alerts
+from sottovoce.assess._background import (
+    measure_explained,
+    measures_asked,
+    model_folder,
+    topics_asked,
+    with_background,
+)
+from sottovoce.assess._checkpoints import EVERY_S, alone_with, checkpoint_of
 from sottovoce.assess._explain.explain import Question, explain
 from sottovoce.assess._explain.explanation import Explanation, UserPosts
+from sottovoce.assess._given_posts import Notices, files_beside, fold_posts, language_warning
 from sottovoce.assess._job import Assessment, Request
 from sottovoce.assess._ranking import Ranking, ranking_of
 from sottovoce.assess._setting import Bucket, Setting
-from sottovoce.assess.state._parts import earlier_folder
 from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus.read._corpus import Corpus, Source, open_posts
-from sottovoce.corpus.read._guessed import guessed_source
-from sottovoce.corpus.read._tally import ReadOptions, named_columns
+from sottovoce.corpus.read._corpus import Corpus, Source, Sources, open_posts
+from sottovoce.corpus.read._kept_reading import keep_reading, warned_reading
+from sottovoce.corpus.read._tally import ReadOptions, Tallied, named_columns
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._load import load_model
@@ -55,22 +63,38 @@ class _RankedPosts:
     posts: Corpus | None
     state_file: Path | None
     topics: tuple[str, ...] | None
+    told: ReadOptions
 
     def explain(
-        self, user: str, topic: str, measure: str, *, without: Sequence[int], most: int
+        self,
+        user: str,
+        topic: str,
+        measure: str | None,
+        *,
+        posts: Sources | None,
+        without: Sequence[int],
+        most: int,
     ) -> Explanation:
-        if self.posts is None:
+        if self.posts is None and posts is None:
             raise ParameterError(
-                "a ranking of a state alone does not know the posts; give assess_posts those it "
-                "was made from."
+                "a ranking of a state alone does not know the posts; give the posts that it was "
+                "made from: posts=."
             )
         held, own_posts = self.assessment.state, UserPosts(user)
+        ranked, scoring = self.assessment.measures, self.assessment.scoring
         held.column(topic)
-        for _ in own_posts.passing(self.posts):
-            pass
-        asked = Question(user, topic, self.assessment.measures[measure], self.assessment.setting)
-        scoring = self.assessment.scoring
+        named = measure_explained(measure, self.state_file, tuple(ranked))
+        if named not in ranked:
+            raise ParameterError(f"measure must be one of {', '.join(ranked)}, got {measure!r}.")
+        for opened in [self.posts] if posts is None else map(self._opened, _each(posts)):
+            for _ in own_posts.passing(opened or ()):
+                pass
+        asked = Question(user, topic, ranked[named], self.assessment.setting)
         return explain(held, scoring, own_posts, asked, without=tuple(without), most=most)
+
+    def _opened(self, posts: Source) -> Corpus:
+        reading = warned_reading(posts, POSTS, self.told, beside=self.state_file, stacklevel=6)
+        return open_posts(posts, options=reading)
 
     def alerts(self, *, bands: Sequence[int], hysteresis: float, out: FilePath | None) -> Alerts:
         if self.state_file is None:
@@ -97,13 +121,14 @@ def assess_posts(
     user: str | int = "user",
     time: str | int = "time",
     text: str | int = "text",
-    measures: str | Sequence[str] = "all",
+    measures: str | Sequence[str] | None = None,
     topic: str | Sequence[str] | None = None,
     k: float = 0.3,
     m: int = 3,
     bucket: str | None = None,
     mode: Mode | None = None,
     state: FilePath | None = None,
+    only_newer: bool = False,
     merge: Sequence[FilePath] = (),
     keep_buckets: int | None = None,
     keep_posts: bool | None = None,
@@ -142,13 +167,16 @@ def assess_posts(
         time: the column of the time.
         text: the column of the text.
         measures: names such as "voice-t,ent", or a list; "recommended"; "paper" or "all": the
-            paper's that the models allow.
-        topic: the topic or topics to rank by; None: the sensitive ones.
+            paper's that the models allow. None: as the state was last ranked, else "bow-t", and
+            "all" with a ``model``, ``topics`` or ``merge``.
+        topic: the topic or topics to rank by; None: as the state was last ranked, else the
+            sensitive ones.
         k: the share of a domain that a broad interest covers.
         m: the number of time buckets that a lasting interest covers.
         bucket: days, weeks or months: "1d", "1w" (the default), "1mo".
         mode: "corrected" (the default), or "paper"; a state has its own.
         state: file that keeps what is needed to add posts later; what it holds is ranked too.
+        only_newer: add only posts later than the newest that the state has counted.
         merge: files with the state of other parts of the posts, to fold in.
         keep_buckets: the largest m that a new state allows.
         keep_posts: keep each post's scores in a new state, so that single posts can be deleted.
@@ -160,69 +188,61 @@ def assess_posts(
         out: file for the ranks, readable by you only: .csv, .jsonl, or else Parquet.
         reading: how a file is read: format, header, time zone, encoding.
     """
-    options = named_columns(reading, user=user, time=time, text=text)
+    told = named_columns(reading, user=user, time=time, text=text)
     state_file, folder, ranks_file = _path(state), _path(checkpoint), _path(out)
     parts = [Path(part) for part in merge]
-    _refuse_overlap(ranks_file, state_file, (posts, topics, *parts, *_several(model)))
+    given = [posts, topics, *parts, *_several(model)]
+    inputs = [Path(each) for each in given if isinstance(each, str | PathLike)]
+    refuse_overlap((ranks_file, state_file), (*inputs, *files_beside(state_file, ranks_file)))
+    if only_newer and state_file is None:
+        raise ParameterError("only_newer needs a state, which knows the newest post.")
+    has_others = bool(model or topics or parts)
     request = Request(
-        measures=_names(measures) or ("all",),
+        measures=measures_asked(_names(measures), state_file, has_others=has_others),
         setting=Setting(k, m, mode or "corrected"),
         mode=mode,
         catalogue=None if topics is None else catalogue_of(topics),
         spaces=models_of(model),
-        topics=_names(topic),
+        topics=topics_asked(_names(topic), state_file),
         bucket=None if bucket is None else Bucket.parse(bucket),
         kept=keep_buckets,
         posts=keep_posts,
         clean=clean,
     )
-    checkpoints = _checkpoints(folder, checkpoint_every, resume=resume)
+    checkpoints = checkpoint_of(folder, checkpoint_every, resume)
+    beside = state_file or ranks_file
     with alone_with(state_file, folder):
+        options, opened = told, None
+        if posts is not None:
+            options = warned_reading(posts, POSTS, told, beside=beside)
+            opened = open_posts(posts, options=options)
+            if warning := language_warning(request, state_file, posts, options):
+                warnings.warn(warning, stacklevel=2)
+        request, learnt = with_background(request, opened, state_file, _NOTICES.warn)
         assessment = Assessment(request, state_file, checkpoints=checkpoints)
-        options = options if posts is None else _guessed(posts, options)
-        corpus = None if posts is None else open_posts(posts, options=options)
-        if corpus is not None:
-            _fold(assessment, posts, corpus, options)
+        if opened is not None:
+            fold_posts(assessment, posts, opened, options, _NOTICES, only_newer=only_newer)
         for part in parts:
             assessment.merge(part)
         if not assessment.users:
             raise ParameterError(_NEVER)
         ranks = list(assessment.ranks())
+        if learnt is not None and state_file is not None:
+            learnt.save(model_folder(state_file))
         assessment.save(ranks_file, ranks)
-    source = _RankedPosts(assessment, corpus, state_file, request.topics)
-    return ranking_of(ranks, source)
+        if beside is not None:
+            keep_reading(beside, options, told)
+    return ranking_of(ranks, _RankedPosts(assessment, opened, state_file, request.topics, told))
 
 
-def _guessed(posts: Source, options: ReadOptions) -> ReadOptions:
-    """With the columns that are neither told nor called as ours; what was guessed is warned of."""
-    found = guessed_source(posts, POSTS, options)
-    for line in found.said:
-        warnings.warn(line, stacklevel=3)
-    return found.options
+def _warn_of_rows(posts: Tallied) -> None:
+    if left_out := posts.tally.left_out:
+        rows = posts.tally.rows_read
+        warnings.warn(f"posts were skipped, of {rows} rows: {left_out}", stacklevel=4)
 
 
-def _fold(assessment: Assessment, posts: object, corpus: Corpus, options: ReadOptions) -> None:
-    file = Path(posts) if isinstance(posts, str | PathLike) else None
-    if not assessment.fold(file, corpus, options):
-        warnings.warn("these posts are in the state already: nothing was added", stacklevel=3)
-    elif left_out := corpus.tally.left_out:
-        rows = corpus.tally.rows_read
-        warnings.warn(f"posts were skipped, of {rows} rows: {left_out}", stacklevel=3)
-
-
-def _refuse_overlap(out: Path | None, state: Path | None, given: Iterable[object]) -> None:
-    beside = () if state is None else (alerts_file(state), earlier_folder(state))
-    inputs = [Path(each) for each in given if isinstance(each, str | PathLike)]
-    refuse_overlap((out, state), (*inputs, *beside))
-
-
-def _checkpoints(folder: Path | None, every_s: float, *, resume: bool) -> CheckpointOptions | None:
-    if folder is None:
-        if resume:
-            raise ParameterError("resume needs a checkpoint, the folder to go on from.")
-        return None
-    check_folder(folder)
-    return CheckpointOptions(folder, resume, every_s)
+# What a command tells by the way, a call keeps to itself.
+_NOTICES = Notices(partial(warnings.warn, stacklevel=4), lambda _: None, _warn_of_rows)
 
 
 def catalogue_of(topics: Topics) -> Catalogue:
@@ -265,6 +285,12 @@ def _several(model: Models | None) -> Sequence[Space | FilePath]:
 
 def _space(model: "Space | FilePath") -> Space:
     return load_model(Path(model)) if isinstance(model, str | PathLike) else model
+
+
+def _each(posts: Sources) -> Sequence[Source]:
+    """One source of posts, or several; rows are one."""
+    several = isinstance(posts, list | tuple) and not isinstance(posts[0], dict | list | tuple)
+    return cast("Sequence[Source]", posts if several else [posts])
 
 
 def _names(written: str | Sequence[str] | None) -> tuple[str, ...] | None:

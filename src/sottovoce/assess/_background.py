@@ -33,7 +33,9 @@ def model_folder(state: Path) -> Path:
     return state.with_name(f"{state.name}.model")
 
 
-def measures_asked(named: str | None, state: Path | None, *, has_others: bool) -> tuple[str, ...]:
+def measures_asked(
+    named: Sequence[str] | None, state: Path | None, *, has_others: bool
+) -> tuple[str, ...]:
     """The measures by name; without one that which needs no model, unless something else decides.
 
     A state that is there is ranked as it was last. What ``has_others`` stands for decides too:
@@ -43,7 +45,7 @@ def measures_asked(named: str | None, state: Path | None, *, has_others: bool) -
         if state is not None and state.exists():
             return tuple(KeptState.open(state).ranked.get("measures", ())) or ("all",)
         return ("all",) if has_others else (WITHOUT_BACKGROUND,)
-    return tuple(name.strip() for name in named.split(","))
+    return tuple(named) or ("all",)
 
 
 def topics_asked(named: Sequence[str] | None, state: Path | None) -> tuple[str, ...] | None:
@@ -53,12 +55,18 @@ def topics_asked(named: Sequence[str] | None, state: Path | None) -> tuple[str, 
     return None if named is None else tuple(named)
 
 
-def measure_explained(named: str | None, state: Path | None) -> str:
-    """The measure by name; without one that by which a state, or posts alone, are ranked."""
-    if named is None and state is not None and state.exists():
-        spaces = KeptState.open(state).header.spaces
-        return RECOMMENDED[0] if "voice" in spaces else WITHOUT_BACKGROUND
-    return named or WITHOUT_BACKGROUND
+def measure_explained(named: str | None, state: Path | None, ranked: Sequence[str] = ()) -> str:
+    """The measure by name; without one the only one of those by which posts were ``ranked``.
+
+    Of several the one by which a state, or posts alone, are ranked first.
+    """
+    if named is not None:
+        return named
+    kept = KeptState.open(state) if state is not None and state.exists() else None
+    last = ranked or ((kept and kept.ranked.get("measures")) or ())
+    if len(last) == 1:
+        return str(last[0])
+    return RECOMMENDED[0] if kept and "voice" in kept.header.spaces else WITHOUT_BACKGROUND
 
 
 def check_names(request: Request, state: Path | None) -> None:
@@ -86,6 +94,21 @@ def needs_background(request: Request) -> bool:
     """Whether a measure asked for needs a background of first-person texts, and none is given."""
     wanted = {MEASURES[name].space for name in request.measures if name in MEASURES}
     return "voice" in wanted and all(each.name != "voice" for each in request.spaces)
+
+
+def with_background(
+    request: Request,
+    posts: Iterable[pa.RecordBatch] | None,
+    state: Path | None,
+    say: Callable[[str], None],
+) -> "tuple[Request, LearntVoice | None]":
+    """The request with the background that its measures need: given, kept, or learnt now."""
+    check_names(request, state)
+    request = with_kept_model(request, state)
+    begun = state is not None and state.exists()
+    if posts is None or begun or not needs_background(request):
+        return request, None
+    return learnt_background(request, posts, say)
 
 
 def learnt_background(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce._files import only_one, output_folder
+from sottovoce._files import check_folder, only_one, output_folder
 from sottovoce.assess._score import Scoring
 from sottovoce.assess.state._parts import load_state, write_state
 from sottovoce.assess.state._state import State
@@ -47,6 +47,18 @@ class CheckpointOptions:
     def checkpoint(self) -> Checkpoint:
         """The checkpoint's files."""
         return Checkpoint(self.folder, resume=self.resume)
+
+
+def checkpoint_of(folder: Path | None, every_s: float, resume: bool) -> CheckpointOptions | None:
+    """Where checkpoints are kept, if anywhere; a folder that cannot be is refused at once."""
+    if folder is None:
+        if resume:
+            raise ParameterError(
+                "resume needs a checkpoint (--checkpoint FOLDER), the one to go on from."
+            )
+        return None
+    check_folder(folder)
+    return CheckpointOptions(folder, resume, every_s)
 
 
 @contextmanager

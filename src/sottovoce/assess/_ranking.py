@@ -31,6 +31,7 @@ from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._buckets import TOPICS_AT_ONCE
 from sottovoce.assess.state._state import State
 from sottovoce.corpus._frames import FrameLibrary, as_frame
+from sottovoce.corpus.read._corpus import Sources
 from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
@@ -108,7 +109,14 @@ class RankedFrom(Protocol):
     """What a ranking was made from, and can be asked about further."""
 
     def explain(
-        self, user: str, topic: str, measure: str, *, without: Sequence[int], most: int
+        self,
+        user: str,
+        topic: str,
+        measure: str | None,
+        *,
+        posts: Sources | None,
+        without: Sequence[int],
+        most: int,
     ) -> "Explanation":
         """Why ``user`` stands where they stand."""
 
@@ -158,13 +166,15 @@ class Ranking:
         topic: str,
         *,
         measure: str | None = None,
+        posts: Sources | None = None,
         without: Sequence[int] = (),
         most: int = 10,
     ) -> "Explanation":
         """Why ``user`` stands where they stand: their posts and words by what these add.
 
-        As ``sottovoce explain``. ``measure`` may be left out where there is only one; ``without``
-        are numbers of the user's posts, among all posts from 1: their rank without these.
+        As ``sottovoce explain``. ``measure`` may be left out where there is only one, or the
+        command's default among them; ``posts``: all that a ``state`` was made from, one source or
+        several; ``without``: numbers of the user's posts, from 1: their rank without these.
         """
         if self.source is None:
             raise ParameterError(
@@ -172,7 +182,7 @@ class Ranking:
                 "assess_posts."
             )
         return self.source.explain(
-            str(user), topic, self._measure(measure), without=without, most=most
+            str(user), topic, measure, posts=posts, without=without, most=most
         )
 
     def alerts(
@@ -204,16 +214,6 @@ class Ranking:
         """Write ``ranks.parquet``, readable by its owner only."""
         with whole_file(Path(path), private=True) as temporary:
             pq.write_table(self.table, temporary, compression="zstd")
-
-    def _measure(self, named: str | None) -> str:
-        ranked = list(dict.fromkeys(str(row["measure"]) for row in self.summary))
-        if named is None and len(ranked) > 1:
-            raise ParameterError(
-                f"measure must be one of {', '.join(ranked)}, by all of which users were ranked."
-            )
-        if named is not None:
-            check_choice("measure", named, ranked)
-        return named or ranked[0]
 
     def __repr__(self) -> str:
         measures, topics = ({row[name] for row in self.summary} for name in ("measure", "topic"))

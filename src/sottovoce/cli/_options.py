@@ -6,15 +6,15 @@ where they are: a state, a checkpoint, or both.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from sottovoce.cli._output import progress
-from sottovoce.cli._reading import dates_told, delimiter_told, plain_encoding, reading_of
-from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.corpus.read._tally import DateOrder, Skip, Tallied, Tally
+from sottovoce.cli._reading import reading_of
+from sottovoce.corpus.read._tally import Skip, Tallied, Tally
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,82 +22,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sottovoce.assess._checkpoints import CheckpointOptions
-    from sottovoce.assess._community_facts import CommunityWatch
-    from sottovoce.assess._job import Assessment, Request
+    from sottovoce.assess._job import Request
     from sottovoce.assess._setting import Bucket, Setting
-    from sottovoce.corpus.read import Corpus
+    from sottovoce.corpus.read import Corpus, ReadOptions
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.topics._space import Mode, Space
     from sottovoce.topics.voice._learnt import LearntVoice
-
-
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", help=f"{', '.join(Format)}; default: from the file's name."),
-]
-FieldsOption = Annotated[
-    str | None,
-    typer.Option("--fields", help="Our names for the file's columns: user=author,text=body."),
-]
-HeaderOption = Annotated[
-    str | None,
-    typer.Option("--header", help="Names of the columns of a file without a header: label,text."),
-]
-TimezoneOption = Annotated[
-    str, typer.Option("--timezone", help="Zone of times that carry none, such as Europe/Rome.")
-]
-LineLimitOption = Annotated[
-    int, typer.Option("--max-line-bytes", help="The longest line, or single text, that is read.")
-]
-EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.")]
-
-
-def read_options(
-    file_format: str | None,
-    fields: str | None,
-    header: str | None,
-    timezone: str,
-    encoding: str,
-    max_line_bytes: int,
-    **more: str | None,
-) -> ReadOptions:
-    """Turn the options of a command line into those of a reader."""
-    return ReadOptions(
-        format=cast("Format | None", file_format),
-        columns=_column_map(fields),
-        header=True if header is None else tuple(header.split(",")),
-        timezone=timezone,
-        encoding=encoding,
-        max_line_bytes=max_line_bytes,
-        delimiter=more.get("delimiter"),
-        dates=cast("DateOrder", more.get("dates") or "iso"),
-    )
-
-
-def export_options(
-    file_format: str | None,
-    fields: str | None,
-    header: str | None,
-    timezone: str,
-    encoding: str,
-    max_line_bytes: int,
-    delimiter: str | None,
-    *,
-    day_first: bool = False,
-    month_first: bool = False,
-) -> ReadOptions:
-    """The same for a command that guesses what it is not told of somebody's export."""
-    return read_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        plain_encoding(encoding),
-        max_line_bytes,
-        delimiter=delimiter_told(delimiter),
-        dates=dates_told(day_first, month_first),
-    )
 
 
 def check_precision(*given: int) -> None:
@@ -141,15 +71,6 @@ _MENDED_BY = {
 }
 
 
-def _column_map(fields: str | None) -> dict[str, str | int]:
-    pairs = [pair.partition("=") for pair in fields.split(",")] if fields else []
-    if not all(name and sign and file_name for name, sign, file_name in pairs):
-        raise ParameterError("--fields must look like user=author,text=body.")
-    return {
-        name: int(file_name) if file_name.isdecimal() else file_name for name, _, file_name in pairs
-    }
-
-
 ModelOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -178,7 +99,7 @@ BucketOption = Annotated[
     str | None, typer.Option("--bucket", help="Days, weeks or months: 1d, 1w (default), 1mo.")
 ]
 ModeOption = Annotated[
-    str, typer.Option("--mode", help="'corrected', or 'paper': exactly what the paper prints.")
+    str | None, typer.Option(help="'corrected' (default), or 'paper'; a state has its own.")
 ]
 
 
@@ -239,50 +160,6 @@ def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
         return tuple(load_model(path) for path in paths)
 
 
-def fold_posts(
-    assessment: "Assessment",
-    posts: Path,
-    opened: "Corpus",
-    reading: "ReadOptions",
-    watch: "CommunityWatch | None" = None,
-    *,
-    only_newer: bool = False,
-) -> dict[str, object]:
-    """Fold a file of posts into the state, unless these very bytes are in it already.
-
-    What became of its rows is said, and given back as a record for machines.
-    """
-    held, times = assessment.posts, assessment.times
-    if only_newer and held and times.before is None:
-        raise InputError(
-            "the state does not say when its newest post was written, as earlier versions did not "
-            "keep it; leave --only-newer out, and give a file of new posts only."
-        )
-    wanted = times.later(opened) if only_newer else opened
-    if not assessment.fold(posts, watch.passing(wanted) if watch else wanted, reading):
-        typer.echo("these posts are in the state already: nothing was added", err=True)
-        return {"rows": 0, "skipped": {}, "not_newer": 0, "cleaned": None}
-    warn_about_rows(opened)
-    if only_newer and times.not_newer:
-        typer.echo(f"left out {times.not_newer:,} posts that are not newer", err=True)
-    elif warning := times.warning(held):
-        typer.echo(warning, err=True)
-    cleaned = assessment.scoring.cleaned
-    if cleaned is not None and (told := cleaned.in_words()):
-        typer.echo(told, err=True)
-    if cleaned is not None and cleaned.nobodys and not assessment.users:
-        raise InputError(
-            "no post is left: every author stands for nobody. Is another column the user? "
-            "--no-clean keeps such authors."
-        )
-    return {
-        "rows": opened.tally.rows_read,
-        "skipped": skipped_rows(opened),
-        "not_newer": times.not_newer,
-        "cleaned": None if cleaned is None else cleaned.facts(),
-    }
-
-
 def opened_posts(
     posts: Path, told: "ReadOptions", encoding: str, beside: Path | None
 ) -> "tuple[Corpus, ReadOptions]":
@@ -295,22 +172,13 @@ def opened_posts(
 
 
 def with_background(
-    request: "Request",
-    opened: "Iterable[pa.RecordBatch] | None",
-    state: Path | None,
+    request: "Request", opened: "Iterable[pa.RecordBatch] | None", state: Path | None
 ) -> "tuple[Request, LearntVoice | None]":
     """The request with the background that its measures need: given, kept, or learnt now."""
     from sottovoce.assess import _background as background  # noqa: PLC0415 - keeps --help fast
 
-    background.check_names(request, state)
-    request = background.with_kept_model(request, state)
-    begun = state is not None and state.exists()
-    if opened is None or begun or not background.needs_background(request):
-        return request, None
     with progress("Learning a background from the posts"):
-        return background.learnt_background(
-            request, opened, lambda line: typer.echo(line, err=True)
-        )
+        return background.with_background(request, opened, state, partial(typer.echo, err=True))
 
 
 CheckpointOption = Annotated[
@@ -320,19 +188,6 @@ CheckpointEveryOption = Annotated[
     float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
 ]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
-
-
-def checkpoint_of(folder: Path | None, every_s: float, resume: bool) -> "CheckpointOptions | None":
-    """The options --checkpoint, --checkpoint-every and --resume."""
-    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._checkpoints import CheckpointOptions  # noqa: PLC0415 - keeps --help fast
-
-    if folder is None:
-        if resume:
-            raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
-        return None
-    check_folder(folder)
-    return CheckpointOptions(folder, resume, every_s)
 
 
 def state_file(

@@ -1,26 +1,20 @@
-"""Reading as people write files: what a command guesses about a file, says and keeps.
+"""Reading as people write files: the options for it, and what a command guesses and says."""
 
-The guess is kept beside the state, or beside the ranks where there is no state, in a file that ends
-in .reading.json; never in the working directory. The next run with that state reads alike.
-"""
-
-import json
-from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.corpus.read import Format, ReadOptions
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, DateOrder
+from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sottovoce.corpus.read import ReadOptions
 
 AUTO = "auto"
-_LARGEST = 1 << 16
+LONGEST = DEFAULT_LINE_BYTES
 
 AnyEncodingOption = Annotated[
     str, typer.Option("--encoding", help="Of a text file; auto: UTF-8, or what its bytes tell.")
@@ -44,8 +38,52 @@ CleanOption = Annotated[
 ]
 
 
-def dates_told(day_first: bool, month_first: bool) -> str:
-    """The options --day-first and --month-first."""
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", help=f"{', '.join(Format)}; default: from the file's name."),
+]
+FieldsOption = Annotated[
+    str | None,
+    typer.Option("--fields", help="Our names for the file's columns: user=author,text=body."),
+]
+HeaderOption = Annotated[
+    str | None,
+    typer.Option("--header", help="Names of the columns of a file without a header: label,text."),
+]
+TimezoneOption = Annotated[
+    str, typer.Option("--timezone", help="Zone of times that carry none, such as Europe/Rome.")
+]
+LineLimitOption = Annotated[
+    int, typer.Option("--max-line-bytes", help="The longest line, or single text, that is read.")
+]
+EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.")]
+
+
+def read_options(
+    file_format: str | None,
+    fields: str | None,
+    header: str | None,
+    timezone: str = "UTC",
+    encoding: str = AUTO,
+    longest: int = DEFAULT_LINE_BYTES,
+    delimiter: str | None = None,
+    day_first: bool = False,
+    month_first: bool = False,
+) -> ReadOptions:
+    """Turn the options of a command line into those of a reader, which guesses no encoding."""
+    return ReadOptions(
+        format=cast("Format | None", file_format),
+        columns=_column_map(fields),
+        header=True if header is None else tuple(header.split(",")),
+        timezone=timezone,
+        encoding="utf-8" if encoding == AUTO else encoding,
+        max_line_bytes=longest,
+        delimiter="\t" if delimiter in {"tab", "\\t"} else delimiter,
+        dates=_dates(day_first, month_first),
+    )
+
+
+def _dates(day_first: bool, month_first: bool) -> DateOrder:
     if day_first and month_first:
         raise ParameterError("--day-first and --month-first contradict one another; give one.")
     if day_first:
@@ -53,109 +91,27 @@ def dates_told(day_first: bool, month_first: bool) -> str:
     return "month-first" if month_first else "iso"
 
 
-def delimiter_told(written: str | None) -> str | None:
-    """The option --delimiter; a tab has a name."""
-    return "\t" if written in {"tab", "\\t"} else written
-
-
-def plain_encoding(written: str) -> str:
-    """The encoding where nothing is guessed."""
-    return "utf-8" if written == AUTO else written
-
-
-def kept_reading(path: Path) -> Path:
-    """Where what was guessed about the posts of a state, or of ranks, is kept."""
-    return path.with_name(f"{path.name}.reading.json")
+def _column_map(fields: str | None) -> dict[str, str | int]:
+    pairs = [pair.partition("=") for pair in fields.split(",")] if fields else []
+    if not all(name and sign and file_name for name, sign, file_name in pairs):
+        raise ParameterError("--fields must look like user=author,text=body.")
+    return {
+        name: int(file_name) if file_name.isdecimal() else file_name for name, _, file_name in pairs
+    }
 
 
 def reading_of(
     posts: Path,
     schema: "pa.Schema",
-    told: "ReadOptions",
+    told: ReadOptions,
     encoding: str,
     *,
     beside: Path | None = None,
-) -> "ReadOptions":
+) -> ReadOptions:
     """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
-    from sottovoce.corpus.read._guessed import guessed_reading  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read._kept_reading import chosen_reading  # noqa: PLC0415 - fast --help
 
-    known = None if beside is None or told.columns else _kept(kept_reading(beside))
-    if known is not None:
-        try:
-            return guessed_reading(posts, schema, _as_kept(told, known), encoding=encoding).options
-        except CorpusError:
-            pass  # these posts have other columns than those before
-    found = guessed_reading(posts, schema, told, encoding=encoding)
+    found = chosen_reading(posts, schema, told, encoding=encoding, beside=beside)
     for line in found.said:
         typer.echo(line, err=True)
     return found.options
-
-
-def say_if_not_english(posts: Path, reading: "ReadOptions") -> None:
-    """Say that the shipped topics are in English where the first posts are not."""
-    from sottovoce.corpus._everyday import NOT_ENGLISH, seems_english  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read._sample import sample_columns  # noqa: PLC0415 - keeps --help fast
-
-    wanted = str(reading.columns.get("text", "text")).casefold()
-    texts = [
-        value
-        for column in sample_columns(posts, reading)
-        if wanted in {column.name.strip().casefold(), str(column.key)}
-        for value in column.values
-    ]
-    if not seems_english(texts):
-        typer.echo(f"WARNING: {NOT_ENGLISH}", err=True)
-
-
-def group_column(corpus: Path, asked: str, reading: "ReadOptions") -> str:
-    """The column that --by names, said where it is called otherwise."""
-    from sottovoce.corpus.read._guess import grouping_column  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read._sample import sample_columns  # noqa: PLC0415 - keeps --help fast
-
-    found = grouping_column(sample_columns(corpus, reading), asked)
-    if found != asked:
-        typer.echo(f"grouped by the column {found}; --by NAME says otherwise", err=True)
-    return found
-
-
-def person_column_of(corpus: Path, reading: "ReadOptions") -> str | None:
-    """The column that says whose each document is, where its name tells."""
-    from sottovoce.corpus.read._guess import person_column  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read._sample import sample_columns  # noqa: PLC0415 - keeps --help fast
-
-    return person_column(sample_columns(corpus, reading))
-
-
-def keep_reading(beside: Path, options: "ReadOptions", told: "ReadOptions") -> None:
-    """Keep what was guessed, for its owner only; nothing where nothing was."""
-    from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast
-
-    by_name = all(isinstance(each, str) for each in options.columns.values())
-    if options == told or not by_name:
-        return
-    record = {"columns": dict(options.columns), "dates": options.dates}
-    path = kept_reading(beside)
-    is_new = not path.exists()
-    with whole_file(path, private=True) as temporary:
-        temporary.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    if is_new:
-        typer.echo(f"kept which columns were read, for the next run: {path}", err=True)
-
-
-def _kept(path: Path) -> dict[str, Any] | None:
-    """What is kept; what is no such file is as if it were not there."""
-    try:
-        if path.stat().st_size > _LARGEST:
-            return None
-        record = json.loads(path.read_text(encoding="utf-8"))
-        columns = record["columns"]
-        sound = all(isinstance(each, str | int) for each in columns.values())
-        return record if sound and set(columns) <= {"user", "time", "text", "label"} else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _as_kept(told: "ReadOptions", known: dict[str, Any]) -> "ReadOptions":
-    columns = MappingProxyType(dict(known["columns"]))
-    dates = known.get("dates") if told.dates == "iso" else told.dates
-    return replace(told, columns=columns, dates=dates or "iso")

@@ -1,7 +1,6 @@
 """What ``release`` says of the texts it counted, its promise, and what else lies in its folder."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -70,17 +69,3 @@ def promised(card: "ReleaseCard") -> dict[str, object]:
         "guarantee": to_record(card.guarantee),
         "per_user": None if card.per_user is None else to_record(card.per_user),
     }
-
-
-def no_part_of_it(folder: Path | None, card: "ReleaseCard") -> str:
-    """What else lies in the folder, and would be published with it."""
-    from sottovoce.release._folder import CARD_FILE, WHERE_FILE  # noqa: PLC0415 - fast --help
-    from sottovoce.release._shards import SHARD_FOLDERS  # noqa: PLC0415 - fast --help
-
-    names = [entry.name for entry in folder.iterdir()] if folder and folder.is_dir() else []
-    own = {*card.files, CARD_FILE, WHERE_FILE}
-    others = sum(name not in own and not SHARD_FOLDERS.fullmatch(name) for name in names)
-    if not others:
-        return ""
-    found = "1 other entry, which is" if others == 1 else f"{others:,} other entries, which are"
-    return f"{folder} holds {found} no part of the release: do not publish that with it."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.cli import _reading as formats
 from sottovoce.cli._options import (
     ModelOption,
     TopicsOption,
@@ -18,7 +19,6 @@ from sottovoce.cli._options import (
     shipped,
 )
 from sottovoce.cli._output import AsJson, progress
-from sottovoce.cli._reading import AUTO
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> 
     from sottovoce.web.advise._session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 
     spaces, counts = loaded_models(model), CleaningCounts()
-    corpus, _ = opened_posts(posts, ReadOptions(), AUTO, None)
+    corpus, _ = opened_posts(posts, ReadOptions(), formats.AUTO, None)
     with progress("Reading the community"):
         table = cleaned_table(corpus.read_all(), counts)
         known = Community.from_posts(table, spaces, catalogue)

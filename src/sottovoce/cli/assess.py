@@ -1,11 +1,13 @@
 """``sottovoce assess``."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.cli import _reading as formats
 from sottovoce.cli._community_report import CommunityReport, PeopleOption, ReportOption
 from sottovoce.cli._engines import (
     Address,
@@ -24,19 +26,12 @@ from sottovoce.cli._options import (
     CheckpointEveryOption,
     CheckpointOption,
     ConcernedOption,
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
     KOption,
-    LineLimitOption,
     ModelOption,
+    ModeOption,
     MOption,
     ResumeOption,
-    TimezoneOption,
     TopicsOption,
-    checkpoint_of,
-    export_options,
-    fold_posts,
     loaded_catalogue,
     loaded_models,
     mentioning_resume,
@@ -46,25 +41,14 @@ from sottovoce.cli._options import (
     parsed_setting,
     parsed_share,
     state_file,
+    warn_about_rows,
     with_background,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_json, show_rows
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    CleanOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-    keep_reading,
-    kept_reading,
-    say_if_not_english,
-)
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.assess._job import Assessment, Request
+    from sottovoce.assess._job import Assessment
     from sottovoce.corpus.read import Corpus, ReadOptions
     from sottovoce.topics.voice._learnt import LearntVoice
 
@@ -106,9 +90,7 @@ def assess(
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
-    mode: Annotated[
-        str | None, typer.Option(help="'corrected' (default), or 'paper'; a state has its own.")
-    ] = None,
+    mode: ModeOption = None,
     topic: Annotated[
         list[str] | None,
         typer.Option(
@@ -147,18 +129,18 @@ def assess(
         int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
     ] = 0,
     concerned: ConcernedOption = None,
-    clean: CleanOption = None,
+    clean: formats.CleanOption = None,
     report: ReportOption = None,
     people: PeopleOption = False,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,
@@ -179,12 +161,12 @@ def assess(
     --state community.state --out ranks.parquet
     """
     from sottovoce._files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._background import measures_asked, model_folder, topics_asked  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._background import measures_asked, topics_asked  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._checkpoints import alone_with, checkpoint_of  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._given_posts import files_beside, language_warning  # noqa: PLC0415 - fast --help
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.state._parts import earlier_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read._kept_reading import keep_reading  # noqa: PLC0415 - fast --help
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
@@ -192,26 +174,20 @@ def assess(
     if only_newer and state is None:
         raise ParameterError("--only-newer needs --state or --update, which know the newest post.")
     keeping = checkpoint_of(checkpoint, checkpoint_every, resume)
-    keeps = [kept_reading(each) for each in (state, out) if each is not None]
-    if state is not None:
-        keeps += [alerts_file(state), earlier_folder(state), model_folder(state)]
+    keeps = files_beside(state, out)
     share = parsed_share(concerned)
     asked = CommunityReport.asked(report, people=people, concerned=share)
     refuse_overlap((out, state, report), (posts, topics, *keeps, *(merge or ()), *(model or ())))
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )
     has_others = bool(model or topics or merge or chosen.is_spark)
     request = Request(
-        measures=measures_asked(measure, state, has_others=has_others),
+        measures=measures_asked(
+            None if measure is None else [name.strip() for name in measure.split(",")],
+            state,
+            has_others=has_others,
+        ),
         setting=parsed_setting(k, m, mode or "corrected"),
         mode=parsed_mode(mode),
         catalogue=loaded_catalogue(topics),
@@ -236,8 +212,8 @@ def assess(
     files = AssessFiles(posts, out, state, tuple(merge or ()))
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         opened = None if posts is None else opened_posts(posts, told, encoding, state or out)
-        if posts is not None and opened is not None and _by_shipped_topics(request, state):
-            say_if_not_english(posts, opened[1])
+        if opened is not None and (warning := language_warning(request, state, posts, opened[1])):
+            typer.echo(warning, err=True)
         request, learnt = with_background(request, opened and opened[0], state)
         assessment = Assessment(request, state, checkpoints=keeping)
         if posts is None and not merge and not assessment.users:
@@ -249,14 +225,14 @@ def assess(
         if asked is not None:
             asked.write(assessment, read)
         if opened is not None and (beside := state or out):
-            keep_reading(beside, opened[1], told)
+            _say_kept(keep_reading(beside, opened[1], told))
     most = _most_exposed(assessment, show_users)
     _show(assessment, summary, most, out, read, share, as_json)
 
 
-def _by_shipped_topics(request: "Request", state: Path | None) -> bool:
-    """Whether nobody brings topics; a state has its own."""
-    return request.catalogue is None and (state is None or not state.exists())
+def _say_kept(path: Path | None) -> None:
+    if path is not None:
+        typer.echo(f"kept which columns were read, for the next run: {path}", err=True)
 
 
 @dataclass(frozen=True)
@@ -278,11 +254,17 @@ def _folded(
     only_newer: bool,
 ) -> dict[str, object]:
     """Posts and other states into the state; what became of the posts' rows."""
+    from sottovoce.assess._given_posts import Notices, fold_posts  # noqa: PLC0415 - fast --help
+
     read: dict[str, object] = {}
+    say = partial(typer.echo, err=True)
+    notices = Notices(say, say, warn_about_rows)
     with progress("Scoring posts"):
-        if files.posts is not None and opened is not None:
+        if opened is not None:
             watch = None if asked is None else asked.watching(assessment)
-            read = fold_posts(assessment, files.posts, *opened, watch, only_newer=only_newer)
+            read = fold_posts(
+                assessment, files.posts, *opened, notices, watch=watch, only_newer=only_newer
+            )
         for part in files.merge:
             assessment.merge(part)
     return read

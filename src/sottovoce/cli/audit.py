@@ -2,31 +2,15 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import (
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
-    LineLimitOption,
-    TimezoneOption,
-    export_options,
-    needs_extra,
-)
+from sottovoce.cli import _reading as formats
+from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-    reading_of,
-)
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import CheckFailedError, ParameterError
 
 if TYPE_CHECKING:
@@ -72,15 +56,15 @@ def audit(
         int | None,
         typer.Option(help=f"The sampler's claim: N, in words; default: {DEFAULT_PRECISION}."),
     ] = None,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     as_json: AsJson = False,
 ) -> None:
     """Try to refute a privacy claim: exit code 0 (no proof) when no check fails, else 1.
@@ -96,25 +80,14 @@ def audit(
         )
     if texts is not None and release is None:
         raise ParameterError("--texts needs --release, the folder that was made of them.")
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )
     with progress("Auditing"), needs_extra("release"):
         if control is not None:
             report = _audit_control(control)
         elif release is not None:
-            report = _audit_release(release)
-            if texts is not None:
-                held = _audit_held(release, texts, told, encoding, stop_words)
-                report = replace(held, findings=held.findings + report.findings)
+            report = _audit_release(release, texts, told, encoding, stop_words)
         else:
             report = _audit_sampler(epsilon, precision)
     _show(report, as_json=as_json, of_folder=release is not None, texts=texts is not None)
@@ -138,23 +111,17 @@ def _audit_control(name: str) -> "AuditReport":
     return audit_control(name)
 
 
-def _audit_release(folder: Path) -> "AuditReport":
+def _audit_release(
+    folder: Path, texts: Path | None, told: "ReadOptions", encoding: str, stop_words: str | None
+) -> "AuditReport":
     from sottovoce.release._audit import audit_release  # noqa: PLC0415 - keeps --help fast
 
-    return audit_release(folder)
+    if texts is None:
+        return audit_release(folder)
+    from sottovoce.release._held import audit_held  # noqa: PLC0415 - fast --help
 
-
-def _audit_held(
-    folder: Path, texts: Path, told: "ReadOptions", encoding: str, stop_words: str | None
-) -> "AuditReport":
-    from sottovoce.corpus._schema import DOCUMENTS, POSTS  # noqa: PLC0415 - fast --help
-    from sottovoce.release._folder import released_card  # noqa: PLC0415 - fast --help
-    from sottovoce.release._held import audit_with_texts  # noqa: PLC0415 - fast --help
-
-    card = released_card(folder)
-    schema = DOCUMENTS if card.documents_per_user is None else POSTS
-    reading = reading_of(texts, schema, told, encoding)
-    return audit_with_texts(folder, texts, reading, stop_words)
+    read = partial(formats.reading_of, texts, told=told, encoding=encoding)
+    return audit_held(folder, texts, read, stop_words)
 
 
 def in_short(report: "AuditReport", *, of_folder: bool, texts: bool = False) -> str:

@@ -6,26 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import (
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
-    LineLimitOption,
-    TimezoneOption,
-    export_options,
-    skipped_rows,
-    warn_about_rows,
-)
+from sottovoce.cli import _reading as formats
+from sottovoce.cli._options import skipped_rows, warn_about_rows
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-    reading_of,
-)
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, ReadOptions
+from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -51,12 +35,12 @@ def count(
         bool, typer.Option("--bigrams", help="Count pairs of neighbouring words too.")
     ] = False,
     shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     as_json: AsJson = False,
 ) -> None:
     """Count the words of texts into a sparse matrix (scipy.sparse.load_npz reads it).
@@ -76,8 +60,8 @@ def count(
     rules = TokenRules(
         shortest=shortest, stop_words=load_stop_words(stop_words), stem=stem, bigrams=bigrams
     )
-    told = export_options(file_format, fields, header, "UTC", encoding, max_line_bytes, delimiter)
-    texts = open_documents(corpus, options=reading_of(corpus, DOCUMENTS, told, encoding))
+    told = formats.read_options(file_format, fields, header, "UTC", encoding, longest, delimiter)
+    texts = open_documents(corpus, options=formats.reading_of(corpus, DOCUMENTS, told, encoding))
     given = None if vocabulary is None else _usable(Vocabulary.load(vocabulary), rules)
     with progress("Counting words"):
         written = count_to_folder(
@@ -112,15 +96,15 @@ def describe(
     truth: Annotated[
         Path | None, typer.Option(help="Truth to check against the posts: user, topic, ...")
     ] = None,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     as_json: AsJson = False,
 ) -> None:
     """Describe a community in numbers: no word and no name is shown.
@@ -133,18 +117,10 @@ def describe(
     from sottovoce.corpus._summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
 
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )
-    options = reading_of(posts, POSTS, told, encoding)
+    options = formats.reading_of(posts, POSTS, told, encoding)
     corpus = open_posts(posts, options=options)
     with progress("Reading posts"):
         summary = asdict(summarise_posts(corpus))

@@ -56,22 +56,16 @@ def evaluate(
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess import evaluation  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.evaluation._judged import read_judgements, read_ranks  # noqa: PLC0415 - fast --help
-    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - fast --help
-    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - fast --help
 
     if qrels_levels not in LEVELS:
         raise ParameterError(f"--qrels-levels must be grades or sensitive, got {qrels_levels!r}.")
     refuse_overlap((qrels_out, run_out), (ranks, truth, posts, topics))
     with progress("Reading ranks and truth"):
         ranked, known = read_ranks(ranks), read_judgements(truth, level)
-        judged = evaluation.judged_topics(known)
-        runs = evaluation.scores_by_measure(ranked, judged)
-        volumes = None if posts is None else evaluation.count_volumes(open_posts(posts))
-        if posts is not None and topics is not None and "ent" not in runs:
-            entropy = evaluation.entropy_scores(judged, open_posts(posts), Catalogue.load(topics))
-            runs = {**runs, "ent": entropy}
     with progress("Evaluating"):
-        found = evaluation.evaluate(judged, runs, volumes, replicates=replicates, seed=seed)
+        found = evaluation.evaluate_ranks(
+            ranked, known, posts=posts, topics=topics, replicates=replicates, seed=seed
+        )
     _write(known, ranked, qrels_out, cast("Levels", qrels_levels), run_out)
     _warn(found)
     if as_json:

@@ -7,37 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.cli import _reading as formats
 from sottovoce.cli._options import (
     BucketOption,
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
     KOption,
-    LineLimitOption,
     ModelOption,
     ModeOption,
     MOption,
-    TimezoneOption,
     TopicsOption,
-    export_options,
     loaded_catalogue,
     loaded_models,
     opened_posts,
     parsed_bucket,
+    parsed_mode,
     parsed_setting,
     warn_about_rows,
     with_background,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    CleanOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-)
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 MOST_NAMED = 20
@@ -61,14 +48,17 @@ def explain(
     topic: Annotated[str, typer.Option(help="For which topic, one at a time.")],
     measure: Annotated[
         str | None,
-        typer.Option(help="By which measure: lda-dt, bow-t, ent, ...; default: bow-t."),
+        typer.Option(
+            help="By which measure: lda-dt, bow-t, ent, ...; default: the only one by which the "
+            "state was last ranked, else bow-t."
+        ),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
-    mode: ModeOption = "corrected",
+    mode: ModeOption = None,
     without: Annotated[
         list[int] | None,
         typer.Option(help="Their rank without this post of theirs, by its number."),
@@ -79,16 +69,16 @@ def explain(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many posts and words to show.")] = 10,
     show_text: Annotated[bool, typer.Option("--show-text", help="Print their posts too.")] = False,
-    clean: CleanOption = None,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    clean: formats.CleanOption = None,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     as_json: AsJson = False,
 ) -> None:
     """Explain one user's rank: the posts and words behind it, and the rank without some.
@@ -104,26 +94,18 @@ def explain(
     from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
-    setting = parsed_setting(k, m, mode)
     request = Request(
         measures=(measure_explained(measure, state),),
-        setting=setting,
+        setting=parsed_setting(k, m, mode or "corrected"),
+        mode=parsed_mode(mode),
         catalogue=loaded_catalogue(topics),
         spaces=loaded_models(model),
         topics=(topic,),
         bucket=parsed_bucket(bucket),
         clean=clean,
     )
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )
     opened = [opened_posts(path, told, encoding, state)[0] for path in posts]
     all_posts = _AllPosts(opened)
@@ -133,7 +115,7 @@ def explain(
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     (topic,) = _one_topic(assessment, topic)
-    question = Question(user, topic, assessment.measures[measure], setting)
+    question = Question(user, topic, assessment.measures[measure], assessment.setting)
     with progress("Scoring posts"):
         for path, each in zip(posts, opened, strict=True):
             _pass(assessment, users_posts, path, each)
@@ -146,7 +128,7 @@ def explain(
         most=most,
     )
     asked = {"measure": measure, "topic": topic}
-    scores = question.measure.score(assessment.state, topic, setting)
+    scores = question.measure.score(assessment.state, topic, assessment.setting)
     alike = int((scores == found.position.score).sum())
     levels = _levels(assessment, users_posts, topic)
     _show(found, asked, users_posts, levels, alike, show_text, as_json)

@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from sottovoce.cli._options import (
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
-    needs_extra,
-    read_options,
-)
+from sottovoce.cli import _reading as formats
+from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows, show_study
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
@@ -81,9 +75,9 @@ def study(
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
     ] = False,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a table or figure of the papers again, the paper's figures beside ours.
@@ -104,7 +98,7 @@ def study(
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
         return
     chosen = study_named(name)
-    read = read_options(file_format, fields, header, "UTC", "utf-8", DEFAULT_LINE_BYTES)
+    read = formats.read_options(file_format, fields, header, "UTC", "utf-8", formats.LONGEST)
     given = {
         "data": data, "seeds": seeds, "documents": documents, "embedding": embedding,
         "posts": posts, "truth": truth, "topics": topics, "model": model, "half": half,

@@ -1,32 +1,13 @@
 """``sottovoce loop``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sottovoce.cli._options import (
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
-    LineLimitOption,
-    ModelOption,
-    TimezoneOption,
-    TopicsOption,
-    check_precision,
-    export_options,
-    needs_extra,
-)
+from sottovoce.cli import _reading as formats
+from sottovoce.cli._options import ModelOption, TopicsOption, check_precision, needs_extra
 from sottovoce.cli._output import AsJson, progress, show_study
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-    reading_of,
-)
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
     from sottovoce.loop._subject import Shape
@@ -79,15 +60,15 @@ def loop(
     out: Annotated[
         Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
     ] = None,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     as_json: AsJson = False,
 ) -> None:
     """Assess a community, release its word counts, and assess what an adversary sees in them.
@@ -104,21 +85,14 @@ def loop(
     """
     with needs_extra("all"):
         from sottovoce.corpus._schema import POSTS  # noqa: PLC0415 - fast --help
-        from sottovoce.loop._compare import EPSILONS, NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help
+        from sottovoce.loop._compare import NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help
 
     check_precision(*(precision or ()))
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    several: dict[str, Any] = {"precision": precision, "epsilon": epsilon, "compress": compress}
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )
-    reading = reading_of(corpus, POSTS, told, encoding) if corpus.is_file() else told
+    reading = formats.reading_of(corpus, POSTS, told, encoding) if corpus.is_file() else told
     with progress("Going round the loop"):
         result = compare_settings(
             corpus,
@@ -127,14 +101,12 @@ def loop(
             truth=truth,
             background=background,
             shape=cast("Shape", shape),
-            precision=precision or 2,
-            epsilon=epsilon or EPSILONS,
-            compress=compress or "none",
             columns=columns,
             whole_documents=whole_documents,
             votes=votes,
             limit=limit,
             seed=seed,
             reading=reading,
+            **{name: value for name, value in several.items() if value},
         )
     show_study(result, name=NAME, title=TITLE, out=out, as_json=as_json)

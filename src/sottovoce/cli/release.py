@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from sottovoce.cli import _reading as formats
 from sottovoce.cli._engines import (
     Address,
     Engine,
@@ -19,42 +20,18 @@ from sottovoce.cli._engines import (
     documents_on_spark,
     folder_of,
 )
-from sottovoce.cli._options import (
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
-    LineLimitOption,
-    TimezoneOption,
-    check_precision,
-    export_options,
-    needs_extra,
-    warn_about_rows,
-)
+from sottovoce.cli._options import check_precision, needs_extra, warn_about_rows
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
-from sottovoce.cli._reading import (
-    AUTO,
-    AnyEncodingOption,
-    DayFirstOption,
-    DelimiterOption,
-    MonthFirstOption,
-    group_column,
-    person_column_of,
-    reading_of,
-)
 from sottovoce.cli._released_texts import (
     alike,
     as_they_stand,
     named_facts,
-    no_part_of_it,
     promised,
     texts_read,
     units,
 )
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sottovoce.release._job import Job, ReleaseQuote
     from sottovoce.release._release_counts import Done
     from sottovoce.release._settings import Accounting, PriorKind
@@ -160,15 +137,15 @@ def release(
             "--dry-run", help="Show promise, cost, size and errors of sums; draw nothing."
         ),
     ] = False,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    day_first: DayFirstOption = False,
-    month_first: MonthFirstOption = False,
-    timezone: TimezoneOption = "UTC",
-    encoding: AnyEncodingOption = AUTO,
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    delimiter: formats.DelimiterOption = None,
+    day_first: formats.DayFirstOption = False,
+    month_first: formats.MonthFirstOption = False,
+    timezone: formats.TimezoneOption = "UTC",
+    encoding: formats.AnyEncodingOption = formats.AUTO,
+    longest: formats.LineLimitOption = formats.LONGEST,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,
@@ -195,26 +172,12 @@ def release(
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     chosen = Engine(engine, master, spark_conf or (), partitions)
-    told = export_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        encoding,
-        max_line_bytes,
-        delimiter,
-        day_first=day_first,
-        month_first=month_first,
+    told = formats.read_options(
+        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     ).named(label=labels)
-    reading, group = told, by
-    if chosen.is_spark:
-        chosen.refuse({"--by": by, "--day-first": day_first, "--month-first": month_first})
-    else:
-        reading = reading_of(corpus, _schema(user_documents), told, encoding)
-        group = None if by is None else group_column(corpus, by, reading)
     inputs = ReleaseInputs(
         corpus=corpus,
-        reading=reading.named(label=group),
+        reading=told,
         vocabulary=None if vocabulary is None else named_vocabulary(vocabulary),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -223,8 +186,14 @@ def release(
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
         labelled=labels is not None,
-        grouping=checked_ids(group, ids),
+        grouping=checked_ids(by, ids),
     )
+    if chosen.is_spark:
+        chosen.refuse({"--by": by, "--day-first": day_first, "--month-first": month_first})
+    else:
+        inputs = inputs.read_as(partial(formats.reading_of, corpus, told=told, encoding=encoding))
+    if inputs.grouping is not None and inputs.grouping.by != by:
+        typer.echo(f"grouped by the column {inputs.grouping.by}; --by says otherwise", err=True)
     folder = folder_of(out, chosen)
     place = chosen_ledger(ledger, corpus, chosen)
     _warn(place.note)
@@ -260,9 +229,7 @@ def release(
             remote.check(job.plan)
         for warning in job.plan.warnings():
             _warn(warning)
-        bounded = chosen.is_spark or by is not None or user_documents is not None
-        person = None if bounded else person_column_of(corpus, reading)
-        warn = partial(_warn, _nothing_per_person(person))
+        warn = partial(_warn, "" if chosen.is_spark else inputs.person_warning())
         if dry_run:
             quoted = quote(job, place, allowed, folder)
             warn(uncounted(place, quoted))
@@ -271,25 +238,8 @@ def release(
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.release, job, address_of(out))
             done = carry_out(job, place, allowed, folder, elsewhere, warn)
-        _warn(done.uncounted, no_part_of_it(folder, done.card))
+        _warn(done.uncounted, done.others_in_folder)
         _show(job, done, as_json, place.path, out)
-
-
-def _schema(user_documents: int | None) -> "pa.Schema":
-    """What is read of the documents; their users only where these bound them."""
-    from sottovoce.corpus._schema import DOCUMENTS, POSTS  # noqa: PLC0415 - fast --help
-
-    return DOCUMENTS if user_documents is None else POSTS
-
-
-def _nothing_per_person(column: str | None) -> str:
-    if column is None:
-        return ""
-    return (
-        f"the column {column} says whose each document is, and nothing is promised of all that one "
-        "person wrote: k documents of theirs have k times the epsilon. --user-documents B keeps at "
-        "most B of each and promises B times."
-    )
 
 
 def _warn(*of: str) -> None:

@@ -18,7 +18,7 @@ Where to read on, from the call inwards:
 - Beneath them: secure sums (`_sums`), Paillier (`_paillier`, its key files under a passphrase by
   `_encrypted_files`), solves that nobody sees (`_solve`), and comparisons of encrypted numbers
   (`_arithmetic`).
-- `_attacks`: what our own attacks read from sums that are opened, by `audit_openings`.
+- `_attacks`: what our own attacks read from sums that are opened, by `audit_training`.
 """
 
 from typing import TYPE_CHECKING
@@ -40,12 +40,12 @@ __all__ = [
     "SummedRidgeClassifier",
     "TooFewPartiesError",
     "TrainedClassifier",
-    "audit_openings",
+    "audit_training",
     "train",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.learn._attacks.audit import audit_openings
+    from sottovoce.learn._attacks.training import audit_training
     from sottovoce.learn._estimators import (
         MLossClassifier,
         RadoBoostClassifier,
@@ -79,7 +79,7 @@ else:
             "SummedRidgeClassifier": "sottovoce.learn._estimators",
             "TooFewPartiesError": "sottovoce.learn._wire._refusals",
             "TrainedClassifier": "sottovoce.learn._trained",
-            "audit_openings": "sottovoce.learn._attacks.audit",
+            "audit_training": "sottovoce.learn._attacks.training",
             "train": "sottovoce.learn._train",
         },
         extra="learn",

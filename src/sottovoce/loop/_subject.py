@@ -22,10 +22,12 @@ from sottovoce.assess._assess_posts import Models, Topics, catalogue_of, models_
 from sottovoce.assess._setting import Bucket
 from sottovoce.assess.evaluation import JudgedTopic, judged_topics
 from sottovoce.assess.evaluation._judged import read_judgements
+from sottovoce.corpus import _schema as schema
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import ReadOptions, open_documents, open_posts, read_truth
 from sottovoce.corpus.read._corpus import Source
+from sottovoce.corpus.read._kept_reading import warned_reading
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.errors import CorpusError, InputError, check_choice
 from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_community
@@ -148,7 +150,8 @@ def subject_of(sources: SubjectSources, reading: ReadOptions, seed: int) -> Subj
     """The community of some sources, with what an adversary may know of its topics."""
     catalogue = catalogue_of(sources.topics)
     words = public_words(catalogue)
-    posts = open_posts(sources.posts, options=reading).read_all()
+    options = warned_reading(sources.posts, schema.POSTS, reading, stacklevel=4)
+    posts = open_posts(sources.posts, options=options).read_all()
     texts = None
     if sources.background is not None:
         texts = open_documents(sources.background).read_all()["text"]

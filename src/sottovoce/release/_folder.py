@@ -259,3 +259,14 @@ def _as_npy(frequencies: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> b
     buffer = BytesIO()
     np.lib.format.write_array(buffer, frequencies, allow_pickle=False)
     return buffer.getvalue()
+
+
+def others_in_folder(folder: Path | None, card: ReleaseCard) -> str:
+    """What else lies in the folder, and would be published with it."""
+    names = [entry.name for entry in folder.iterdir()] if folder and folder.is_dir() else []
+    own = {*card.files, CARD_FILE, WHERE_FILE}
+    others = sum(name not in own and not SHARD_FOLDERS.fullmatch(name) for name in names)
+    if not others:
+        return ""
+    found = "1 other entry, which is" if others == 1 else f"{others:,} other entries, which are"
+    return f"{folder} holds {found} no part of the release: do not publish that with it."

@@ -12,11 +12,12 @@ over the text's own columns. How often the true row is first is a fact of this d
 and no bound: it says what the promise leaves open for texts as long as these.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -30,16 +31,36 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.privacy.audit._classes import Known
 from sottovoce.privacy.audit._findings import AuditReport, Finding, together
 from sottovoce.privacy.audit._law import audit_law, filled
+from sottovoce.release._audit import audit_release
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
-from sottovoce.release._folder import MAP_STEM, VOCABULARY_FILE, released_rows, verified_card
+from sottovoce.release._folder import (
+    MAP_STEM,
+    VOCABULARY_FILE,
+    released_card,
+    released_rows,
+    verified_card,
+)
 from sottovoce.release._groups import Grouping
-from sottovoce.release._inputs import ReleaseInputs
+from sottovoce.release._inputs import ReleaseInputs, documents_schema
 from sottovoce.release.compression._word_map import WordMap, load_maps
 
 _PART_CELLS, _MOST_PARTS = 1 << 21, 16
 _LOOKED_FOR, _SCORES = 200, 1 << 25
 _TINY = 1e-300
+
+
+def audit_held(
+    folder: Path,
+    texts: Source,
+    read: Callable[[pa.Schema], ReadOptions],
+    stop_words: str | None = None,
+    trials: int | None = None,
+) -> AuditReport:
+    """Audit a folder given the ``texts`` that it was made of, ``read`` by what its card counted."""
+    reading = read(documents_schema(released_card(folder).documents_per_user))
+    held = audit_with_texts(folder, texts, reading, stop_words)
+    return AuditReport(held.findings + audit_release(folder, trials=trials).findings)
 
 
 def audit_with_texts(

@@ -6,8 +6,8 @@ keeps it under a key: on a card it would let anyone confirm a guess at the whole
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,9 +19,12 @@ from scipy import sparse
 from sottovoce._arrays import Floats
 from sottovoce.corpus._clean import holding_others_words
 from sottovoce.corpus._count import count_batches, term_statistics
+from sottovoce.corpus._schema import DOCUMENTS, POSTS
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts
 from sottovoce.corpus.read._corpus import Source
+from sottovoce.corpus.read._guess import grouping_column, person_column
+from sottovoce.corpus.read._sample import sample_source
 from sottovoce.corpus.read._tally import Tallied
 from sottovoce.corpus.words._rules import STOP_WORDS, TokenRules, load_stop_words
 from sottovoce.corpus.words._scan import text_buffers
@@ -37,6 +40,11 @@ _UNDECLARED = (
     "{what} may tell something about the documents: give a public list (--vocabulary, in Python "
     "words=) and a built-in stop list, or say so with --declare-data-dependent (in Python "
     "declare_data_dependent=True); the card will say so."
+)
+_NOTHING_PER_PERSON = (
+    "the column {} says whose each document is, and nothing is promised of all that one person "
+    "wrote: k documents of theirs have k times the epsilon. --user-documents B (in Python "
+    "user_documents=B) keeps at most B of each and promises B times."
 )
 VOUCHED = "documents that say what others said in an earlier release were taken for new ones"
 
@@ -79,6 +87,11 @@ class CountedDocuments:
     def __repr__(self) -> str:
         rows, words = self.counts.shape
         return f"CountedDocuments(documents={rows}, words={words}, left_out={self.left_out})"
+
+
+def documents_schema(user_documents: int | None) -> pa.Schema:
+    """What is read of the documents; their users only where these bound them."""
+    return DOCUMENTS if user_documents is None else POSTS
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,23 @@ class ReleaseInputs:
                     "--labels and --user-documents (in Python labels=, user_documents=) are not "
                     "offered together; leave one of them out."
                 )
+
+    def read_as(self, read: Callable[[pa.Schema], ReadOptions]) -> "ReleaseInputs":
+        """With the columns that nobody told, as ``read`` finds them for what is to be read."""
+        reading = read(documents_schema(self.user_documents))
+        if self.grouping is None:
+            return replace(self, reading=reading)
+        columns = sample_source(self.corpus, reading)
+        by = grouping_column(columns, self.grouping.by) if columns else self.grouping.by
+        grouping = replace(self.grouping, by=by)
+        return replace(self, reading=reading.named(label=by), grouping=grouping)
+
+    def person_warning(self) -> str:
+        """What to say where a column tells whose each document is and no user is bounded."""
+        if self.grouping is not None or self.user_documents is not None:
+            return ""
+        column = person_column(sample_source(self.corpus, self.reading))
+        return "" if column is None else _NOTHING_PER_PERSON.format(column)
 
     def open(self) -> Corpus:
         """The documents; with their users where these bound them."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import InputError, ParameterError
 
@@ -42,6 +42,34 @@ def checked_labels(labels: Sequence[str | None]) -> tuple[str, ...]:
             "something else, which would be published as it is. Name another column."
         )
     return found
+
+
+def labels_of_rows(labels: ArrayLike | None, documents: int) -> NDArray[np.str_]:
+    """Labels that are there and one for each document."""
+    given = None if labels is None else np.asarray(labels)
+    if given is None:
+        raise ParameterError(
+            "this release carries no labels; give one for each document, in their order."
+        )
+    if given.shape != (documents,):
+        raise ParameterError(
+            f"labels must be one for each of the {documents:,} documents, got "
+            f"{' by '.join(f'{size:,}' for size in given.shape) or 'a single one'}."
+        )
+    if missing := sum(map(_is_missing, given.tolist())):
+        raise ParameterError(
+            f"labels must be there for every document, got {missing:,} that are missing; leave "
+            "their documents out before the release, or give them a label of their own."
+        )
+    return given.astype(np.str_)
+
+
+def _is_missing(label: object) -> bool:
+    """What is missing in a frame is None, unlike itself (NaN), or neither like nor unlike (NA)."""
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124 - NaN
+    except TypeError:
+        return True
 
 
 def packed_labels(labels: Sequence[str]) -> bytes:

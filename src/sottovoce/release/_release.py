@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,9 @@ from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.read._corpus import Source
+from sottovoce.corpus.read._kept_reading import warned_reading
+from sottovoce.corpus.read._tally import ReadOptions
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import exact, positive_integer
@@ -36,6 +39,8 @@ from sottovoce.release._folder import (
     released_rows,
     verified_card,
 )
+from sottovoce.release._held import audit_held
+from sottovoce.release._labels import labels_of_rows
 from sottovoce.release._shards import ShardedCounts
 from sottovoce.release.analysis._meter import MOST_METERED, SignalMeter, signal_meter
 from sottovoce.release.analysis._moments import (
@@ -203,7 +208,9 @@ class Release:
         return PrivateTopics(number, random_state=seed).fit(self)
 
     def topic_words(self, topics: "PrivateTopics", most: int = 10) -> list[list[str]]:
-        """The most frequent words of each of the ``topics`` of this release."""
+        """The most frequent words of each of the ``topics``; none that noise alone would show."""
+        if self.meter().dimensions <= 1:
+            return []
         names, order = self.names(), np.argsort(-topics.components_, axis=1, kind="stable")
         return [[names[place] for place in row] for row in order[:, :most].tolist()]
 
@@ -266,22 +273,7 @@ class Release:
 
     def checked_labels(self, labels: ArrayLike | None = None) -> NDArray[np.str_]:
         """``labels``, one for each document, or the release's own."""
-        given = self.labels if labels is None else np.asarray(labels)
-        if given is None:
-            raise ParameterError(
-                "this release carries no labels; give one for each document, in their order."
-            )
-        if given.shape != (self.card.documents,):
-            raise ParameterError(
-                f"labels must be one for each of the {self.card.documents:,} documents, got "
-                f"{' by '.join(f'{size:,}' for size in given.shape) or 'a single one'}."
-            )
-        if missing := sum(map(_is_missing, given.tolist())):
-            raise ParameterError(
-                f"labels must be there for every document, got {missing:,} that are missing; leave "
-                "their documents out before the release, or give them a label of their own."
-            )
-        return given.astype(np.str_)
+        return labels_of_rows(self.labels if labels is None else labels, self.card.documents)
 
     def _totals(
         self, columns: NDArray[np.int32] | None, level: float, by_label: bool | ArrayLike
@@ -331,11 +323,28 @@ class Release:
                 "of documents, so that sums over all documents mean nothing."
             )
 
-    def audit(self, *, trials: int | None = None) -> AuditReport:
-        """Try to refute the promise, as ``sottovoce audit --release`` does."""
-        if self.folder is not None:
+    def audit(
+        self,
+        *,
+        texts: Source | None = None,
+        text: str | int = "text",
+        stop_words: str | None = None,
+        trials: int | None = None,
+    ) -> AuditReport:
+        """Try to refute the promise, as ``sottovoce audit --release`` does.
+
+        ``texts`` are those that it was made of, for their holder alone; they need its folder.
+        """
+        if self.folder is None and texts is not None:
+            raise ParameterError(
+                "texts are held to the files of a folder: release with out=, or load the release."
+            )
+        if self.folder is None:
+            return audit_published(self.card, self.counts, trials=trials)
+        if texts is None:
             return audit_release(self.folder, trials=trials)
-        return audit_published(self.card, self.counts, trials=trials)
+        read = partial(warned_reading, texts, told=ReadOptions().named(text=text), stacklevel=4)
+        return audit_held(self.folder, texts, read, stop_words, trials)
 
     def __repr__(self) -> str:
         card = self.card
@@ -383,14 +392,6 @@ def release_in(
         frequencies=np.load(place / FREQUENCIES_FILE, allow_pickle=False),
         labels=released_labels(place, card),
     )
-
-
-def _is_missing(label: object) -> bool:
-    """What is missing in a frame is None, unlike itself (NaN), or neither like nor unlike (NA)."""
-    try:
-        return label is None or bool(label != label)  # noqa: PLR0124 - NaN
-    except TypeError:
-        return True
 
 
 def _rows(found: CountsFile | ShardedCounts) -> "Counts | CountsFile | ShardedCounts":

@@ -4,6 +4,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, overload
@@ -17,6 +18,7 @@ from sottovoce._files import FilePath
 from sottovoce.corpus._everyday import named_vocabulary
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._corpus import Source
+from sottovoce.corpus.read._kept_reading import warned_reading
 from sottovoce.corpus.read._tally import ReadOptions, named_columns
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import Exact, exact, positive_integer
@@ -24,8 +26,13 @@ from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace, ledger_place
 from sottovoce.release._card import ReleaseCard
+from sottovoce.release._folder import others_in_folder
 from sottovoce.release._groups import checked_ids
-from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
+from sottovoce.release._inputs import (
+    CountedDocuments,
+    ReleaseInputs,
+    load_frequencies,
+)
 from sottovoce.release._job import Job, ReleaseQuote, open_account, quote, release_to_folder
 from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._release import Release, load_release
@@ -79,6 +86,7 @@ class Done:
     paid_before: bool
     spent_before: str  # by its documents already, in words
     uncounted: str = ""  # what they had spent in other ledgers, if that does not count here
+    others_in_folder: str = ""  # what lies there and is no part of the release
 
 
 def carry_out(
@@ -103,7 +111,8 @@ def carry_out(
     account = open_account(ledger, job, budget, shared=place.shared, elsewhere=charged)
     card = _released(job, ledger, folder) if release is None else release(ledger)
     now = ledger.account(account.corpus)
-    return Done(card, now, quoted.paid_before, quoted.spent_before, uncounted(place, quoted))
+    said = uncounted(place, quoted), others_in_folder(folder, card)
+    return Done(card, now, quoted.paid_before, quoted.spent_before, *said)
 
 
 def _released(job: Job, ledger: Ledger, folder: Path | None) -> ReleaseCard:
@@ -249,7 +258,8 @@ def release_counts(
             each document.
         ids: "public": publish what the groups are called; None: rows are only numbered.
         ledger: the privacy ledger's file; None: the one for all that you release (`user_ledger`).
-        budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
+        budget: the epsilon, at the same N, that these documents may ever spend; None: this one. A
+            first release fixes it.
         out: folder for the release; None: the ledger alone keeps it, for the same call with one.
         compress: none, random, frequency, embedding-cluster or embedding-disperse.
         columns: K, the columns to release, with a compression.
@@ -275,11 +285,15 @@ def release_counts(
     if place.note:
         warnings.warn(place.note, stacklevel=2)
     _check_words(words, declared=declare_data_dependent)
+    if user_documents is None and not (user is None and time is None):
+        raise ParameterError(
+            "user and time are read only where each user's documents are bounded; give "
+            "user_documents too, or leave them out."
+        )
+    told = named_columns(reading, text=text, user=user, time=time).named(label=labels)
     inputs = ReleaseInputs(
         corpus=documents,
-        reading=_reading(reading, text, user, time, user_documents).named(
-            label=labels if by is None else by
-        ),
+        reading=told,
         vocabulary=_vocabulary(words),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -290,21 +304,12 @@ def release_counts(
         labelled=labels is not None,
         grouping=checked_ids(by, ids),
     )
-    wanted = Wanted(
-        LimitedPrecision(positive_integer(precision, "precision"), epsilon),
-        compress,
-        columns,
-        accounting,
-        prior,
-        prior_share,
-        frequencies,
-        embedding,
-        maps,
-        threshold,
-        constant_work,
-    )
+    stated = LimitedPrecision(positive_integer(precision, "precision"), epsilon)
+    how = (compress, columns, accounting, prior, prior_share, frequencies, embedding)
+    wanted = Wanted(stated, *how, maps, threshold, constant_work)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
-    job = _counted_job(inputs, wanted, label)
+    read = partial(warned_reading, documents, told=told, stacklevel=4)
+    job = _counted_job(inputs.read_as(read), wanted, label)
     if out is not None:
         return _made(job, place, allowed, Path(out), dry_run=dry_run)
     with tempfile.TemporaryDirectory() as folder:
@@ -321,11 +326,17 @@ def _made(
     dry_run: bool,
 ) -> Release | ReleaseQuote:
     if dry_run:
-        return quote(job, place, budget, folder)
+        quoted = quote(job, place, budget, folder)
+        _warn(uncounted(place, quoted))
+        return quoted
     done = carry_out(job, place, budget, folder)
-    if done.uncounted:
-        warnings.warn(done.uncounted, stacklevel=3)
+    _warn(done.uncounted, done.others_in_folder)
     return load_release(folder)
+
+
+def _warn(*of: str) -> None:
+    for each in filter(None, of):
+        warnings.warn(each, stacklevel=4)
 
 
 def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
@@ -335,8 +346,7 @@ def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
         rows = opened.tally.rows_read
         warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=3)
     job = wanted.job(documents, declared, label)
-    for warning in job.plan.warnings():
-        warnings.warn(warning, stacklevel=3)
+    _warn(*job.plan.warnings(), inputs.person_warning())
     return job
 
 
@@ -358,21 +368,6 @@ def _check_words(words: object, *, declared: bool) -> None:
             "documents may tell something about them. Give one, or say so with "
             "declare_data_dependent=True; the card will say so."
         )
-
-
-def _reading(
-    reading: ReadOptions,
-    text: str | int,
-    user: str | int | None,
-    time: str | int | None,
-    user_documents: int | None,
-) -> ReadOptions:
-    if user_documents is None and not (user is None and time is None):
-        raise ParameterError(
-            "user and time are read only where each user's documents are bounded; give "
-            "user_documents too, or leave them out."
-        )
-    return named_columns(reading, text=text, user=user, time=time)
 
 
 def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabulary | None:

@@ -298,7 +298,10 @@ def test_two_runs_do_not_share_a_checkpoint(
 
 def test_resume_needs_to_know_where(run: Run, folder: Path) -> None:
     code, _, err = run("assess", "posts.parquet", *SCORE, "--resume")
-    assert (code, err) == (2, "--resume needs --checkpoint FOLDER, the one to go on from.\n")
+    assert (code, err) == (
+        2,
+        "resume needs a checkpoint (--checkpoint FOLDER), the one to go on from.\n",
+    )
     assert not (folder / "r.parquet").exists()
 
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from sottovoce._arrays import Floats, Integers
-from sottovoce.learn import audit_openings
-from sottovoce.learn._attacks.audit import plain_share
+from sottovoce.learn._attacks.audit import audit_openings, plain_share
 from sottovoce.learn._attacks.joint import JointAttack
 from sottovoce.learn._attacks.opening import OpenedSums
 from sottovoce.learn._attacks.single import read_one_by_one

@@ -31,6 +31,7 @@ __all__ = [
     "count_volumes",
     "entropy_scores",
     "evaluate",
+    "evaluate_ranks",
     "expected_hits",
     "hits_of_sensitive_users",
     "holm",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
         count_volumes,
         entropy_scores,
         evaluate,
+        evaluate_ranks,
         volume_scores,
     )
     from sottovoce.assess.evaluation._judged import (
@@ -133,6 +135,7 @@ else:
             "count_volumes": "sottovoce.assess.evaluation._evaluate",
             "entropy_scores": "sottovoce.assess.evaluation._evaluate",
             "evaluate": "sottovoce.assess.evaluation._evaluate",
+            "evaluate_ranks": "sottovoce.assess.evaluation._evaluate",
             "expected_hits": "sottovoce.assess.evaluation._metrics",
             "hits_of_sensitive_users": "sottovoce.assess.evaluation._metrics",
             "holm": "sottovoce.assess.evaluation._tests",

@@ -6,6 +6,7 @@ The baselines are chance, ENT, and the volume of what people write.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce._arrays import Floats, Integers
+from sottovoce._files import FilePath
 from sottovoce._notebook import html_table
+from sottovoce.assess._assess_posts import Topics, catalogue_of
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.evaluation._bootstrap import (
@@ -24,7 +27,16 @@ from sottovoce.assess.evaluation._bootstrap import (
     paired_difference,
     percentile_interval,
 )
-from sottovoce.assess.evaluation._judged import JudgedTopic, Scores, constant_scores, user_rows
+from sottovoce.assess.evaluation._judged import (
+    JudgedTopic,
+    Scores,
+    constant_scores,
+    judged_topics,
+    read_judgements,
+    read_ranks,
+    scores_by_measure,
+    user_rows,
+)
 from sottovoce.assess.evaluation._metrics import averaged, metrics_by_topic
 from sottovoce.assess.evaluation._tests import (
     PairedTest,
@@ -35,7 +47,8 @@ from sottovoce.assess.evaluation._tests import (
     user_hits,
     volume_strata,
 )
-from sottovoce.corpus.read import Corpus
+from sottovoce.corpus.read import Corpus, open_posts
+from sottovoce.corpus.read._corpus import Source
 from sottovoce.errors import InputError
 from sottovoce.topics._catalogue import Catalogue
 
@@ -157,6 +170,44 @@ class Evaluation:
             ],
             f"{self.sensitive} sensitive of {self.judged} pairs of user and topic",
         )
+
+
+def evaluate_ranks(
+    ranks: FilePath | pa.Table,
+    truth: Source,
+    *,
+    posts: Source | None = None,
+    topics: Topics | None = None,
+    level: int = 1,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Evaluation:
+    """Judge rankings against what is known of people: what ``sottovoce evaluate`` does.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
+    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-t")
+    >>> found = evaluate_ranks(ranking.table, community.truth, replicates=20)
+    >>> [each.measure for each in found.measures]
+    ['bow-t', 'random']
+
+    Args:
+        ranks: ``ranks.parquet``, a TREC run, or the ``table`` of a `Ranking`.
+        truth: user, topic, sensitive and grade, in a file or a frame, or TREC's qrels.
+        posts: for the baselines of volume and the test by it.
+        topics: the catalogue, for the ENT baseline where the ranks lack it.
+        level: of qrels, the least level of a sensitive user.
+        replicates: bootstrap draws behind an interval.
+        seed: of bootstrap and permutations.
+    """
+    ranked = ranks if isinstance(ranks, pa.Table) else read_ranks(Path(ranks))
+    judged = judged_topics(read_judgements(truth, level))
+    runs = scores_by_measure(ranked, judged)
+    opened = None if posts is None else open_posts(posts)
+    volumes = None if opened is None else count_volumes(opened)
+    if opened is not None and topics is not None and ENT not in runs:
+        runs = {**runs, ENT: entropy_scores(judged, opened, catalogue_of(topics))}
+    return evaluate(judged, runs, volumes, replicates=replicates, seed=seed)
 
 
 def evaluate(

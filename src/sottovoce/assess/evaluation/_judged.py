@@ -5,6 +5,7 @@ Both may come from files: our own, or TREC's (``trec``).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sottovoce._arrays import Flags, Floats, Integers
 from sottovoce.assess._ranks_file import read_ranks_as_text
 from sottovoce.assess.evaluation.trec import read_qrels, read_run
 from sottovoce.corpus.read import read_truth
+from sottovoce.corpus.read._corpus import Source
 from sottovoce.errors import InputError
 
 LEAST_USERS = 2
@@ -169,9 +171,11 @@ def _conformed(path: Path, table: pa.Table) -> pa.Table:
     return pa.table([*typed, score], names=list(NEEDED))
 
 
-def read_judgements(path: Path, cut: int = 1) -> pa.Table:
+def read_judgements(truth: Source, cut: int = 1) -> pa.Table:
     """Truth as ``sottovoce simulate`` writes it, or TREC qrels: a name in .qrels, .qrel or .txt."""
-    return read_qrels(path, cut) if path.suffix in QRELS_SUFFIXES else read_truth(path)
+    if isinstance(truth, str | PathLike) and Path(truth).suffix in QRELS_SUFFIXES:
+        return read_qrels(Path(truth), cut)
+    return read_truth(truth)
 
 
 def _is_parquet(path: Path) -> bool:

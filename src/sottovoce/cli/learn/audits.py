@@ -35,14 +35,11 @@ def audit(
     Example: sottovoce learn audit complaints.csv --label product --known 0.5
     """
     with progress("Attacking"), needs_extra("learn"):
-        from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - fast --help
         from sottovoce.learn._attacks.training import audit_training  # noqa: PLC0415 - fast --help
-        from sottovoce.learn.documents import read_labelled  # noqa: PLC0415 - likewise
 
-        read = read_labelled(texts, options=ReadOptions(columns={"text": text, "label": label}))
-        options: dict[str, Any] = {"mode": mode, **({"statistics": "rados"} if rados else {})}
-        options |= {"known": known, "seconds": seconds}
-        found = audit_training(read, peers=peers, words=words, **options)
+        options: dict[str, Any] = {"statistics": "rados"} if rados else {}
+        options |= {"mode": mode, "known": known, "seconds": seconds}
+        found = audit_training(texts, text=text, label=label, peers=peers, words=words, **options)
     rows = [_row(reading) for reading in found.readings]
     if as_json:
         show_json({"holds": found.holds, "openings": rows, "not attacked": found.unread})

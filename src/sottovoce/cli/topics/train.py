@@ -5,18 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import (
-    EncodingOption,
-    FieldsOption,
-    FormatOption,
-    HeaderOption,
-    LineLimitOption,
-    mentioning_resume,
-    read_options,
-    warn_about_rows,
-)
+from sottovoce.cli import _reading as formats
+from sottovoce.cli._options import mentioning_resume, warn_about_rows
 from sottovoce.cli._output import AsJson, counted_progress, progress, show_facts, show_json
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -85,11 +76,11 @@ def train(
         typer.Option(help="Steps between two checkpoints; default: lda 50 passes, w2v 5."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
-    file_format: FormatOption = None,
-    fields: FieldsOption = None,
-    header: HeaderOption = None,
-    encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    file_format: formats.FormatOption = None,
+    fields: formats.FieldsOption = None,
+    header: formats.HeaderOption = None,
+    encoding: formats.EncodingOption = "utf-8",
+    longest: formats.LineLimitOption = formats.LONGEST,
     as_json: AsJson = False,
 ) -> None:
     """Train background knowledge on texts: a topic model, word vectors, or first-person mentions.
@@ -112,7 +103,7 @@ def train(
     if space not in {"lda", "w2v", "voice"}:
         raise ParameterError(f"--space must be lda, w2v or voice, got {space!r}.")
     check_folder(out)
-    options = read_options(file_format, fields, header, "UTC", encoding, max_line_bytes)
+    options = formats.read_options(file_format, fields, header, "UTC", encoding, longest)
     texts = open_documents(background, options=options)
     if space != "voice" and (first_person, second_person) != (None, None):
         raise ParameterError(

@@ -4,7 +4,7 @@ Every format offers a `Reader`. Which one a source needs is decided by the optio
 name, and by its first row.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Protocol, cast
@@ -44,6 +44,8 @@ class Reader(Protocol):
 
 Source = str | PathLike[str] | ArrowStream | Iterable[Row]
 """A file's path, a data frame, or rows: dictionaries, tuples, or texts."""
+Sources = Source | Sequence[Source]
+"""One of them, or several."""
 Conform = Callable[[pa.RecordBatch, str, Tally], pa.RecordBatch]
 
 # A batch smaller than both waits for the next, so that no consumer pays per handful of rows.

@@ -249,8 +249,8 @@ def _question(role: str, columns: Sequence[ColumnSample], what: str) -> UnclearC
     told = f"'{said}'" if " " in said else said
     return UnclearColumnsError(
         f"{asked}. Which one is it? Say --fields {told} (in Python "
-        f"{role}={example!r} of assess_posts, or columns={{{role!r}: {example!r}}} of "
-        f"ReadOptions).{_within(columns)}"
+        f"{role}={example!r} of assess_posts or release_counts, or "
+        f"columns={{{role!r}: {example!r}}} of ReadOptions).{_within(columns)}"
     )
 
 

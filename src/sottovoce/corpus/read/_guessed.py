@@ -78,14 +78,17 @@ def _delimiter_named(delimiter: str) -> str:
     return _DELIMITER_NAMES.get(delimiter, delimiter)
 
 
-def guessed_source(source: object, schema: pa.Schema, options: ReadOptions) -> GuessedReading:
+def guessed_source(
+    source: object, schema: pa.Schema, options: ReadOptions, *, encoding: str | None = None
+) -> GuessedReading:
     """The same for what a call takes: a file's path, a data frame or a list of dictionaries.
 
-    Nothing is said where all columns are called as told; the encoding is as told.
+    Where no ``encoding`` is given it is as the options have it, or guessed where that is UTF-8.
     """
     if isinstance(source, str | PathLike):
-        found = guessed_reading(Path(source), schema, options, encoding=options.encoding)
-        return found if found.options != options else GuessedReading(options)
+        usual = options.encoding == ReadOptions().encoding
+        encoding = encoding or (AUTO if usual else options.encoding)
+        return guessed_reading(Path(source), schema, options, encoding=encoding)
     columns = sample_frame(source)
     if not columns:
         return GuessedReading(options)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -108,6 +109,13 @@ def sample_frame(source: Any) -> tuple[ColumnSample, ...]:  # noqa: ANN401 - of 
     except (ArrowException, TypeError, ValueError, AttributeError):
         return ()
     return () if rows is None else _of_batch(rows)
+
+
+def sample_source(source: object, options: ReadOptions) -> tuple[ColumnSample, ...]:
+    """The same of whatever a call takes."""
+    if isinstance(source, str | PathLike):
+        return sample_columns(Path(source), options)
+    return sample_frame(source)
 
 
 def _objects(text: str) -> Iterator[dict[str, object]]:

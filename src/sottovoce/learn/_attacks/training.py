@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce._arrays import Floats, Integers
+from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read._corpus import Source
 from sottovoce.learn._attacks.audit import DocumentsRead, audit_openings
 from sottovoce.learn._attacks.opening import OpenedSums
 from sottovoce.learn._examples import symmetric
@@ -23,9 +25,10 @@ from sottovoce.learn._sums._fixed import Ring
 from sottovoce.learn._support import all_kept
 from sottovoce.learn._train import train
 from sottovoce.learn._trained import TrainedClassifier
+from sottovoce.learn._training_terms import Mode
 from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.stages import ENDED_STAGES
-from sottovoce.learn.documents import Documents
+from sottovoce.learn.documents import Documents, read_labelled
 
 
 @dataclass(frozen=True)
@@ -48,24 +51,50 @@ class TrainingAudit:
 
 
 def audit_training(
-    documents: Documents,
+    texts: Documents | Source,
     *,
+    text: str | int = "text",
+    label: str | int = "label",
+    mode: Mode = "open",
     peers: int = 4,
     words: int | Sequence[str] = 1000,
     known: float = 0.0,
     seconds: float = 60.0,
     **options: Any,  # noqa: ANN401 - those of train
 ) -> TrainingAudit:
-    """Train on documents dealt out to peers, over a list or their most frequent words, and attack.
+    """Train on texts dealt out to peers, attack what is opened, and count what was read.
 
-    Everybody learns the words, which are public here: the audit is of sums, not of dictionaries.
+    What ``sottovoce learn audit`` does. Everybody learns the words, which are public here: the
+    audit is of sums, not of dictionaries.
+
+    Args:
+        texts: a file's path, a data frame or rows.
+        text: the column of texts.
+        label: the column of labels.
+        mode: as `train` takes it.
+        peers: to how many the texts are dealt out.
+        words: a list, or how many of the most frequent words.
+        known: the share of texts that the attacker knows.
+        seconds: most processor time for each opened sum.
+        options: of `train`.
+
+    Example:
+        >>> from sottovoce.learn import audit_training
+        >>> rows = [{"text": f"word{k % 7} word{k % 5}", "label": "ab"[k % 2]} for k in range(80)]
+        >>> audit_training(rows, words=12, seconds=0.2).holds
+        True
     """
-    labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
+    documents = (
+        texts
+        if isinstance(texts, Documents)
+        else read_labelled(texts, options=ReadOptions().named(text=text, label=label))
+    )
+    labels, written = np.array(documents.labels, object), np.array(documents.texts, object)
     places = [np.arange(len(documents))[k::peers] for k in range(peers)]
-    holders = {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
+    holders = {f"{k:06}": (written[own].tolist(), labels[own]) for k, own in enumerate(places)}
     listed = frequent_words(documents.texts, words) if isinstance(words, int) else tuple(words)
     with heard_totals() as totals:
-        trained = train(holders, words=listed, **options)
+        trained = train(holders, words=listed, mode=mode, **options)
     openings, unread = openings_heard(totals, trained, np.concatenate(places))
     columns = Features(TextRecipe("given", listed)).rows(documents.texts).T
     rows, numbers = dict(zip(listed, columns, strict=True)), np.unique(labels, return_inverse=True)
