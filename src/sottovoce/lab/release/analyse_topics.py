@@ -107,7 +107,7 @@ class DrawnCorpus(TopicsToFind):
 
 
 AnyCorpus = TopicCorpus | DrawnCorpus
-ITERATIONS = {"complaints": 300, "news": 300, "blogs": 150, "background": 150}
+ITERATIONS = dict.fromkeys(PINNED, 300) | {"blogs": 150, "background": 150}
 """Of the references of each pinned corpus."""
 
 
