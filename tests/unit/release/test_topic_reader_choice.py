@@ -106,11 +106,23 @@ def test_lda_reads_no_more_than_the_first_documents(monkeypatch: pytest.MonkeyPa
     assert read == [int((tokens < 1000).sum()) + 1]
 
 
+def test_lda_is_not_tried_where_most_of_what_it_would_read_is_noise() -> None:
+    planted = Planted(MANY_NOISY)
+    planted.cells = planted.cells[:, :20]
+    planted.topics = planted.topics[:3, :20]
+    assert "lda" in planted.read().held_out_
+    short = np.random.default_rng(0).geometric(-np.expm1(-NOISY), (2, 300, 20))
+    planted.cells = short[0] - short[1]
+    found = planted.read()
+    assert set(found.held_out_) == {"pairs", "likelihood"}
+    assert "LDA was not tried: 95% of the counts above zero are noise." in found.choice_in_words()
+
+
 def test_without_tomotopy_topics_are_read_as_before_and_a_sentence_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     planted = Planted(FEW_LONG)
-    assert "where readers are about equal" in planted.read().choice_in_words()
+    assert "Where readers are about equal" in planted.read().choice_in_words()
     assert planted.read("pairs").choice_in_words() == (
         "Read by pairs: no documents were held out to choose by."
     )
