@@ -151,10 +151,8 @@ def _learnt(
     with progress("Training a classifier"):
         fitted = found.classifier(checked, seed=seed)
     shares = [count / len(checked) for count in Counter(checked.tolist()).values()]
-    left_out = {f"left out: {name}": why for name, why in fitted.left_out_.items()}
     return {
         "kind": fitted.chosen_,
-        **left_out,
         "classes": len(shares),
         "held_out_loss": fitted.held_out_loss_,
         "loss_of_guessing": -sum(share * math.log(share) for share in shares),
