@@ -100,10 +100,11 @@ def test_lda_reads_no_more_than_the_first_documents(monkeypatch: pytest.MonkeyPa
         return np.full((topics, counts.shape[1]), 1 / counts.shape[1])
 
     monkeypatch.setattr(_estimator, "fit_topics", noted)
-    monkeypatch.setattr(_estimator, "_LDA_TOKENS", 1000)
-    planted.read("lda")
-    tokens = np.maximum(planted.cells, 0).sum(axis=1).cumsum()
-    assert read == [int((tokens < 1000).sum()) + 1]
+    above = (planted.cells > 0).sum(axis=1).cumsum()
+    for most, documents in ((1000, int((above <= 1000).sum())), (1, 1), (10**6, 300)):
+        monkeypatch.setattr(_estimator, "_LDA_CELLS", most)
+        planted.read("lda")
+        assert read.pop() == documents
 
 
 def test_lda_is_not_tried_where_most_of_what_it_would_read_is_noise() -> None:

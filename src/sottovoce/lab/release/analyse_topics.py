@@ -272,7 +272,8 @@ def chosen_topics(
     threads: int | None = None,
 ) -> Floats:
     """By the reader that held-out documents choose."""
-    reader = PrivateTopics(topics, rate=rate, threads=threads, random_state=seed)
+    # A seed that no reference has: with one in common, little noise would look like none.
+    reader = PrivateTopics(topics, rate=rate, threads=threads, random_state=REFERENCES + seed)
     found: Floats = reader.fit(released).components_
     return found
 

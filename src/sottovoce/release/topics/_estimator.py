@@ -21,6 +21,7 @@ from sottovoce.release.analysis._moments import Rows, row_blocks
 from sottovoce.release.evaluation import fit_topics
 from sottovoce.release.topics._expected import PairSums, pair_sums_of
 from sottovoce.release.topics._positive import (
+    LARGEST,
     PositiveCells,
     TopicModel,
     block_cells,
@@ -47,8 +48,8 @@ _CLEARLY = 0.05
 _MOST_NOISE = 3.0
 """LDA is tried where each token of text has at most so many of noise: with 5 (complaints and news
 at rate 1) it lost .06 and .09 of Jaccard to pairs, with 2 (at rate 2) nothing."""
-_LDA_TOKENS, _LDA_ROUNDS = 2_000_000, 150
-"""LDA reads the first documents that hold so many tokens, the noise's included."""
+_LDA_CELLS, _LDA_ROUNDS = 2_000_000, 150
+"""LDA reads the first documents that hold so many cells above zero, the noise's included."""
 _HELD_OUT, _MOST_HELD_OUT = 10, 2000
 """Every tenth document judges the readers, and no more than so many."""
 _WORK, _FEWEST = 250_000_000, 8
@@ -227,15 +228,15 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _lda(self, cells: PositiveCells) -> Floats:
         """LDA of what a reader without the law has: the counts clipped at zero."""
-        shape = cells.documents, cells.width
-        counts = sparse.csr_array((cells.values, cells.words, cells.pointers), shape, np.int64)
-        read = np.searchsorted(np.cumsum(counts.sum(axis=1)), _LDA_TOKENS)
+        read = max(1, int(np.searchsorted(cells.pointers, _LDA_CELLS, side="right")) - 1)
+        first = next(cells.blocks(read))
+        given = first.values.astype(np.int64), first.words, first.pointers
         return fit_topics(
-            counts[: read + 1],
+            sparse.csr_array(given, (first.documents, first.width)),
             self.n_topics,
             self.random_state,
             iterations=_LDA_ROUNDS,
-            most_tokens=_LDA_TOKENS,
+            most_tokens=LARGEST * max(_LDA_CELLS, first.width),
         )
 
     def _sums(
