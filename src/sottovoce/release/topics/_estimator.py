@@ -47,7 +47,7 @@ _CLEARLY = 0.05
 """Topics that began with pairs must explain so much more of held-out documents than LDA's."""
 _MOST_NOISE = 3.0
 """LDA is tried where each token of text has at most so many of noise: with 5 (complaints and news
-at rate 1) it lost .06 and .09 of Jaccard to pairs, with 2 (at rate 2) nothing."""
+at rate 1) it lost .06 and .09 of Jaccard to pairs, with 2 (at rate 2) on average nothing."""
 _LDA_CELLS, _LDA_ROUNDS = 2_000_000, 150
 """LDA reads the first documents that hold so many cells above zero, the noise's included."""
 _HELD_OUT, _MOST_HELD_OUT = 10, 2000
@@ -193,7 +193,7 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _read(self, rows: Rows, cells: PositiveCells) -> Floats:
         if self.reader == "chosen" and cells.documents >= _HELD_OUT:
             return self._chosen(rows, cells)
-        self.chosen_ = "likelihood" if self.reader == "chosen" else self.reader
+        self.chosen_: str = "likelihood" if self.reader == "chosen" else self.reader
         begun = "lda" if self.chosen_.startswith("lda") else "pairs"
         start = self._lda(cells) if begun == "lda" else self._pairs(self._sums(rows, cells), cells)
         return start if self.chosen_ == begun else self._refined(cells, start, self.n_iter_)
