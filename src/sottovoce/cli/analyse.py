@@ -5,7 +5,7 @@ import shlex
 import warnings
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,11 +105,12 @@ class Further:
 
     topics: list[list[str]] | None = None
     reader: str | None = None
+    reader_why: str | None = None
     classifier: dict[str, object] | None = None
 
     def record(self) -> dict[str, object]:
         """For machines."""
-        return {"topics": self.topics, "reader": self.reader, "classifier": self.classifier}
+        return asdict(self)
 
     def show(self) -> None:
         """For people."""
@@ -121,24 +122,26 @@ class Further:
                 for place, words in enumerate(self.topics, start=1)
             ]
             show_rows(f"Topics, by the reader that held-out documents chose: {self.reader}", rows)
+            typer.echo(self.reader_why)
         if self.classifier is not None:
             show_facts("A classifier of the labels", self.classifier)
 
 
 def _topics(
     found: "Release", summary: "ReleaseSummary", asked: int | None, seed: int
-) -> tuple[list[list[str]] | None, str | None]:
-    """The most frequent words of each topic; none where nothing stands above the noise."""
+) -> tuple[list[list[str]] | None, str | None, str | None]:
+    """The most frequent words of each topic, and which reader found them, why; or none."""
     if asked is None:
-        return None, None
+        return None, None, None
     if told := found.topics_warning(asked):
         typer.echo(f"warning: {told}", err=True)
     if summary.meter.dimensions <= 1:
-        return [], None
+        return [], None, None
     with progress("Looking for topics"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         fitted = found.topics(asked, seed=seed)
-    return found.topic_words(fitted, _TOPIC_WORDS), str(fitted.chosen_)
+    words = found.topic_words(fitted, _TOPIC_WORDS)
+    return words, fitted.chosen_, fitted.choice_in_words()
 
 
 def _learnt(
@@ -151,10 +154,8 @@ def _learnt(
     with progress("Training a classifier"):
         fitted = found.classifier(checked, seed=seed)
     shares = [count / len(checked) for count in Counter(checked.tolist()).values()]
-    left_out = {f"left out: {name}": why for name, why in fitted.left_out_.items()}
     return {
         "kind": fitted.chosen_,
-        **left_out,
         "classes": len(shares),
         "held_out_loss": fitted.held_out_loss_,
         "loss_of_guessing": -sum(share * math.log(share) for share in shares),

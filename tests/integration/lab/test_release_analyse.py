@@ -2,9 +2,12 @@
 
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from scipy import sparse
 
 from sottovoce.errors import ParameterError
@@ -13,7 +16,7 @@ from sottovoce.lab.release import analyse
 from sottovoce.lab.release._classified import ClassifiedCorpus, classified_rows
 from sottovoce.lab.release._clipped import BASELINES, accuracy, fitted, tuned
 from sottovoce.lab.release._grown import SimulatedDocuments, grown_rows
-from sottovoce.lab.release._pinned import PINNED, PinnedCorpus, pinned
+from sottovoce.lab.release._pinned import PINNED, PinnedCorpus, counted_corpus, pinned
 from sottovoce.lab.release.analyse_rows import NAMES
 from sottovoce.release.classify._inputs import Labelled
 from sottovoce.report._result import number
@@ -124,3 +127,16 @@ def test_what_the_study_does_not_know_is_refused(options: StudyOptions, told: st
 def test_a_rate_of_nothing_is_refused() -> None:
     with pytest.raises(ParameterError, match="rates must be > 0"):
         StudyOptions(rates=(Fraction(0),))
+
+
+def test_a_single_source_is_counted_from_its_own_texts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, others = "harbour vessel captain sailor anchor", "doctor nurse patient clinic ward"
+    rows = {"src": ["dbpedia", "medquad"] * 6, "text": [own, others] * 6}
+    parquet.write_table(pa.table(rows), tmp_path / "background.parquet")
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    corpus = counted_corpus("dbpedia")
+    assert set(corpus.words) == set(own.split())
+    assert corpus.counts.shape == (6, 5)
+    assert corpus.labels is None

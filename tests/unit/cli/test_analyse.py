@@ -74,6 +74,9 @@ class FakeTopics:
     def fit(self, _release: object) -> "FakeTopics":
         return self
 
+    def choice_in_words(self) -> str:
+        return "Read by pairs, since they say most."
+
 
 @pytest.fixture(autouse=True)
 def _fake_topics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +89,7 @@ def test_topics_are_shown_by_their_words_on_the_page_too(released: Path, tmp_pat
     done = asked("analyse", released, "--topics", 2, "--seed", 7, "--report", page)
     assert "boat loan debt bank sea" in done.stdout
     assert "chose: pairs, seed 7" in done.stdout
+    assert "Read by pairs, since they say most." in done.stdout
     assert ">Topics</h2>" in page.read_text()
     assert "boat, loan, debt, bank, sea" in page.read_text()
 

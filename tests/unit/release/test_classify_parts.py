@@ -16,7 +16,6 @@ from sottovoce.release.classify._features import (
 )
 from sottovoce.release.classify._inputs import Labelled
 from sottovoce.release.classify._linear import calibration
-from sottovoce.release.classify._ridge import Sums
 from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
 from sottovoce.release.classify._softmax import SoftmaxProblem
 
@@ -180,33 +179,6 @@ def test_scores_that_are_too_sure_are_cooled() -> None:
     probabilities = np.exp(sure[:, 1]) / np.exp(sure).sum(axis=1)
     codes = (generator.random(4_000) < probabilities).astype(np.int64)
     assert calibration(5 * sure, np.zeros(2), codes).temperature == pytest.approx(0.2, abs=0.03)
-
-
-def test_the_loss_less_the_noise_s_share_is_that_on_true_text() -> None:
-    """Errors in variables; without the correction, or with a wrong variance, it is far off."""
-    generator = np.random.default_rng(4)
-    law = NoiseLaw(0.5)
-    counts = generator.poisson(0.5, (200_000, 5))
-    codes = (counts[:, 0] > counts[:, 1]).astype(np.int64)
-    noise = generator.geometric(1 - law.alpha, (2, *counts.shape))
-    released = Labelled(sparse.csr_array(counts + noise[0] - noise[1]), codes, 2)
-    weights, intercepts = generator.normal(0, 0.3, (5, 2)), np.array([0.4, 0.6])
-    true = float(((np.eye(2)[codes] - counts @ weights - intercepts) ** 2).sum(axis=1).mean())
-    sums = Sums.of(released, CountFeature(law))
-    assert sums.loss(weights, intercepts, law.variance) == pytest.approx(true, rel=0.05)
-    assert sums.loss(weights, intercepts, 0.0) > 2 * true
-    assert sums.loss(weights, intercepts, law.variance / 2) > 1.3 * true
-
-
-def test_sums_of_parts_add_up() -> None:
-    generator = np.random.default_rng(5)
-    data = Labelled(sparse.csr_array(generator.integers(-3, 4, (40, 3))), np.arange(40) % 2, 2)
-    feature = BitFeature(NoiseLaw(1.0))
-    whole = Sums.of(data, feature)
-    first, second = (Sums.of(data.part(rows), feature) for rows in np.split(np.arange(40), [13]))
-    for name in ("documents", "x", "y", "xx", "xy"):
-        assert getattr(first + second, name) == pytest.approx(getattr(whole, name))
-        assert getattr(whole - first, name) == pytest.approx(getattr(second, name))
 
 
 def test_every_document_is_held_out_once_and_classes_keep_their_shares() -> None:

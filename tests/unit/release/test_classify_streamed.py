@@ -1,10 +1,9 @@
-"""Classifiers of releases read documents block by block, and do without a kind that cannot fit."""
+"""Classifiers of releases read documents block by block."""
 
 import tracemalloc
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,13 +14,13 @@ from sottovoce.errors import ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts_file import CountsFile
 from sottovoce.release.classify import (
-    PrivateLogistic,
     PrivateNaiveBayes,
-    PrivateRidge,
     fit_released,
 )
-from sottovoce.release.classify._inputs import CannotFitError
 from sottovoce.release.classify._rows import LabelledRows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WORDS = 40
 _MADE = 200
@@ -80,14 +79,11 @@ def test_memory_does_not_grow_with_the_documents(small_rooms: None) -> None:
     assert peaks[1] - peaks[0] < 60 * 2_500
 
 
-@pytest.mark.parametrize("kind", [PrivateNaiveBayes, PrivateRidge])
-def test_blocks_say_what_the_whole_matrix_does(
-    kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_say_what_the_whole_matrix_does(monkeypatch: pytest.MonkeyPatch) -> None:
     released = LongRelease(_MADE)
-    whole = kind(1.0).fit(released.rows.made(), released.labels)
+    whole = PrivateNaiveBayes(1.0).fit(released.rows.made(), released.labels)
     monkeypatch.setattr("sottovoce.release.classify._rows.BLOCK_CELLS", 7 * WORDS)
-    blocks = kind().fit(released, released.labels)
+    blocks = PrivateNaiveBayes().fit(released, released.labels)
     assert blocks.held_out_loss_ == pytest.approx(whole.held_out_loss_)
     tested = np.eye(WORDS, dtype=np.int64)
     assert blocks.predict_proba(tested) == pytest.approx(whole.predict_proba(tested))
@@ -115,31 +111,7 @@ def test_a_file_with_few_cells_is_sampled_by_how_many_it_has(
     assert np.array_equal(sample.documents.cells.toarray(), cells.toarray())
 
 
-def test_a_candidate_that_cannot_be_fitted_is_left_out_and_named() -> None:
-    released = LongRelease(_MADE, rate=20.0)
-    cells = released.rows.made().toarray()
-    cells[:, -5:] = 0  # words that nobody used
-    released.rows = sparse.csr_array(cells)  # type: ignore[assignment] # either is read
-    chosen = fit_released(released, released.labels)
-    assert set(chosen.left_out_) == {"ridge"}
-    assert "turn noise into meaning; add a larger one" in chosen.left_out_["ridge"]
-    assert set(chosen.candidates_) == {"naive Bayes", "logistic"}
-    assert np.isfinite(list(chosen.candidates_.values())).all()
-
-
-def test_where_no_candidate_can_be_fitted_each_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise CannotFitError("there is too little of it.")
-
-    for kind in (PrivateNaiveBayes, PrivateLogistic, PrivateRidge):
-        monkeypatch.setattr(kind, "_learn", refuse)
-    released = LongRelease(_MADE)
-    with pytest.raises(ParameterError, match="no classifier can be fitted") as refused:
-        fit_released(released, released.labels)
-    assert all(name in str(refused.value) for name in ("naive Bayes", "logistic", "ridge"))
-
-
-def test_labels_that_are_wrong_are_no_reason_to_leave_candidates_out() -> None:
+def test_labels_that_are_wrong_are_refused() -> None:
     released = LongRelease(_MADE)
     with pytest.raises(
         ParameterError, match="^labels must be one for each of the 200 documents, got 3"

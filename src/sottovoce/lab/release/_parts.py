@@ -18,7 +18,7 @@ import sottovoce
 from sottovoce._files import output_folder, whole_file
 
 FOLDER = "parts"
-RECIPE = 2
+RECIPE = 3
 """Counted up where a part of the same parameters and version would come out otherwise."""
 
 Parameters: TypeAlias = Mapping[str, str | int | float | None]

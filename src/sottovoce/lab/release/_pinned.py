@@ -65,12 +65,14 @@ def pinned(
 Texts = tuple[Sequence[str], Sequence[str] | None]
 
 
+SINGLE_SOURCES = ("medquad", "dbpedia", "reuters_19", "questionDoctor_ans")
+"""Of the background texts; they were named before the readers of topics could choose LDA."""
 FILES = {
     "complaints": "cfpb.jsonl",
     "news": "bbc-news.tsv",
     "blogs": "blogs-background.parquet",
     "background": "background.parquet",
-}
+} | dict.fromkeys(SINGLE_SOURCES, "background.parquet")
 
 
 def is_here(name: str) -> bool:
@@ -92,6 +94,11 @@ def _background() -> Texts:
     return table["text"].to_pylist(), table["src"].to_pylist()
 
 
+def _of_source(source: str) -> Texts:
+    texts, sources = _background()
+    return [text for text, own in zip(texts, sources or (), strict=True) if own == source], None
+
+
 def _blogs() -> Texts:
     table = parquet.read_table(data_file(FILES["blogs"]), columns=["text"])
     return table["text"].to_pylist(), None
@@ -102,6 +109,7 @@ SOURCES: dict[str, Callable[[], Texts]] = {
     "news": partial(_labelled, open_news, "news"),
     "blogs": _blogs,
     "background": _background,
+    **{source: partial(_of_source, source) for source in SINGLE_SOURCES},
 }
 """Texts and their classes; blog openings have none, those of background texts are their sources."""
 

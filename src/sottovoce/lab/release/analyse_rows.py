@@ -25,7 +25,7 @@ class AnalyseSetting:
     """What was released, and how; the same for every reader that is compared on it.
 
     Attributes:
-        data: complaints, news, blogs, background, simulated.
+        data: the name of a pinned corpus, or simulated.
         documents: how many were released.
         words: how many columns.
         topics: of the reference; None where no topics are asked for.

@@ -12,7 +12,6 @@ from sottovoce._lazy import attach
 __all__ = [
     "PrivateLogistic",
     "PrivateNaiveBayes",
-    "PrivateRidge",
     "ReleasedDocumentsClassifier",
     "fit_released",
 ]
@@ -22,14 +21,12 @@ if TYPE_CHECKING:
     from sottovoce.release.classify._bayes import PrivateNaiveBayes
     from sottovoce.release.classify._choice import fit_released
     from sottovoce.release.classify._logistic import PrivateLogistic
-    from sottovoce.release.classify._ridge import PrivateRidge
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
             "PrivateLogistic": "sottovoce.release.classify._logistic",
             "PrivateNaiveBayes": "sottovoce.release.classify._bayes",
-            "PrivateRidge": "sottovoce.release.classify._ridge",
             "ReleasedDocumentsClassifier": "sottovoce.release.classify._base",
             "fit_released": "sottovoce.release.classify._choice",
         },

@@ -39,8 +39,6 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     """Where the classifier was chosen: the held-out loss of each candidate."""
     chosen_: str
     """Which of the candidates it is."""
-    left_out_: dict[str, str]
-    """The candidates that could not be fitted, and why."""
 
     def fit(self, Z: "Matrix | ReleasedCounts", y: ArrayLike) -> Self:  # noqa: N803 - scikit-learn's way of naming
         """Learn from released documents ``Z``, noise and all, and their classes ``y``.

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 FOLDS = 3
 
 
-class CannotFitError(ParameterError):
-    """These documents do not determine a classifier of this kind; another may do."""
-
-
 class ReleasedCounts(HasLaw, Protocol):
     """A release, as far as a classifier reads it."""
 

@@ -9,7 +9,6 @@ from sottovoce._arrays import Floats, Integers
 from sottovoce.release._counts import Counts
 from sottovoce.release.classify._expected import ExpectedCells
 from sottovoce.release.classify._features import Feature, with_values
-from sottovoce.release.classify._inputs import Labelled
 
 HOTTEST = 4.0
 
@@ -37,11 +36,6 @@ class LinearReader:
     def released_scores(self, cells: Counts) -> Floats:
         """Of released documents."""
         return self.expected.scores(cells, self.weights, self.intercepts)
-
-    def calibrated(self, held: Labelled) -> "Calibration":
-        """How hot its scores should be for documents that it does not know, and what they lose."""
-        scores = self.expected.scores(held.cells, self.weights, np.zeros(held.classes))
-        return calibration(scores, self.intercepts, held.codes)
 
 
 @dataclass(frozen=True)

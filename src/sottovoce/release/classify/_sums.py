@@ -1,10 +1,9 @@
 """Sums over released documents, class by class, which is all that naive Bayes asks of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import add
-from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -71,22 +70,10 @@ def class_sums(data: Labelled, feature: Feature) -> Floats:
 
 
 def fold_sums(data: LabelledRows, feature: Feature) -> list[ClassSums]:
-    """Those of each fold, block by block."""
-    return summed_by_fold(data, partial(ClassSums.of, feature=feature))
-
-
-class _Summed(Protocol):
-    def __add__(self, other: Self) -> Self: ...
-
-
-_Sums = TypeVar("_Sums", bound=_Summed)
-
-
-def summed_by_fold(data: LabelledRows, sums_of: Callable[[Labelled], _Sums]) -> list[_Sums]:
-    """What ``sums_of`` makes of each fold's documents, added up block by block."""
-    found: dict[int, _Sums] = {}
+    """Those of each fold, added up block by block."""
+    found: dict[int, ClassSums] = {}
     for fold, documents in data.parts():
-        sums = sums_of(documents)
+        sums = ClassSums.of(documents, feature)
         found[fold] = found[fold] + sums if fold in found else sums
     return [found[fold] for fold in data.fold_numbers]
 
