@@ -41,6 +41,7 @@ READ = {
     "the posts, documents, texts and words": {"posts", "corpus", "texts", "words", "counts"},
     "background knowledge": {"model", "topics", "embedding", "frequencies", "vocabulary", "edges"},
     "other states, and posts of a community": {"merge", "community"},
+    "outputs, from which somebody is erased": {"places"},
     "settings, keys and tokens": {
         "config", "authority", "password_file", "rank_admission", "admission",
         "peer_key", "metrics_key", "certificate", "key",
