@@ -201,6 +201,12 @@ def flush_to_disk(path: Path) -> None:
         os.close(descriptor)
 
 
+def begins_with(path: Path, start: bytes) -> bool:
+    """Whether a file's first bytes are these."""
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
+
+
 def file_digest(path: Path) -> str:
     """The SHA-256 of a file's bytes, read a piece at a time."""
     with path.open("rb") as file:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sottovoce._files import only_one, others_in, remove_unlocked, whole_file
+from sottovoce._files import begins_with, only_one, others_in, remove_unlocked, whole_file
 from sottovoce.assess._alerts import CHANGES, MEMBERS, alerts_file, load_members
 from sottovoce.assess._ranking import RANKS
 from sottovoce.assess._ranks_file import read_ranks_as_text, write_rows
@@ -108,8 +108,7 @@ def _files_in(places: Iterable[Path]) -> list[Path]:
 
 def _erase_in(file: Path, users: Collection[str]) -> int | None:
     with suppress(InputError, pa.ArrowException, TypeError):
-        with file.open("rb") as opened:
-            is_parquet = opened.read(4) == b"PAR1"
+        is_parquet = begins_with(file, b"PAR1")
         if is_parquet and KEY in (pq.read_schema(file).metadata or {}):
             return _erase_in_state(file, users)
         rows = pq.ParquetFile(file).read() if is_parquet else read_ranks_as_text(file)

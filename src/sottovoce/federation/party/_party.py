@@ -5,6 +5,7 @@ run request over the same mutual TLS, and the coordinator proposes the query in 
 other's.
 """
 
+import hmac
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from sottovoce._files import output_folder
+from sottovoce._moves import Move
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation._certificates import (
     WARNING_DAYS,
@@ -191,6 +193,12 @@ class ConfiguredParty:
         return self.history is not None and self.name not in self.roster
 
     @property
+    def moves(self) -> Move:
+        """What is noted of its moves, under a name that outlives all keys but its memory's."""
+        name = hmac.digest(self.secrets.memory, b"sottovoce move", "sha256").hex()
+        return Move("party", name[:32], ConfigError)
+
+    @property
     def credentials(self) -> Credentials:
         """What it proves itself by."""
         return Credentials(self.certificate, self.secrets.tls_key, self.authority)
@@ -233,6 +241,8 @@ class ConfiguredParty:
             log=log,
             counted=outside.note,
         )
+        # Now that nobody else has the journal open: it is packed by whoever has.
+        self.moves.refuse_moved()
         added = node.read_journal(lambda journal: journal.count)
         if added < outside.seen() or maker.memory.count < beside.seen():
             log("store restored", party=self.name)

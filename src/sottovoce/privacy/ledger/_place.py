@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce._files import state_folder, whole_file
+from sottovoce._moves import Move
 from sottovoce._noted import ABSENT, NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import LedgerError
 
@@ -79,6 +80,7 @@ def refuse_lost(ledger: Path) -> None:
     path = ledger.resolve()
     for known in noted_ledgers():
         if known.path == path:
+            Move("ledger", known.known_as, LedgerError).refuse_moved()
             raise LedgerError(
                 f"the ledger {path} is gone, from which {SpendCount(known.known_as).seen()} spends "
                 "were made on this machine; nothing was spent or released. Restore it with its key "
