@@ -155,7 +155,7 @@ def move(
     Example: sottovoce learn move carried.zip ada
     """
     with needs_extra("federation"):
-        from sottovoce.federation.party._moving import move_party  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._party import move_party  # noqa: PLC0415 - fast --help
 
     move_party(source, to)
     typer.echo(f"Moved to {to}.")

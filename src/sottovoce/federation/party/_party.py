@@ -10,12 +10,12 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import msgspec
 
-from sottovoce._files import output_folder
-from sottovoce._moves import Move
+from sottovoce._files import output_folder, whole_file
+from sottovoce._moves import LEFT_BEHIND, Move, is_archive, unpack
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation._certificates import (
     WARNING_DAYS,
@@ -25,7 +25,7 @@ from sottovoce.federation._certificates import (
     fingerprint,
     load_certificate,
 )
-from sottovoce.federation._config import ConfigError, PartyConfig, Role
+from sottovoce.federation._config import CONFIG_FILE, ConfigError, PartyConfig, Role, load_config
 from sottovoce.federation._events import Log
 from sottovoce.federation._files import read_passphrase
 from sottovoce.federation._join.changes import RosterHistory, RosterRefusedError, load_history
@@ -48,6 +48,7 @@ from sottovoce.federation.party._holdings import MachineMaker
 from sottovoce.federation.party._journal_key import following_key, settle_key
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party._outside_count import (
+    Counted,
     OutsideCount,
     note_restored,
     restored_error,
@@ -64,6 +65,7 @@ from sottovoce.learn._wire.machine import Party
 JOURNAL_FILE = "journal.sqlite"
 METHOD = "Ask"
 _ASK_S = 30.0
+_NOT_CARRIED = ("-wal", "-shm", ".lock", CONFIG_FILE)
 _UNNOTED = (
     "how far this party has come cannot be noted outside its store, and a restored copy would go "
     "unnoticed; set XDG_STATE_HOME to a folder where it can write."
@@ -320,3 +322,23 @@ def private_folder(path: Path) -> Path:
     """A folder that only its owner may enter."""
     output_folder(path).chmod(stat.S_IRWXU)
     return path
+
+
+def move_party(source: Path, to: Path) -> None:
+    """Pack a party's folder into an archive, after which it works nowhere; or unpack one."""
+    if is_archive(source):
+        unpack(source, "party", lambda name: to / name)
+        return
+    config = source / CONFIG_FILE
+    party = ConfiguredParty(load_config(config), strict=False)
+    key, moves = party.secrets.journal_key, party.moves
+    # Whoever runs has the journal open, and nobody else can.
+    with party.journal():
+        day = moves.begin(to)
+    counts = [OutsideCount(key, what) for what in get_args(Counted)]
+    found = [file for file in sorted(source.rglob("*")) if not file.name.endswith(_NOT_CARRIED)]
+    files = [*(file for file in found if file.is_file() and not file.is_symlink()), config]
+    named = {str(file.relative_to(source)): file for file in files}
+    moves.pack(named, {count.key: count.seen() for count in counts}, to)
+    with whole_file(config) as left:
+        left.write_bytes(LEFT_BEHIND + f'{day}"\n'.encode())

@@ -22,15 +22,13 @@ keyed request ids, no text; its outputs are noised.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
 from sottovoce._files import whole_file
-from sottovoce._moves import Move
 from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger._accounts import (
@@ -46,7 +44,7 @@ from sottovoce.privacy.ledger._accounts import (
     spent_before,
 )
 from sottovoce.privacy.ledger._database import Database
-from sottovoce.privacy.ledger._documents import DocumentSet, LedgerKey, find_key, key_file, make_key
+from sottovoce.privacy.ledger._documents import DocumentSet, LedgerKey, find_key, make_key
 from sottovoce.privacy.ledger._elsewhere import (
     SpentThere,
     budgets_in,
@@ -97,7 +95,6 @@ class Ledger:
             # Of one that nobody will ask for again the machine need not count the spends.
             self.known_as = _about(connection, "id") or ""
         self._count = SpendCount(self.known_as if counted else None, self.path)
-        self._moves = Move("ledger", self.known_as if counted else None, LedgerError)
 
     def close(self) -> None:
         """Close the file; a ledger that is dropped closes it too."""
@@ -109,7 +106,7 @@ class Ledger:
         """Give ``corpus`` and its documents their budget, once; another one later is refused."""
         _check_id(corpus, "corpus")
         payers = self._payers(documents)
-        with self._changing() as connection:
+        with self._database.transaction() as connection:
             open_account(connection, corpus, payers, budget)
             check_budget(read_account(connection, corpus), budget)
 
@@ -128,7 +125,7 @@ class Ledger:
         """
         _check_id(request.corpus, "corpus")
         payers = self._payers(request.documents)
-        with self._changing() as connection:
+        with self._database.transaction() as connection:
             self._admit(connection, request, payers, None, elsewhere, shared=shared)
 
     def account(self, corpus: str) -> Account:
@@ -228,10 +225,7 @@ class Ledger:
         return spend
 
     def drawing_file(self, spend: Spend) -> Path:
-        """Where whoever draws for ``spend`` on several machines notes where they write.
-
-        It is private, survives a crash, and is removed once the output is on record.
-        """
+        """Where who draws on several machines notes where; kept till the output is on record."""
         return self._outputs.drawing(output_key(spend.id, spend.request.id))
 
     def commit(self, request: SpendRequest) -> Spend:
@@ -239,7 +233,8 @@ class Ledger:
         _check_id(request.id, "request id")
         self.refuse_if_old()
         payers = self._payers(request.documents)
-        with self._changing() as connection:
+        with self._database.transaction() as connection:
+            self._count.moves.refuse_moved()
             if has_account(connection, request.corpus):
                 open_account(connection, request.corpus, payers, request.guarantee)
             spend = self._find(connection, request.id)
@@ -262,20 +257,15 @@ class Ledger:
 
     def move(self, archive: Path) -> None:
         """Pack the ledger, its key and outputs into ``archive``; it works nowhere till unpacked."""
-        self._refuse_old()
+        self.refuse_if_old(but_move=True)
         with self._database.transaction():
-            self._moves.begin(archive)
+            self._count.moves.begin(archive)
         self.close()
-        found = [key_file(self.path), *self._outputs.files(), self.path]
-        files = {str(file).replace(str(self.path), "ledger", 1): file for file in found}
-        self._moves.pack(files, {self._count.key: self._count.seen()}, archive)
+        self._count.pack(self.path, archive)
 
-    def refuse_if_old(self) -> None:
+    def refuse_if_old(self, *, but_move: bool = False) -> None:
         """Refuse a copy of the ledger that knows of fewer spends than were made, or was moved."""
-        self._moves.refuse_moved()
-        self._refuse_old()
-
-    def _refuse_old(self) -> None:
+        self._count.moves.refuse_moved(but_finish=but_move)
         # Looked at first: what is there by then was committed before.
         there, seen = [] if self._is_newest else self._outputs.keys(), self._count.seen()
         with self._database.reading() as connection:
@@ -289,12 +279,6 @@ class Ledger:
                 "newest one."
             )
         self._is_newest = True
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._database.transaction() as connection:
-            self._moves.refuse_moved()
-            yield connection
 
     def _admit(
         self,
@@ -331,7 +315,7 @@ class Ledger:
             found = find_key(self.path)
             key = make_key(self.path) if found is None and check is None else found
             if key is not None and check is None:
-                with self._changing() as connection:
+                with self._database.transaction() as connection:
                     connection.execute(
                         "INSERT OR IGNORE INTO about VALUES ('key', ?)", (key.check,)
                     )
@@ -363,7 +347,8 @@ class Ledger:
             return self._reread(spend)
 
     def _record(self, spend: int, output: Output) -> None:
-        with self._changing() as connection:
+        with self._database.transaction() as connection:
+            self._count.moves.refuse_moved()
             connection.execute(
                 "INSERT INTO output VALUES (?, ?, ?, ?)",
                 (spend, output.path.name, output.sha256, output.size),

@@ -73,10 +73,6 @@ class OutputFolder:
         """The key of every whole output that is there."""
         return [path.stem for path in self._folder.glob("[0-9]*.bin")]
 
-    def files(self) -> list[Path]:
-        """All outputs, and where releases that are being drawn are written."""
-        return [*self._folder.glob("[0-9]*.bin"), *self._folder.glob("*.drawing")]
-
     def refuse_unknown(self, keys: Iterable[str], known: Collection[str]) -> None:
         """Refuse when an output is there whose spend the ledger does not know."""
         unknown = sum(key not in known for key in keys)
