@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sottovoce._files import begins_with, private_folder, whole_file
+from sottovoce._files import begins_with, cause_of, private_folder, whole_file
 from sottovoce._noted import NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import InputError
 
@@ -36,7 +36,7 @@ class Move:
         """Refuse what was moved from this machine, and what is under way unless to finish it."""
         noted = self._noted()
         if noted.get("on") and not (but_finish and noted["to"]):
-            rest = f"if there is no {noted['to']}, run the command again that makes it"
+            rest = f"unless {noted['to']} was carried away, run the command again that makes it"
             raise self._refusal(
                 f"this {self._kind} was moved from this machine on {noted['on']}, and works where "
                 f"it was unpacked; {rest if noted['to'] else 'what is here is a copy of it'}."
@@ -96,11 +96,6 @@ class Move:
                 part.write_text(json.dumps(facts), encoding="utf-8")
 
 
-def is_archive(path: Path) -> bool:
-    """Whether it is one by its first bytes."""
-    return path.is_file() and begins_with(path, b"PK")
-
-
 def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
     """Unpack what was packed to its places; the archive goes when all of it is there."""
     try:
@@ -127,5 +122,8 @@ def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
 def _content(file: Path) -> bytes:
     if not begins_with(file, b"SQLite format 3\0"):
         return file.read_bytes()
-    with closing(sqlite3.connect(file)) as connection:
-        return connection.serialize()
+    try:
+        with closing(sqlite3.connect(file)) as connection:
+            return connection.serialize()
+    except sqlite3.Error as error:
+        raise InputError(f"cannot read {file}: {cause_of(error)}.") from error

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, get_args
+from zipfile import is_zipfile
 
 import msgspec
 
 from sottovoce._files import output_folder, whole_file
-from sottovoce._moves import LEFT_BEHIND, Move, is_archive, unpack
+from sottovoce._moves import LEFT_BEHIND, Move, unpack
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation._certificates import (
     WARNING_DAYS,
@@ -326,7 +327,7 @@ def private_folder(path: Path) -> Path:
 
 def move_party(source: Path, to: Path) -> None:
     """Pack a party's folder into an archive, after which it works nowhere; or unpack one."""
-    if is_archive(source):
+    if is_zipfile(source):
         unpack(source, "party", lambda name: to / name)
         return
     config = source / CONFIG_FILE
