@@ -109,7 +109,7 @@ def remove_others(folder: Path, name: re.Pattern[str], keep: Collection[str]) ->
     with suppress(OSError):
         for entry in others_in(folder, name, keep):
             with suppress(OSError):
-                _remove_unlocked(entry)
+                remove_unlocked(entry)
         folder.rmdir()
 
 
@@ -146,7 +146,7 @@ def passing_folder(prefix: str) -> Iterator[Path]:
     """
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError):
-            _remove_unlocked(left)
+            remove_unlocked(left)
     with tempfile.TemporaryDirectory(prefix=prefix) as folder:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -199,6 +199,12 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def begins_with(path: Path, start: bytes) -> bool:
+    """Whether a file's first bytes are these."""
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
 
 
 def file_digest(path: Path) -> str:
@@ -304,10 +310,11 @@ def _remove_stale(path: Path) -> None:
     for entry in path.parent.iterdir():
         if name.fullmatch(entry.name):
             with suppress(OSError):
-                _remove_unlocked(entry)
+                remove_unlocked(entry)
 
 
-def _remove_unlocked(path: Path) -> None:
+def remove_unlocked(path: Path) -> None:
+    """Remove a file or folder that no living process writes; an error where one does."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -58,6 +58,7 @@ class NotedCount:
         state = None if name is None else folder_of_notes()
         self._file = None if name is None or state is None else state / folder / name
         self._refusal = refusal
+        self.key = f"{folder}/{name}"
 
     @property
     def kept(self) -> bool:

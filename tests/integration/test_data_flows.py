@@ -41,13 +41,16 @@ READ = {
     "the posts, documents, texts and words": {"posts", "corpus", "texts", "words", "counts"},
     "background knowledge": {"model", "topics", "embedding", "frequencies", "vocabulary", "edges"},
     "other states, and posts of a community": {"merge", "community"},
+    "outputs, from which somebody is erased": {"places"},
+    "what is moved": {"source"},
     "settings, keys and tokens": {
         "config", "authority", "password_file", "rank_admission", "admission",
         "peer_key", "metrics_key", "certificate", "key",
     },
 }  # fmt: skip
 """Paths among the options of the verbs that are read, and not written."""
-WRITTEN = {"folder": "learn init", "update": "--update"}
+MOVING = "Moving a ledger or a party"
+WRITTEN = {"folder": "learn init", "update": "--update", "to": "learn move"}
 """Paths that are written and are no option, or are called otherwise in the list."""
 _LINES = re.MULTILINE | re.DOTALL
 VERBS = ("assess", "explain", "alerts", "forget", "release", "learn", "advise", "rank-server")
@@ -180,6 +183,9 @@ def test_release_writes_what_the_page_says(place: Path, run: Run) -> None:
     ran(run, "release posts.csv --vocabulary words.txt --epsilon 2 --precision 2 --labels user "
         "--out released")  # fmt: skip
     compare(written(place, inputs), "release", *LEDGER)
+    inputs = set(place.rglob("*"))
+    ran(run, "ledger move home/.local/state/sottovoce/ledger carried.zip")
+    compare(written(place, inputs), MOVING)
 
 
 def test_learn_writes_what_the_page_says(place: Path, run: Run) -> None:
@@ -307,7 +313,8 @@ def path_options(group: typer.Typer, path: tuple[str, ...] = ()) -> Iterator[tup
 
 
 def test_every_option_of_the_verbs_that_names_a_file_is_read_or_in_the_list() -> None:
-    told = " ".join(row.made_by for row in flows("assess", "release", "learn", "advise", *LEDGER))
+    sections = ("assess", "release", "learn", "advise", MOVING, *LEDGER)
+    told = " ".join(row.made_by for row in flows(*sections))
     read = set().union(*READ.values())
     options = {
         (command, name)

@@ -84,6 +84,7 @@ MADE = {
     "docs/how-to/loop.md": ["loop/report.html", "loop/rows.json"],
     "docs/how-to/choosing.md": ["community/posts.parquet"],
     "docs/how-to/release.md": ["released/card.json", "released/counts.npz"],
+    "docs/how-to/published-by-mistake.md": ["released/card.json", "ranks.csv"],
     "docs/how-to/analyse.md": ["released/card.json", "analysis.html"],
     "docs/how-to/statements.md": ["statement.md"],
     "docs/how-to/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],

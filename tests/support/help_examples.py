@@ -41,7 +41,7 @@ TRIAL = (
 )  # fmt: skip
 JOINING = (
     "learn new", "learn invite", "learn join", "learn admit", "learn roster", "learn renew",
-    "learn rotate", "learn remove",
+    "learn rotate", "learn remove", "learn move",
 )  # fmt: skip
 STORIES = {
     "community": COMMUNITY,
@@ -49,7 +49,7 @@ STORIES = {
     "servers": SERVERS,
     "trial": TRIAL,
     "joining": JOINING,
-    "lost": ("ledger forget-place",),
+    "lost": ("ledger forget-place", "ledger move"),
 }
 
 

@@ -115,4 +115,4 @@ def read_ranks_as_text(path: Path) -> pa.Table:
 
 
 def _with_infinity(row: dict[str, object]) -> dict[str, object]:
-    return {**row, "score": math.inf if row.get("score", 0.0) is None else row.get("score")}
+    return {**row, "score": math.inf} if row.get("score", 0.0) is None else row

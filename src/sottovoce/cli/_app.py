@@ -62,6 +62,7 @@ _LEARN: dict[str, dict[str, Callable[..., None]]] = {
         "remove": members.remove,
         "renew": keys.renew,
         "rotate": keys.rotate,
+        "move": keys.move,
     },
 }
 for _panel, _commands in _LEARN.items():

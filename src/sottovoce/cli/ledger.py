@@ -74,6 +74,28 @@ def forget_place(
     )
 
 
+@ledger.command()
+def move(
+    source: Annotated[Path, typer.Argument(metavar="FROM", help="The ledger, or its archive.")],
+    to: Annotated[Path, typer.Argument(help="A new file for the archive; there, the ledger.")],
+) -> None:
+    """Move a ledger to another machine: into an archive here, and out of it there.
+
+    The archive holds the ledger, its key and its outputs: carry it like a key. From the first
+    command on the ledger is refused here, and works again once the second, there, has unpacked the
+    archive, which is removed. After a crash run the same command again. Unpack it once only: two
+    machines cannot notice each other.
+
+    Example: sottovoce ledger move my.ledger carried.zip
+
+    Example: sottovoce ledger move carried.zip my.ledger
+    """
+    from sottovoce.privacy.ledger._chosen_ledger import move_ledger  # noqa: PLC0415 - fast --help
+
+    move_ledger(source, to)
+    typer.echo(f"Moved to {to}.")
+
+
 def _show_tables(accounts: "list[tuple[Account, list[Spend]]]") -> None:
     if not accounts:
         typer.echo("No corpus has a budget in this ledger.")

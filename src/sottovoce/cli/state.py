@@ -117,42 +117,63 @@ def _as_shown(row: "Mapping[str, Any]") -> dict[str, object]:
 def forget(
     state: Annotated[Path, typer.Argument(help="State of a community, from assess --state.")],
     user: Annotated[list[str], typer.Option(help="Whom to erase.")],
+    places: Annotated[
+        list[Path] | None,
+        typer.Option("--in", help="Erase them here too: an output, another state, or a folder."),
+    ] = None,
     post: Annotated[
         list[str] | None,
         typer.Option(help="Delete only their posts at this time; needs assess --keep-posts."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase users from a state and from its alerts, as if they had never posted.
+    """Erase users from a state, its parts and its alerts, as if they had never posted.
 
-    With --post only such posts are erased. Files of posts, of ranks and of alerts --out are not
-    touched: remove the user there yourself. A background that was learnt from posts is not learnt
-    again.
+    With --in their rows go from files of ranks and of alerts --out too, from other states, and from
+    checkpoints, which begin again. Any other file is searched for their names, and the exit code is
+    1 if it has one. With --post only such posts are erased. A background that was learnt from posts
+    is not learnt again.
 
-    Example: sottovoce forget community.state --user u0007
+    Example: sottovoce forget community.state --user u0007 --in ranks.parquet
     """
     from sottovoce._files import only_one  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
 
-    if post and len(user) != 1:
-        raise ParameterError(f"--post needs exactly 1 --user, got {len(user)}.")
+    if post and (len(user) != 1 or places):
+        raise ParameterError(f"--post needs exactly 1 --user and no --in, got {len(user)}.")
+    looked: Mapping[Path, int | None] = {}
     with only_one(state):
         if post:
             facts = {"posts_left": delete_posts(state, user[0], _instants(post))}
         else:
-            facts = {"erased": len(set(user)), "users_left": erase_users(state, user)}
+            looked, left = erase_users(state, user, places or ())
+            facts = {"erased": len(set(user)), "users_left": left}
+    named = [file for file, removed in looked.items() if removed is None]
+    removed = [
+        {"file": file, "removed": number} for file, number in looked.items() if number is not None
+    ]
     learnt = model_folder(state).exists()
     if as_json:
-        show_json({**facts, **({"model_learnt_again": False} if learnt else {})})
-        return
+        more = {"model_learnt_again": False} if learnt else {}
+        show_json({**facts, "places": removed, "still_named_in": named, **more})
+        raise typer.Exit(bool(named))
     show_facts("Erased", facts)
+    if looked:
+        show_rows("Looked at", removed)
+    for file in named:
+        typer.echo(f"{file} still seems to name them: remove it, or make it again.")
     if learnt:
         typer.echo(
             f"The background in {model_folder(state)} was learnt from all posts, these among them, "
             "and is not learnt again: it holds what words weigh, no posts. To be rid of it, remove "
             "state and model and assess the remaining posts."
         )
+    typer.echo(
+        "Nothing else was looked at. Erase them yourself from posts, copies, backups, compressed "
+        "files, and what was printed or sent; releases and published histograms stay as they are."
+    )
+    raise typer.Exit(bool(named))
 
 
 def _instants(written: list[str]) -> list[int]:

@@ -269,7 +269,10 @@ class PartyConfig(msgspec.Struct, frozen=True):
 
 def load_config(path: Path) -> PartyConfig:
     """Read and check a party's configuration."""
-    party = read_table(read_toml(path), PartyFile, str(path))
+    found = read_toml(path)
+    if "moved" in found:
+        raise ConfigError(f"this party was moved from this machine on {found['moved']}.")
+    party = read_table(found, PartyFile, str(path))
     check_source(party.secrets.passphrase)
     if (party.texts is not None or party.rows is not None) and party.role != "peer":
         raise ConfigError(f"{path}: only a peer has texts or rows; {party.name} is none.")

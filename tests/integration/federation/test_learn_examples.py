@@ -146,6 +146,7 @@ def test_the_examples_of_joining_run_as_two_people_would_type_them(run: Run) -> 
         story.typed("learn renew")
         story.typed("learn rotate")
         assert "dee is refused from now on" in story.typed("learn remove")
+        assert "Moved to ada" in story.typed("learn move")
     story.end()
 
 

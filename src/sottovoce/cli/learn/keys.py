@@ -140,6 +140,27 @@ def rotate(
         typer.echo(f"Give {roster} to every party, and restart them all.")
 
 
+def move(
+    source: Annotated[Path, typer.Argument(metavar="FROM", help="Its folder, or its archive.")],
+    to: Annotated[Path, typer.Argument(help="A new file for the archive; there, the folder.")],
+) -> None:
+    """Move a party to another machine: into an archive here, and out of it there; stop it first.
+
+    The archive holds its folder, keys and texts too: carry it like a key. From the first command on
+    the party is refused here, and works again once the second, there, has unpacked the archive,
+    which is removed. After a crash run the same command again. Unpack it once only.
+
+    Example: sottovoce learn move ada carried.zip
+
+    Example: sottovoce learn move carried.zip ada
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation.party._party import move_party  # noqa: PLC0415 - fast --help
+
+    move_party(source, to)
+    typer.echo(f"Moved to {to}.")
+
+
 def _given(authority: Path | None) -> Path:
     if authority is None:
         raise ParameterError("give --authority: the folder with the authority's ca.pem and ca.key.")

@@ -5,15 +5,18 @@ run request over the same mutual TLS, and the coordinator proposes the query in 
 other's.
 """
 
+import hmac
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
+from zipfile import is_zipfile
 
 import msgspec
 
-from sottovoce._files import output_folder
+from sottovoce._files import output_folder, whole_file
+from sottovoce._moves import LEFT_BEHIND, Move, unpack
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation._certificates import (
     WARNING_DAYS,
@@ -23,7 +26,7 @@ from sottovoce.federation._certificates import (
     fingerprint,
     load_certificate,
 )
-from sottovoce.federation._config import ConfigError, PartyConfig, Role
+from sottovoce.federation._config import CONFIG_FILE, ConfigError, PartyConfig, Role, load_config
 from sottovoce.federation._events import Log
 from sottovoce.federation._files import read_passphrase
 from sottovoce.federation._join.changes import RosterHistory, RosterRefusedError, load_history
@@ -46,6 +49,7 @@ from sottovoce.federation.party._holdings import MachineMaker
 from sottovoce.federation.party._journal_key import following_key, settle_key
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party._outside_count import (
+    Counted,
     OutsideCount,
     note_restored,
     restored_error,
@@ -62,6 +66,7 @@ from sottovoce.learn._wire.machine import Party
 JOURNAL_FILE = "journal.sqlite"
 METHOD = "Ask"
 _ASK_S = 30.0
+_NOT_CARRIED = ("-wal", "-shm", ".lock", CONFIG_FILE)
 _UNNOTED = (
     "how far this party has come cannot be noted outside its store, and a restored copy would go "
     "unnoticed; set XDG_STATE_HOME to a folder where it can write."
@@ -191,6 +196,12 @@ class ConfiguredParty:
         return self.history is not None and self.name not in self.roster
 
     @property
+    def moves(self) -> Move:
+        """What is noted of its moves, under a name that outlives all keys but its memory's."""
+        name = hmac.digest(self.secrets.memory, b"sottovoce move", "sha256").hex()
+        return Move("party", name[:32], ConfigError)
+
+    @property
     def credentials(self) -> Credentials:
         """What it proves itself by."""
         return Credentials(self.certificate, self.secrets.tls_key, self.authority)
@@ -233,6 +244,8 @@ class ConfiguredParty:
             log=log,
             counted=outside.note,
         )
+        # Now that nobody else has the journal open: it is packed by whoever has.
+        self.moves.refuse_moved()
         added = node.read_journal(lambda journal: journal.count)
         if added < outside.seen() or maker.memory.count < beside.seen():
             log("store restored", party=self.name)
@@ -310,3 +323,23 @@ def private_folder(path: Path) -> Path:
     """A folder that only its owner may enter."""
     output_folder(path).chmod(stat.S_IRWXU)
     return path
+
+
+def move_party(source: Path, to: Path) -> None:
+    """Pack a party's folder into an archive, after which it works nowhere; or unpack one."""
+    if is_zipfile(source):
+        unpack(source, "party", lambda name: to / name)
+        return
+    config = source / CONFIG_FILE
+    party = ConfiguredParty(load_config(config), strict=False)
+    key, moves = party.secrets.journal_key, party.moves
+    # Whoever runs has the journal open, and nobody else can.
+    with party.journal():
+        day = moves.begin(to)
+    counts = [OutsideCount(key, what) for what in get_args(Counted)]
+    found = [file for file in sorted(source.rglob("*")) if not file.name.endswith(_NOT_CARRIED)]
+    files = [*(file for file in found if file.is_file() and not file.is_symlink()), config]
+    named = {str(file.relative_to(source)): file for file in files}
+    moves.pack(named, {count.key: count.seen() for count in counts}, to)
+    with whole_file(config) as left:
+        left.write_bytes(LEFT_BEHIND + f'{day}"\n'.encode())

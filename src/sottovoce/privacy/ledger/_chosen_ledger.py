@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from zipfile import is_zipfile
 
 from sottovoce._files import FilePath, cause_of, check_folder
+from sottovoce._moves import unpack
 from sottovoce.errors import InputError, LedgerError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger._accounts import SpendRequest
@@ -131,6 +133,15 @@ def forget_ledger(path: Path) -> int:
             raise InputError(f"the ledger {path} is there and can be asked: it stays known.")
         SpendCount(known.known_as).forget_place()
     return sum(SpendCount(known.known_as).seen() for known in found)
+
+
+def move_ledger(source: Path, to: Path) -> None:
+    """Pack a ledger into an archive, after which it works nowhere; or unpack such an archive."""
+    if not is_zipfile(source):
+        Ledger(source).move(to)
+        return
+    unpack(source, "ledger", lambda name: to.parent / name.replace("ledger", to.name, 1))
+    SpendCount(Ledger(to).known_as, to.resolve()).note_place()
 
 
 def with_others(place: LedgerPlace, corpus: Path | None) -> LedgerPlace:

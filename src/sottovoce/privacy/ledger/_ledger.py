@@ -225,10 +225,7 @@ class Ledger:
         return spend
 
     def drawing_file(self, spend: Spend) -> Path:
-        """Where whoever draws for ``spend`` on several machines notes where they write.
-
-        It is private, survives a crash, and is removed once the output is on record.
-        """
+        """Where who draws on several machines notes where; kept till the output is on record."""
         return self._outputs.drawing(output_key(spend.id, spend.request.id))
 
     def commit(self, request: SpendRequest) -> Spend:
@@ -237,6 +234,7 @@ class Ledger:
         self.refuse_if_old()
         payers = self._payers(request.documents)
         with self._database.transaction() as connection:
+            self._count.moves.refuse_moved()
             if has_account(connection, request.corpus):
                 open_account(connection, request.corpus, payers, request.guarantee)
             spend = self._find(connection, request.id)
@@ -257,8 +255,17 @@ class Ledger:
             self._count.note_place()
         return spend
 
-    def refuse_if_old(self) -> None:
-        """Refuse a copy of the ledger that knows of fewer spends than were made."""
+    def move(self, archive: Path) -> None:
+        """Pack the ledger, its key and outputs into ``archive``; it works nowhere till unpacked."""
+        self.refuse_if_old(but_move=True)
+        with self._database.transaction():
+            self._count.moves.begin(archive)
+        self.close()
+        self._count.pack(self.path, archive)
+
+    def refuse_if_old(self, *, but_move: bool = False) -> None:
+        """Refuse a copy of the ledger that knows of fewer spends than were made, or was moved."""
+        self._count.moves.refuse_moved(but_finish=but_move)
         # Looked at first: what is there by then was committed before.
         there, seen = [] if self._is_newest else self._outputs.keys(), self._count.seen()
         with self._database.reading() as connection:
@@ -341,6 +348,7 @@ class Ledger:
 
     def _record(self, spend: int, output: Output) -> None:
         with self._database.transaction() as connection:
+            self._count.moves.refuse_moved()
             connection.execute(
                 "INSERT INTO output VALUES (?, ?, ?, ?)",
                 (spend, output.path.name, output.sha256, output.size),

@@ -12,6 +12,7 @@ gone is missed. What is noted and cannot be read stops a release. Only where the
 state and none can be made, nothing is noted, and nothing noticed.
 """
 
+import glob
 import os
 import shlex
 from contextlib import suppress
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce._files import state_folder, whole_file
+from sottovoce._moves import Move
 from sottovoce._noted import ABSENT, NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import LedgerError
 
@@ -79,6 +81,7 @@ def refuse_lost(ledger: Path) -> None:
     path = ledger.resolve()
     for known in noted_ledgers():
         if known.path == path:
+            Move("ledger", known.known_as, LedgerError).refuse_moved()
             raise LedgerError(
                 f"the ledger {path} is gone, from which {SpendCount(known.known_as).seen()} spends "
                 "were made on this machine; nothing was spent or released. Restore it with its key "
@@ -98,6 +101,18 @@ class SpendCount(NotedCount):
     def __init__(self, ledger_id: str | None, at: Path | None = None) -> None:
         super().__init__("spends", ledger_id, LedgerError)
         self._at = at
+        self.moves = Move("ledger", ledger_id, LedgerError)
+
+    def pack(self, ledger: Path, archive: Path) -> None:
+        """Pack the ledger with its key, its outputs, and notes of what is being drawn."""
+        beside = [
+            file
+            for end in ("key", "outputs/*.bin", "outputs/*.drawing")
+            for file in ledger.parent.glob(f"{glob.escape(ledger.name)}.{end}")
+        ]
+        names = [f"ledger{str(file).removeprefix(str(ledger))}" for file in beside]
+        files = {**dict(zip(names, beside, strict=True)), "ledger": ledger}
+        self.moves.pack(files, {self.key: self.seen()}, archive)
 
     def note_place(self) -> None:
         """Note where the ledger is, the first time."""
