@@ -52,7 +52,8 @@ class Ada:
         holdings = made_holdings(given)
         holdings["ada"] = replace(holdings["ada"], memory=self.memory)
         options = {"penalty": 0.1, **recipe}
-        terms = made_terms(features=WORDS[words], recipe=options, labels=("ham", "spam"))
+        labels = tuple(sorted({*(tables["ada"].labels or ())}))
+        terms = made_terms(features=WORDS[words], recipe=options, labels=labels)
         kept: Any = run_in_process(terms, holdings).results["ada"]["classifiers"]
         return np.flatnonzero(kept[0]["kept"])
 
@@ -82,7 +83,7 @@ def test_documents_that_no_earlier_training_had_are_counted_alone() -> None:
     other = {**tables, "ada": the_tables(120)["dee"]}
     names = [each.names for each in ada.memory.opened_words(b"")]
     assert len(names) == 1
-    fresh = EarlierSums(ada.memory, b"", frozenset({b"a document"}), "")
+    fresh = EarlierSums(ada.memory, b"", frozenset({b"a document"}), frozenset(), "")
     assert not fresh.before()
     assert len(ada.opens(other, SECOND)) > 0
 
@@ -91,6 +92,21 @@ def test_rados_are_drawn_anew_and_count_again() -> None:
     ada, tables = Ada(), the_tables(120)
     once = ada.opens(tables, FIRST, statistics="rados", rados=20)
     assert len(ada.opens(tables, FIRST, statistics="rados", rados=20)) < len(once)
+
+
+def test_other_labels_of_the_same_documents_count_and_the_same_ones_do_not() -> None:
+    """Each opens how many documents of a label use each word."""
+    ada, tables, chance = Ada(), the_tables(), np.random.default_rng(7)
+    numbers = []
+    for at in range(8):
+        for name, each in tables.items():
+            new = np.where(chance.random(60) < 0.5, f"no {at}", f"yes {at}")
+            tables[name] = replace(each, labels=tuple(new.tolist()))
+        found = [len(ada.opens(tables, FIRST)) for _ in range(2)]
+        assert found[0] == found[1]
+        numbers.append(found[0])
+    assert numbers == sorted(numbers, reverse=True)
+    assert 0 < numbers[-1] < numbers[1]
 
 
 @pytest.mark.parametrize("added", [6, 30])
@@ -114,12 +130,15 @@ def test_the_documents_that_changed_must_hide_one_another(added: int) -> None:
 
 def test_what_was_opened_is_kept_on_disk_and_sealed(tmp_path: Path) -> None:
     memory = PartyMemory(tmp_path / "memory.sqlite", bytes(32))
-    earlier = EarlierSums(memory, b"one", frozenset({b"d"}), "meant")
-    earlier.note(("rose",), np.array([0.25]))
-    earlier.note(("other",), np.array([0.5]))
+    earlier = EarlierSums(memory, b"one", frozenset({b"d"}), frozenset({b"d ham"}), "meant")
+    earlier.note(("rose",), np.array([0.25]), 3)
+    earlier.note(("other",), np.array([0.5]), 3)
     memory.close()
     again = PartyMemory(tmp_path / "memory.sqlite", bytes(32))
-    assert replace(earlier, memory=again, session=b"two").before() == {"meant rose": 0.25}
+    later = replace(earlier, memory=again, session=b"two")
+    assert later.before() == {"meant rose": 0.25}
+    assert later.other_labels() == 0
+    assert replace(later, labelled=frozenset({b"d spam"})).other_labels() == 3
     assert again.count == 1
     again.close()
     assert b"rose" not in (tmp_path / "memory.sqlite").read_bytes()
