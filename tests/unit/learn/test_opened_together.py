@@ -13,6 +13,8 @@ from support.text_runs import NAMES as PEERS
 from support.text_runs import made_holdings, made_terms
 
 from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.learn import audit_openings
+from sottovoce.learn._attacks.opening import OpenedSums
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._openings import EarlierSums
 from sottovoce.learn._run.party import run_in_process
@@ -107,6 +109,47 @@ def test_other_labels_of_the_same_documents_count_and_the_same_ones_do_not() -> 
         numbers.append(found[0])
     assert numbers == sorted(numbers, reverse=True)
     assert 0 < numbers[-1] < numbers[1]
+
+
+@pytest.mark.parametrize("change", ["appended", "removed", "changed", "other words", "three"])
+def test_what_a_peer_that_remembers_lets_be_opened_tells_no_long_document(change: str) -> None:
+    """Of the trainings alone and of their differences."""
+    ada, tables = Ada(), the_tables(120)
+    more = the_tables(200)["dee"]
+
+    def with_ada(*rows: NDArray[np.float64]) -> dict[str, Table]:
+        given = np.vstack(rows)
+        return {**tables, "ada": Table(given, tuple(["ham", "spam"] * (len(given) // 2)), WORDS)}
+
+    own, new = tables["ada"].rows, more.rows
+    steps = {
+        "appended": [(with_ada(own), FIRST), (with_ada(own, new[:40]), FIRST)],
+        "removed": [(with_ada(own, new[:40]), FIRST), (with_ada(own), FIRST)],
+        "changed": [(with_ada(own), FIRST), (with_ada(new[:40], own[40:]), FIRST)],
+        "other words": [(with_ada(own), FIRST), (with_ada(own), SECOND)],
+        "three": [(with_ada(own, new[: 40 * at]), FIRST) for at in range(3)],
+    }[change]
+    names: dict[bytes, int] = {}
+    every: list[NDArray[np.float64]] = []
+    trainings: list[list[OpenedSums]] = []
+    for given, words in steps:
+        opened = ada.opens(given, words) + (words.start or 0)
+        members = []
+        for rows in (each.rows for each in given.values()):
+            for row in rows:
+                members.append(names.setdefault(row.tobytes(), len(names)))
+                every += [row] if len(every) < len(names) else []
+        x = np.array(every)[members]
+        sums = OpenedSums.of(f"training {len(trainings)}", x[:, opened], np.zeros(len(x), int))
+        words_of = tuple(WORDS[at] for at in opened)
+        trainings.append([replace(sums, words=words_of, members=np.array(members))])
+    columns = dict(zip(WORDS, np.array(every).T, strict=True))
+    readings = audit_openings(trainings, columns, np.zeros(len(every), int), seconds=0.5)
+    assert len(readings) == {"three": 7, "other words": 2}.get(change, 3)
+    assert sum(each.read["6 or more"][1] for each in readings[:2]) > 200
+    for each in readings:
+        read, _, guessed, once = each.read["6 or more"]
+        assert once <= guessed + 1, (each.opening, read)
 
 
 @pytest.mark.parametrize("added", [6, 30])

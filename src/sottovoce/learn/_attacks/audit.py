@@ -102,11 +102,11 @@ def _less_known(
 
 
 def _differences(trainings: Sequence[Sequence[OpenedSums]]) -> list[OpenedSums]:
-    """Of two trainings, and of two of them from the third, part by part."""
+    """Of two trainings, and of two of them from the third, part by part, over common words."""
     found = [b - a for pair in combinations(trainings, 2) for a, b in zip(*pair, strict=False)]
     for three in combinations(trainings, 3):
         found += [(c - b) - (b - a) for a, b, c in zip(*three, strict=False)]
-    return found
+    return [each for each in found if each.words]
 
 
 def _read(
