@@ -27,8 +27,8 @@ _SUPPORT = (
 )
 _KEPT = "which features are kept"
 _NO_DOCUMENT = (
-    "from which our own attacks read no long document (not a proof), and which tell whether a known "
-    "text was there, more often right than not"
+    "from which our own attacks read no long document (not a proof), and which tell whether a "
+    "known text was there, more often right than not"
 )
 _CLEAR = "sums of its documents, which no rule keeps from telling single ones"
 _GUARDED = (
