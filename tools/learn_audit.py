@@ -2,7 +2,8 @@
 
 `python tools/learn_audit.py before` is what a five-fold training opened, `told` what X'X tells at
 m/d of 1.5 and 2, `after` what trainings open now, of which one is train,DATA,DOCUMENTS,LIST,KNOWN,
-SECONDS,MODE (LIST: all or content words; MODE: open, rados, hidden or paper). Anything else is an
+SECONDS,MODE (LIST: all or content words; MODE: open, rados, hidden or paper). `cost` is what the
+limit costs on complaints, one of it accuracy,DATA,DOCUMENTS,WORDS,PEERS. Anything else is an
 opening without a limit: DATA,DOCUMENTS,WORDS,KNOWN,SECONDS. What was recorded is
 docs/research/learn-audit.json.
 """
@@ -17,12 +18,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow.parquet as pq
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from sottovoce._arrays import Floats, Integers
+from sottovoce.learn import _opened_bits, train
 from sottovoce.learn._attacks.audit import DocumentsRead, audit_openings
 from sottovoce.learn._attacks.opening import OpenedSums
 from sottovoce.learn._attacks.training import audit_training
@@ -39,6 +42,11 @@ AFTER = tuple(
     for name in ("complaints", "sms", "blogs")
     for kind in ("all", "content")
     for known in (0, 0.5)
+)
+COST = tuple(
+    f"accuracy,complaints,{sizes},{peers}"
+    for sizes in ("1000,100", "1000,250", "3000,100", "3000,250")
+    for peers in (3, 5, 10)
 )
 MODES: dict[str, dict[str, Any]] = {
     "open": {},
@@ -159,6 +167,33 @@ def training_after(asked: str) -> Iterator[dict[str, Any]]:
         yield {**cell, "mode": mode, **numbers(each)}
 
 
+def accuracy(asked: str) -> Iterator[dict[str, Any]]:
+    """On what was not trained on, with and without the limit; means of three draws."""
+    _, name, *sizes = asked.split(",")
+    documents, words, peers = map(int, sizes)
+    texts, labels = (np.array(each, object) for each in read_texts(name))
+    right, opened = [], []
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(texts))
+        inside, rest = order[:documents], order[documents:]
+        places = [inside[k::peers] for k in range(peers)]
+        holders = [(texts[own].tolist(), labels[own]) for own in places]
+        used = Counter(
+            word
+            for text in texts[inside]
+            for word in {*_WORD.findall(text.lower())} - ENGLISH_STOP_WORDS
+        )
+        listed = [word for word, _ in used.most_common(words)]
+        for share in (_opened_bits.MOST_OPENED_SHARE, np.inf):
+            with mock.patch.object(_opened_bits, "MOST_OPENED_SHARE", share):
+                trained = train(holders, words=listed)
+            right.append((trained.predict(texts[rest].tolist()) == labels[rest]).mean())
+            opened.append(len(trained.kept_))
+    limited, unlimited = (round(float(np.mean(right[at::2])), 3) for at in (0, 1))
+    cell = {"data": name, "documents": documents, "peers": peers, "wanted": words}
+    yield {**cell, "opened": opened[::2], "accuracy": limited, "without limit": unlimited}
+
+
 def numbers(found: DocumentsRead) -> dict[str, Any]:
     """What a record says of a reading."""
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
@@ -176,11 +211,12 @@ def numbers(found: DocumentsRead) -> dict[str, Any]:
 def main(asked: Sequence[str]) -> None:
     """Run what is asked for."""
     for each in asked:
-        for one in {"told": TOLD, "after": AFTER}.get(each, (each,)):
+        for one in {"told": TOLD, "after": AFTER, "cost": COST}.get(each, (each,)):
             if one == "before":
                 lines = training_before()
             else:
-                lines = training_after(one) if one.startswith("train,") else iter([cell(one)])
+                ways = {"train": training_after, "accuracy": accuracy}
+                lines = ways.get(one.partition(",")[0], lambda one: iter([cell(one)]))(one)
             for line in lines:
                 print(json.dumps(line), flush=True)
 

@@ -8,12 +8,13 @@ were independent, before anything is opened:
     bits(G) = the sum over pairs of columns of the entropy of the pair's count, given both counts
     rho     = bits(G) / bits(X)
 
-Few words have few bits, and the order of their documents takes more than all of them (rows repeat).
-But opening few words tells no more than opening them with more of the same kind. So where r lists
-like this one would have a lower rho, the least of those counts. Of r lists the pairs of words have
-r^2 W bits, those of a word and a label r B, the rows r A - L with A = m sum H and L = log2 m!; the
-quotient is least at r = L/A (1 + sqrt(1 + A B/(W L))). Rho then neither jumps nor is infinite, and
-is the plain one of the longer lists that documents are told apart by.
+Where the order of the documents takes all bits of the rows, most rows repeat, and rho has no value.
+The few that do not repeat can be read then: of 4,000 short messages over 51 rare words, those of
+three to five words. So such words are not opened, but where there are so few, d <= log2 m, that
+there are no more different rows than documents. These tell no more than r lists like them, and the
+least rho of those counts. Of r lists the pairs of words have r^2 W bits, those of a word and a
+label r B, the rows r A - L with A = m sum H and L = log2 m!; the quotient is least at
+r = L/A (1 + sqrt(1 + A B/(W L))).
 
 A column of other numbers than 0 and 1 counts as a word of as many documents as it is not zero in,
 at most half of them, where bits are most. That is the stricter of two: of numbers of b bits rows
@@ -48,21 +49,25 @@ class OpenedBits(NamedTuple):
         labels: of those of a word and a label.
         rows: of the rows in their order.
         order: of that order.
+        few: of how many words no more rows can differ than there are documents.
     """
 
     pairs: Floats
     labels: Floats
     rows: Floats
     order: float
+    few: int
 
     @property
     def shares(self) -> Floats:
-        """Rho of each prefix."""
+        """Rho of each prefix; infinite where it has no value."""
         pairs, rows, least = self.pairs + _NONE, self.rows + _NONE, self.order + _NONE
         beside = 1 + rows * self.labels / (pairs * least)
         lists = np.maximum(least / rows * (1 + np.sqrt(beside)), 1.0)
-        found: Floats = lists * (lists * pairs + self.labels) / (lists * rows - self.order)
-        return found
+        lists[self.few :] = 1.0
+        left = lists * rows - self.order
+        share = lists * (lists * pairs + self.labels) / np.maximum(left, _NONE)
+        return np.where(left > 0, share, np.inf)
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,7 @@ def opened_bits(documents: float, uses: ArrayLike, labels: ArrayLike = ()) -> Op
         if rows[at] > 2 * order and pairs[at + 1] > _HOPELESS * rows[at]:
             end = at + 1
             break
-    return OpenedBits(pairs[1 : end + 1], labels[1 : end + 1], rows[:end], order)
+    return OpenedBits(pairs[1 : end + 1], labels[1 : end + 1], rows[:end], order, int(np.log2(m)))
 
 
 def most_words(

@@ -20,9 +20,9 @@ must be as many as hide one another: see `TrainedDocuments.changed` and `open._g
 mode it is how many of them use each word. By the second rule that is, of fewer than ten, none or
 all of them, which tells no two apart, and of more at most log2(1.07 n) bits of a word's n, .34.
 
-Sums of the same documents over other words tell more of them, so that what was opened is noted, and
-counts with what is to be opened (`EarlierSums`). The same sums of them tell nothing new; rados are
-drawn again each time, and count again.
+Sums of the same documents over other words, or by other labels, tell more of them, so that what was
+opened is noted, and counts with what is to be opened (`EarlierSums`). The same sums of them tell
+nothing new; rados are drawn again each time, and count again.
 
 Differences are of two trainings. Three or more can be combined so that fewer documents are left,
 which this does not see; who may train how often is for the peer's policy.
@@ -96,22 +96,30 @@ class Opening:
 
 
 class OpenedWords(NamedTuple):
-    """Of which columns a training opened sums of documents, and what share of all use each."""
+    """Of which columns a training opened sums of documents, and what share of all use each.
+
+    ``labelled`` are the documents with their labels, ``labels`` the number of sums by label.
+    """
 
     documents: frozenset[bytes]
+    labelled: frozenset[bytes]
     names: tuple[str, ...]
     shares: Floats
+    labels: int
 
     def record(self) -> dict[str, Value]:
         """As a memory keeps it."""
-        documents = tuple(sorted(self.documents))
-        return {"documents": documents, "names": self.names, "shares": self.shares}
+        kinds = {"documents": self.documents, "labelled": self.labelled}
+        digests: dict[str, Value] = {kind: tuple(sorted(each)) for kind, each in kinds.items()}
+        return digests | {"names": self.names, "shares": self.shares, "labels": self.labels}
 
     @classmethod
     def read(cls, record: Mapping[str, Value]) -> "OpenedWords":
         """What a memory kept, or DamagedResultError."""
-        digests = (each for each in item(record, "documents", tuple) if isinstance(each, bytes))
-        return cls(frozenset(digests), texts(record, "names"), array(record, "shares", "<f8"))
+        kinds = (item(record, kind, tuple) for kind in ("documents", "labelled"))
+        documents, labelled = (frozenset(d for d in k if isinstance(d, bytes)) for k in kinds)
+        names, shares = texts(record, "names"), array(record, "shares", "<f8")
+        return cls(documents, labelled, names, shares, item(record, "labels", int))
 
 
 class OpeningMemory(AmongMemory, Protocol):
@@ -161,7 +169,8 @@ class EarlierSums:
     Attributes:
         memory: where that is kept,
         session: by the run's name.
-        documents: that are to be summed.
+        documents: that are to be summed,
+        labelled: and the same with their labels.
         meant: what a column's name means, besides itself; sums that are drawn again mean something
             else in each run.
     """
@@ -169,6 +178,7 @@ class EarlierSums:
     memory: OpeningMemory
     session: bytes
     documents: frozenset[bytes]
+    labelled: frozenset[bytes]
     meant: str
 
     def named(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -178,14 +188,26 @@ class EarlierSums:
     def before(self) -> dict[str, float]:
         """Columns of which sums of some of these documents were opened, and their shares."""
         found: dict[str, float] = {}
-        for each in self.memory.opened_words(self.session):
-            if each.documents & self.documents:
-                found |= dict(zip(each.names, each.shares.tolist(), strict=True))
+        for each in self._of_these():
+            found |= dict(zip(each.names, each.shares.tolist(), strict=True))
         return found
 
-    def note(self, names: Iterable[str], shares: Floats) -> None:
-        """Keep of which columns sums are opened now."""
-        opened = OpenedWords(self.documents, self.named(names), shares)
+    def other_labels(self) -> int:
+        """How many sums by label were opened while these documents had other labels."""
+        found: dict[frozenset[bytes], int] = {}
+        for each in self._of_these():
+            if len(each.labelled & self.labelled) < len(each.documents & self.documents):
+                found[each.labelled] = max(each.labels, found.get(each.labelled, 0))
+        return sum(found.values())
+
+    def _of_these(self) -> Iterable[OpenedWords]:
+        opened = self.memory.opened_words(self.session)
+        return (each for each in opened if each.documents & self.documents)
+
+    def note(self, names: Iterable[str], shares: Floats, labels: int) -> None:
+        """Keep of which columns sums are opened now, and by how many labels."""
+        kept = self.named(names), shares, labels
+        opened = OpenedWords(self.documents, self.labelled, *kept)
         self.memory.note_opened_words(self.session, opened)
 
 
@@ -266,9 +288,10 @@ class TrainedDocuments:
         return cls(digests, used, words, rules)
 
     @property
-    def summed(self) -> frozenset[bytes]:
-        """By what documents are known whose sums were opened, whatever their labels were."""
-        return frozenset(self.digests[0]) | frozenset(self.digests[2])
+    def summed(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """By what documents are known whose sums were opened, without their labels and with."""
+        text, labelled, counted, both = map(frozenset, self.digests)
+        return text | counted, labelled | both
 
     def opening(self) -> Opening:
         """What is to be remembered."""

@@ -76,7 +76,7 @@ def test_an_open_training_without_a_limit_is_read_word_for_word(unlimited: Train
 @pytest.mark.opened_share
 @pytest.mark.parametrize("known", [0.0, 0.5])
 def test_the_limit_leaves_nothing_to_read_but_what_guesses_get(known: float) -> None:
-    found = audit_training(as_texts(*drawn(300, 60)), known=known, seconds=1)
+    found = audit_training(as_texts(*drawn(450, 60)), known=known, seconds=1)
     (reading,) = found.readings
     assert found.holds
     assert 5 < reading.words < 60
@@ -188,33 +188,84 @@ def test_the_share_of_bits_is_that_of_a_small_case_by_hand() -> None:
     assert plain_share(four) == pytest.approx(pairs / (8 - np.log2(24)))
 
 
-def audited(
-    run: Callable[..., tuple[int, str, str]], folder: Path, documents: Documents
-) -> tuple[int, str, str]:
+def written(path: Path, rows: Floats, labels: Integers, header: str = "") -> Path:
+    documents = as_texts(rows, labels)
     pairs = zip(documents.labels or (), documents.texts, strict=True)
     lines = "".join(f"{label},{text}\n" for label, text in pairs)
-    (folder / "texts.csv").write_text(f"label,text\n{lines}", encoding="utf-8")
-    return run("learn", "audit", folder / "texts.csv", "--seconds", 3, "--json")
+    path.write_text(header + lines, encoding="utf-8")
+    return path
+
+
+def audited(
+    run: Callable[..., tuple[int, str, str]], folder: Path, rows: Floats, labels: Integers
+) -> tuple[int, str, str]:
+    path = written(folder / "texts.csv", rows, labels, header="label,text\n")
+    return run("learn", "audit", path, "--seconds", 3, "--json")
 
 
 def test_an_audit_that_reads_documents_says_so_and_no_word_of_them(
     run: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    code, out, err = audited(run, tmp_path, as_texts(*drawn(120, 120, shares=EVEN)))
+    code, out, err = audited(run, tmp_path, *drawn(120, 120, shares=EVEN))
     assert code == 1
     assert len(json.loads(out)["openings"]) == 1
     assert "zq" not in out + err
     assert "more texts of six or more kept words were read from opened sums" in err
 
 
+CHANGES = ("appended", "removed", "changed words", "a peer away", "three")
+
+
+@pytest.mark.opened_share
+@pytest.mark.parametrize("change", CHANGES)
+def test_several_files_are_trainings_whose_differences_are_read(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path, change: str
+) -> None:
+    """Nobody remembers here: what differs is read though each opening is not."""
+    rows, labels = drawn(640, 60, seed=3)
+    first, second, third = np.arange(600), np.arange(612), np.arange(624)
+    other = rows.copy()
+    other[:12] = rows[-12:]
+    given = {
+        "appended": [(rows, first), (rows, second)],
+        "removed": [(rows, second), (rows, first)],
+        "changed words": [(rows, first), (other, first)],
+        "a peer away": [(rows, first), (rows, first[np.arange(600) % 40 != 0])],
+        "three": [(rows, first), (rows, second), (rows, third)],
+    }[change]
+    files = [
+        written(tmp_path / f"{at}.csv", x[own], labels[own]) for at, (x, own) in enumerate(given)
+    ]
+    words = ("--header", "label,text", "--seconds", 0.5, "--json")
+    code, out, err = run("learn", "audit", *files, *words)
+    names = {each["opened"]: each for each in json.loads(out)["openings"]}
+    read = {name: int(each["6 or more words"].split(" of ")[0]) for name, each in names.items()}
+    assert code == 1
+    assert "more texts of six or more kept words" in err
+    assert read["statistics 1"] <= 1
+    assert read["statistics 2 less statistics 1"] >= 3
+    assert len(read) == (7 if change == "three" else 3)
+
+
 @pytest.mark.opened_share
 def test_an_audit_of_the_products_own_limit_ends_well(
     run: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    code, out, _ = audited(run, tmp_path, as_texts(*drawn(300, 60)))
+    code, out, _ = audited(run, tmp_path, *drawn(450, 60))
     (opening,) = json.loads(out)["openings"]
     assert code == 0
     assert opening["6 or more words"].startswith("0 of ")
+    assert 0 < opening["rho"] <= 0.5
+
+
+@pytest.mark.opened_share
+def test_an_audit_of_so_few_words_that_rho_has_no_value_says_so(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    """Before, it ended in a traceback where JSON was asked for."""
+    code, out, _ = audited(run, tmp_path, *drawn(200, 4))
+    (opening,) = json.loads(out)["openings"]
+    assert (code, opening["rho"]) == (0, None)
 
 
 def recorded(data: Path, *asked: str) -> list[dict[str, Any]]:

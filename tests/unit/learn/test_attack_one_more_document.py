@@ -96,7 +96,7 @@ def test_documents_that_are_spelt_anew_are_the_same_documents() -> None:
 def test_sums_of_documents_spelt_and_labelled_anew_count_with_those_of_before() -> None:
     turned = (PEERS["ada"].labels or ())[::-1]
     both = (PEERS["ada"], spelt_anew(PEERS["ada"], turned))
-    first, second = (TrainedDocuments.of(each, GIVEN, SECRET).summed for each in both)
+    first, second = (TrainedDocuments.of(each, GIVEN, SECRET).summed[0] for each in both)
     assert len(first & second) == len(PEERS["ada"])
 
 

@@ -13,6 +13,8 @@ from support.text_runs import NAMES as PEERS
 from support.text_runs import made_holdings, made_terms
 
 from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.learn._attacks.audit import audit_openings
+from sottovoce.learn._attacks.opening import OpenedSums
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._openings import EarlierSums
 from sottovoce.learn._run.party import run_in_process
@@ -52,7 +54,8 @@ class Ada:
         holdings = made_holdings(given)
         holdings["ada"] = replace(holdings["ada"], memory=self.memory)
         options = {"penalty": 0.1, **recipe}
-        terms = made_terms(features=WORDS[words], recipe=options, labels=("ham", "spam"))
+        labels = tuple(sorted({*(tables["ada"].labels or ())}))
+        terms = made_terms(features=WORDS[words], recipe=options, labels=labels)
         kept: Any = run_in_process(terms, holdings).results["ada"]["classifiers"]
         return np.flatnonzero(kept[0]["kept"])
 
@@ -82,7 +85,7 @@ def test_documents_that_no_earlier_training_had_are_counted_alone() -> None:
     other = {**tables, "ada": the_tables(120)["dee"]}
     names = [each.names for each in ada.memory.opened_words(b"")]
     assert len(names) == 1
-    fresh = EarlierSums(ada.memory, b"", frozenset({b"a document"}), "")
+    fresh = EarlierSums(ada.memory, b"", frozenset({b"a document"}), frozenset(), "")
     assert not fresh.before()
     assert len(ada.opens(other, SECOND)) > 0
 
@@ -91,6 +94,62 @@ def test_rados_are_drawn_anew_and_count_again() -> None:
     ada, tables = Ada(), the_tables(120)
     once = ada.opens(tables, FIRST, statistics="rados", rados=20)
     assert len(ada.opens(tables, FIRST, statistics="rados", rados=20)) < len(once)
+
+
+def test_other_labels_of_the_same_documents_count_and_the_same_ones_do_not() -> None:
+    """Each opens how many documents of a label use each word."""
+    ada, tables, chance = Ada(), the_tables(), np.random.default_rng(7)
+    numbers = []
+    for at in range(8):
+        for name, each in tables.items():
+            new = np.where(chance.random(60) < 0.5, f"no {at}", f"yes {at}")
+            tables[name] = replace(each, labels=tuple(new.tolist()))
+        found = [len(ada.opens(tables, FIRST)) for _ in range(2)]
+        assert found[0] == found[1]
+        numbers.append(found[0])
+    assert numbers == sorted(numbers, reverse=True)
+    assert 0 < numbers[-1] < numbers[1]
+
+
+@pytest.mark.parametrize("change", ["appended", "removed", "changed", "other words", "three"])
+def test_what_a_peer_that_remembers_lets_be_opened_tells_no_long_document(change: str) -> None:
+    """Of the trainings alone and of their differences."""
+    ada, tables = Ada(), the_tables(120)
+    more = the_tables(200)["dee"]
+
+    def with_ada(*rows: NDArray[np.float64]) -> dict[str, Table]:
+        given = np.vstack(rows)
+        return {**tables, "ada": Table(given, tuple(["ham", "spam"] * (len(given) // 2)), WORDS)}
+
+    own, new = tables["ada"].rows, more.rows
+    steps = {
+        "appended": [(with_ada(own), FIRST), (with_ada(own, new[:40]), FIRST)],
+        "removed": [(with_ada(own, new[:40]), FIRST), (with_ada(own), FIRST)],
+        "changed": [(with_ada(own), FIRST), (with_ada(new[:40], own[40:]), FIRST)],
+        "other words": [(with_ada(own), FIRST), (with_ada(own), SECOND)],
+        "three": [(with_ada(own, new[: 40 * at]), FIRST) for at in range(3)],
+    }[change]
+    names: dict[bytes, int] = {}
+    every: list[NDArray[np.float64]] = []
+    trainings: list[list[OpenedSums]] = []
+    for given, words in steps:
+        opened = ada.opens(given, words) + (words.start or 0)
+        members = []
+        for rows in (each.rows for each in given.values()):
+            for row in rows:
+                members.append(names.setdefault(row.tobytes(), len(names)))
+                every += [row] if len(every) < len(names) else []
+        x = np.array(every)[members]
+        sums = OpenedSums.of(f"training {len(trainings)}", x[:, opened], np.zeros(len(x), int))
+        words_of = tuple(WORDS[at] for at in opened)
+        trainings.append([replace(sums, words=words_of, members=np.array(members))])
+    columns = dict(zip(WORDS, np.array(every).T, strict=True))
+    readings = audit_openings(trainings, columns, np.zeros(len(every), int), seconds=0.5)
+    assert len(readings) == {"three": 7, "other words": 2}.get(change, 3)
+    assert sum(each.read["6 or more"][1] for each in readings[:2]) > 200
+    for each in readings:
+        read, _, guessed, once = each.read["6 or more"]
+        assert once <= guessed + 1, (each.opening, read)
 
 
 @pytest.mark.parametrize("added", [6, 30])
@@ -114,12 +173,15 @@ def test_the_documents_that_changed_must_hide_one_another(added: int) -> None:
 
 def test_what_was_opened_is_kept_on_disk_and_sealed(tmp_path: Path) -> None:
     memory = PartyMemory(tmp_path / "memory.sqlite", bytes(32))
-    earlier = EarlierSums(memory, b"one", frozenset({b"d"}), "meant")
-    earlier.note(("rose",), np.array([0.25]))
-    earlier.note(("other",), np.array([0.5]))
+    earlier = EarlierSums(memory, b"one", frozenset({b"d"}), frozenset({b"d ham"}), "meant")
+    earlier.note(("rose",), np.array([0.25]), 3)
+    earlier.note(("other",), np.array([0.5]), 3)
     memory.close()
     again = PartyMemory(tmp_path / "memory.sqlite", bytes(32))
-    assert replace(earlier, memory=again, session=b"two").before() == {"meant rose": 0.25}
+    later = replace(earlier, memory=again, session=b"two")
+    assert later.before() == {"meant rose": 0.25}
+    assert later.other_labels() == 0
+    assert replace(later, labelled=frozenset({b"d spam"})).other_labels() == 3
     assert again.count == 1
     again.close()
     assert b"rose" not in (tmp_path / "memory.sqlite").read_bytes()

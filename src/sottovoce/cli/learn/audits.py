@@ -1,11 +1,12 @@
 """``sottovoce learn audit``: what our own attacks read from the sums that a training opens."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli._options import needs_extra
+from sottovoce.cli._options import HeaderOption, needs_extra
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
 from sottovoce.errors import CheckFailedError
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def audit(
-    texts: Annotated[Path, typer.Argument(help="A file of labelled texts.")],
+    texts: Annotated[
+        list[Path], typer.Argument(help="A file of labelled texts; of each training.")
+    ],
     label: Annotated[str, typer.Option(help="The file's column of labels.")] = "label",
     text: Annotated[str, typer.Option(help="The file's column of texts.")] = "text",
     mode: Annotated[str, typer.Option(help="open, hidden or paper.")] = "open",
@@ -22,10 +25,14 @@ def audit(
     words: Annotated[int, typer.Option(help="How many of the most frequent words.")] = 1000,
     rados: Annotated[bool, typer.Option("--rados", help="Open sums of rados instead.")] = False,
     known: Annotated[float, typer.Option(help="The share of texts the attacker knows.")] = 0.0,
-    seconds: Annotated[float, typer.Option(help="Most processor time for each opened sum.")] = 60.0,
+    seconds: Annotated[float, typer.Option(help="Most processor time to attack a sum.")] = 60.0,
+    header: HeaderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Train on texts of yours on this machine, attack what is opened, and count what was read.
+
+    Several files are several trainings, whose differences are attacked too, as if no party had
+    noted what it opened before: documents added, removed or changed, or a peer that is away.
 
     A text is read if all of its kept words are found, and no others. Guessed is the most that one
     of a hundred guesses from the word counts alone gets right; once, how many of those read no
@@ -35,11 +42,14 @@ def audit(
     Example: sottovoce learn audit complaints.csv --label product --known 0.5
     """
     with progress("Attacking"), needs_extra("learn"):
+        from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - fast --help
         from sottovoce.learn._attacks.training import audit_training  # noqa: PLC0415 - fast --help
 
+        names = True if header is None else tuple(header.split(","))
         options: dict[str, Any] = {"statistics": "rados"} if rados else {}
         options |= {"mode": mode, "known": known, "seconds": seconds}
-        found = audit_training(texts, text=text, label=label, peers=peers, words=words, **options)
+        options |= {"text": text, "label": label, "reading": ReadOptions(header=names)}
+        found = audit_training(*texts, peers=peers, words=words, **options)
     rows = [_row(reading) for reading in found.readings]
     if as_json:
         show_json({"holds": found.holds, "openings": rows, "not attacked": found.unread})
@@ -62,4 +72,5 @@ def _row(reading: "DocumentsRead") -> dict[str, object]:
     }
     for length, (read, among, guessed, once) in reading.read.items():
         row[f"{length} words"] = f"{read} of {among} (guessed {guessed}, once {once})"
-    return {**row, "rho": round(reading.rho, 2), "seconds": round(reading.seconds, 1)}
+    rho = round(reading.rho, 2) if math.isfinite(reading.rho) else None
+    return {**row, "rho": rho, "seconds": round(reading.seconds, 1)}

@@ -65,7 +65,7 @@ def audit_openings(
 
     Example:
         >>> import numpy as np
-        >>> from sottovoce.learn import audit_openings
+        >>> from sottovoce.learn._attacks.audit import audit_openings
         >>> from sottovoce.learn._attacks.opening import OpenedSums
         >>> x = np.random.default_rng(0).integers(0, 5, (30, 40)) // 4
         >>> words = {str(word): column for word, column in enumerate(x.T)}
@@ -102,11 +102,11 @@ def _less_known(
 
 
 def _differences(trainings: Sequence[Sequence[OpenedSums]]) -> list[OpenedSums]:
-    """Of two trainings, and of two of them from the third, part by part."""
+    """Of two trainings, and of two of them from the third, part by part, over common words."""
     found = [b - a for pair in combinations(trainings, 2) for a, b in zip(*pair, strict=False)]
     for three in combinations(trainings, 3):
         found += [(c - b) - (b - a) for a, b, c in zip(*three, strict=False)]
-    return found
+    return [each for each in found if each.words]
 
 
 def _read(

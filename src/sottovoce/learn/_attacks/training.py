@@ -4,9 +4,10 @@ Every machine that ends a stage with a `total` has opened it, whatever the mode;
 opened tomorrow are heard too, and those that no attack here takes are named.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,10 @@ class TrainingAudit:
 
 
 def audit_training(
-    texts: Documents | Source,
-    *,
+    *trainings: Documents | Source,
     text: str | int = "text",
     label: str | int = "label",
+    reading: ReadOptions | None = None,
     mode: Mode = "open",
     peers: int = 4,
     words: int | Sequence[str] = 1000,
@@ -65,12 +66,14 @@ def audit_training(
     """Train on texts dealt out to peers, attack what is opened, and count what was read.
 
     What ``sottovoce learn audit`` does. Everybody learns the words, which are public here: the
-    audit is of sums, not of dictionaries.
+    audit is of sums, not of dictionaries. Of several trainings the differences are attacked too;
+    no peer remembers an earlier one.
 
     Args:
-        texts: a file's path, a data frame or rows.
+        trainings: the texts of each: a file's path, a data frame or rows.
         text: the column of texts.
         label: the column of labels.
+        reading: how a file is read.
         mode: as `train` takes it.
         peers: to how many the texts are dealt out.
         words: a list, or how many of the most frequent words.
@@ -84,22 +87,42 @@ def audit_training(
         >>> audit_training(rows, words=12, seconds=0.2).holds
         True
     """
-    documents = (
-        texts
-        if isinstance(texts, Documents)
-        else read_labelled(texts, options=ReadOptions().named(text=text, label=label))
-    )
-    labels, written = np.array(documents.labels, object), np.array(documents.texts, object)
-    places = [np.arange(len(documents))[k::peers] for k in range(peers)]
-    holders = {f"{k:06}": (written[own].tolist(), labels[own]) for k, own in enumerate(places)}
-    listed = frequent_words(documents.texts, words) if isinstance(words, int) else tuple(words)
-    with heard_totals() as totals:
-        trained = train(holders, words=listed, mode=mode, **options)
-    openings, unread = openings_heard(totals, trained, np.concatenate(places))
-    columns = Features(TextRecipe("given", listed)).rows(documents.texts).T
-    rows, numbers = dict(zip(listed, columns, strict=True)), np.unique(labels, return_inverse=True)
-    readings = audit_openings([openings], rows, numbers[1], known=known, seconds=seconds)
-    return TrainingAudit(readings, unread)
+    reading = (reading or ReadOptions()).named(text=text, label=label)
+    read = [
+        each if isinstance(each, Documents) else read_labelled(each, options=reading)
+        for each in trainings
+    ]
+    numbers: dict[tuple[str, str, int], int] = {}
+    openings, unread = [], set[str]()
+    every = tuple(text for each in read for text in each.texts)
+    listed = frequent_words(every, words) if isinstance(words, int) else tuple(words)
+    for at, documents in enumerate(read):
+        members = _numbered(documents, numbers)
+        labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
+        places = [np.arange(len(documents))[k::peers] for k in range(peers)]
+        holders = {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
+        with heard_totals() as totals:
+            trained = train(holders, words=listed, mode=mode, **options)
+        found, others = openings_heard(totals, trained, members[np.concatenate(places)])
+        if len(read) > 1:
+            found = [replace(each, name=f"{each.name} {at + 1}") for each in found]
+        openings.append(found)
+        unread |= {*others}
+    columns = Features(TextRecipe("given", listed)).rows(tuple(text for _, text, _ in numbers)).T
+    names = np.unique([label for label, _, _ in numbers], return_inverse=True)[1]
+    rows = dict(zip(listed, columns, strict=True))
+    readings = audit_openings(openings, rows, names, known=known, seconds=seconds)
+    return TrainingAudit(readings, sorted(unread))
+
+
+def _numbered(documents: Documents, numbers: dict[tuple[str, str, int], int]) -> Integers:
+    """Each document's number in all trainings; of equal ones each has its own."""
+    copies: Counter[tuple[str, str]] = Counter()
+    found = []
+    for label, text in zip(documents.labels or (), documents.texts, strict=True):
+        copies[label, text] += 1
+        found.append(numbers.setdefault((label, text, copies[label, text]), len(numbers)))
+    return np.array(found, np.int64)
 
 
 @contextmanager

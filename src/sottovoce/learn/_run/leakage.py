@@ -26,7 +26,10 @@ _SUPPORT = (
     "are counted; how many peers have it dropped, as too few changed documents use it"
 )
 _KEPT = "which features are kept"
-_NO_DOCUMENT = "from which our own attacks read no long document (not a proof)"
+_NO_DOCUMENT = (
+    "from which our own attacks read no long document (not a proof), and which tell whether a "
+    "known text was there, more often right than not"
+)
 _CLEAR = "sums of its documents, which no rule keeps from telling single ones"
 _GUARDED = (
     "of each kept feature and label how many documents of all peers use it; which features are "

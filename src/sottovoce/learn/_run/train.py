@@ -151,7 +151,7 @@ def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
     fewest, session = recipe.fewest_documents, terms.session
     changed = changed_before(documents, holdings.memory, session, fewest)
     meant = keyed_digest(secret, "columns", *_meaning(terms)).hex()
-    earlier = EarlierSums(holdings.memory, session, documents.summed, meant)
+    earlier = EarlierSums(holdings.memory, session, *documents.summed, meant)
     return replace(brought, changed=changed, earlier=earlier, fewest=fewest)
 
 

@@ -120,7 +120,8 @@ def guard_peer(
     told = yield Stage("opened", lambda s: Listener(name, s, "opened", [COORDINATOR]))
     opened = told_opened(told.heard[COORDINATOR], uses, most)
     if data.earlier is not None:
-        data.earlier.note(_names(terms, _chosen(kept, opened)), uses.shares[opened])
+        names, shares = _names(terms, _chosen(kept, opened)), uses.shares[opened]
+        data.earlier.note(names, shares, uses.labels.size)
     tests = PairTests.of(terms, *uses.opened(opened))
     columns = _beside_labels(data, _chosen(kept, opened))
     summand = tests.summand(name, columns, data.grouped)
@@ -199,13 +200,15 @@ def _allowed_before(
         yield most_words(documents, counts, halves, data.limit.share)
     before = {} if data.earlier is None else data.earlier.before()
     if before and data.earlier is not None:
-        names = data.earlier.named(_names(terms, kept))
+        names, others = data.earlier.named(_names(terms, kept)), data.earlier.other_labels()
         new = np.array([at for at in order if names[at] not in before], np.intp)
         shares = np.concatenate([list(before.values()), uses.shares[new]])
-        halves = np.full(labels, hidden / 2)
-        room = most_words(hidden, hidden * shares, halves, data.limit.share) - len(before)
-        if room < new.size:
-            yield int(np.flatnonzero(order == new[max(room, 0)])[0])
+        halves = np.full(labels + others, hidden / 2)
+        most = most_words(hidden, hidden * shares, halves, data.limit.share)
+        if others and most < len(before):
+            yield most
+        elif most < len(shares):
+            yield int(np.flatnonzero(order == new[max(most - len(before), 0)])[0])
 
 
 def _names(terms: TrainingTerms, kept: KeptFeatures) -> tuple[str, ...]:
