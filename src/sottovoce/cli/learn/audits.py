@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli._options import HeaderOption, needs_extra
+from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
+from sottovoce.cli._reading import HeaderOption
 from sottovoce.errors import CheckFailedError
 
 if TYPE_CHECKING:
