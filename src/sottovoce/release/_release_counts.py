@@ -326,9 +326,7 @@ def _made(
     dry_run: bool,
 ) -> Release | ReleaseQuote:
     if dry_run:
-        quoted = quote(job, place, budget, folder)
-        _warn(uncounted(place, quoted))
-        return quoted
+        return quote(job, place, budget, folder)
     done = carry_out(job, place, budget, folder)
     _warn(done.uncounted, done.others_in_folder)
     return load_release(folder)
