@@ -29,7 +29,7 @@ def paths(group: typer.Typer, before: tuple[str, ...] = ()) -> Iterator[tuple[st
 
 def shown(path: tuple[str, ...]) -> str:
     """The help of one command, without blanks at the ends of lines."""
-    narrow = {"COLUMNS": str(COLUMNS), "TERMINAL_WIDTH": str(COLUMNS), "NO_COLOR": "1"}
+    narrow = {"COLUMNS": str(COLUMNS), "NO_COLOR": "1"}
     said = CliRunner().invoke(app, [*path, "--help"], prog_name="sottovoce", env=narrow)
     if said.exit_code != 0:
         raise RuntimeError(f"{' '.join(path)} --help ended with {said.exit_code}")

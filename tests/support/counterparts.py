@@ -70,6 +70,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     ),
     "ledger show": by("release.Ledger", file="path"),
     "ledger forget-place": "changes which ledgers this machine asks: decided at that machine",
+    "ledger move": "changes which ledgers this machine asks: decided at that machine",
     "learn init": FOLDER,
     "learn new": FOLDER,
     "learn invite": FOLDER,
@@ -98,6 +99,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "learn roster": FOLDER,
     "learn remove": FOLDER,
     "learn renew": FOLDER,
+    "learn move": FOLDER,
     "learn rotate": FOLDER,
     "topics list": by("topics.shipped_catalogue"),
     "topics train": by(
