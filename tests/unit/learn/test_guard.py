@@ -96,6 +96,20 @@ def test_the_strictest_partys_limit_holds(who: str, statistics: str) -> None:
     assert opened(the_parties(rows, loose, statistics=statistics, rados=20)) == usual
 
 
+def test_so_few_words_that_most_rows_repeat_are_not_opened_for_being_fewer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where somebody allows 20 rare words, only those that cannot tell 180 documents apart."""
+    unlimited = {f"p{at}": OpenedLimit(share=1.0) for at in range(4)}
+    chance = np.random.default_rng(9)
+    rows = {
+        name: ((chance.random(x.shape) < 0.05).astype(float), y)
+        for name, (x, y) in the_rows().items()
+    }
+    monkeypatch.setattr(_guard, "_fewest", lambda _own, _told: 20)
+    assert 0 < len(opened(the_parties(rows, unlimited))) <= np.log2(180)
+
+
 def test_documents_of_peers_that_one_has_not_named_hide_nothing() -> None:
     rows = the_rows()
     named = {"p1": OpenedLimit(named=("p0", "p2"))}
