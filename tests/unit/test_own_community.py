@@ -93,12 +93,19 @@ def test_authors_that_were_left_out_stand_under_what_was_left_out(tmp_path: Path
 
 def test_the_report_says_what_a_band_is_worth_beside_volume(tmp_path: Path) -> None:
     shown = page(tmp_path, topic("debt", 30, 0.5))
-    assert "How many times as often people whom a topic concerned were in the top 1%" in shown
+    assert "how many times as often people whom a topic concerned were in the top 1%" in shown
     assert re.search(r"bow-t</t[hd]>\s*<td[^>]*>10 \(", shown)
     assert "the number of posts alone" in shown
     assert "How many of a band a topic concerns depends on how many it concerns at all." in shown
     named = page(tmp_path, topic("debt", 30, 0.5), concerned=0.02)
-    assert "so many, if a topic concerns 2 in 100 here" in named
+    assert "If a topic concerns 2 in 100 here" in named
+
+
+def test_a_topic_that_several_measures_ranked_names_each(tmp_path: Path) -> None:
+    debt = topic("debt", 30, 0.5)
+    shown = page(tmp_path, debt, replace(debt, measure="ent", separation=0.7))
+    assert "stand out most on debt, by ent (0.7)" in shown
+    assert "debt, by bow-t" in shown.split("Where people stand out")[-1]
 
 
 def test_bands_are_headed_so_that_each_person_is_counted_once(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ where whoever asks for the report asks for them too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -184,6 +184,8 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 def _standing_out(facts: CommunityFacts) -> Section:
     ordered = sorted(facts.topics, key=lambda each: -(each.separation or 0.0))
+    if len({each.measure for each in ordered}) > 1:
+        ordered = [replace(each, topic=f"{each.topic}, by {each.measure}") for each in ordered]
     rows = [
         (
             each.topic,

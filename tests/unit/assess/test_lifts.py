@@ -56,7 +56,7 @@ def test_a_named_share_turns_lifts_into_people_of_a_hundred() -> None:
     row = banded_lifts(["bow-t"], 0.02)["bow-t"]["top 5%"]
     assert row["of_100"] == pytest.approx(100 * share_concerned(row["lift"], 0.02))
     assert row["of_100_low"] < row["of_100"] < row["of_100_high"]
-    assert "if a topic concerns 2 in 100 here" in lift_title(0.02)
+    assert "If a topic concerns 2 in 100 here" in lift_title(0.02)
     shown = lift_rows(["bow-t"], 0.02)[0]["top 5%"]
     assert shown.startswith(f"{row['of_100']:.0f} (")
     few, many = (banded_lifts(["bow-t"], rate)["bow-t"]["top 5%"] for rate in (0.001, 0.1))

@@ -116,13 +116,13 @@ def lift_title(concerned: float | None = None) -> str:
     """What `lift_rows` are: figures, and intervals that hold all at once."""
     if concerned is None:
         return (
-            "How many times as often people whom a topic concerned were in the top 1%, 5% and 10% "
-            "as others, in a test on bloggers (95% intervals that hold all at once)"
+            "In a test on bloggers, how many times as often people whom a topic concerned were in "
+            "the top 1%, 5% and 10% as others (95% intervals that hold all at once)"
         )
     return (
-        f"Of 100 people in the top 1%, 5% and 10% so many, if a topic concerns {100 * concerned:g} "
-        "in 100 here and shows as it did among bloggers in a test (95% intervals that hold all at "
-        "once)"
+        f"If a topic concerns {100 * concerned:g} in 100 here and shows as it did in a test on "
+        "bloggers, how many it concerns of 100 people in the top 1%, 5% and 10% (95% intervals "
+        "that hold all at once)"
     )
 
 
@@ -130,8 +130,8 @@ def lift_in_words(measure: str) -> list[str]:
     """A sentence on the top 5% by one measure; none where it was not measured."""
     told = [f"by {row['ranked by']} {row['top 5%']}" for row in lift_rows([measure])]
     sentence = (
-        "In a test on bloggers people whom a topic concerned were in the top 5% so many times as "
-        f"often as others: {', '.join(told)} (95% intervals that hold all at once)."
+        "In a test on bloggers, how many times as often people whom a topic concerned were in the "
+        f"top 5% as others: {', '.join(told)} (95% intervals that hold all at once)."
     )
     return [sentence] if told else []
 
