@@ -265,7 +265,7 @@ def release(
         warn = partial(_warn, _nothing_per_person(person))
         if dry_run:
             quoted = quote(job, place, allowed, folder)
-            warn(uncounted(place, quoted))
+            warn(uncounted(place, quoted), quoted.fixes(allowed))
             _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):
