@@ -137,15 +137,19 @@ def audit_sampler(
 def audit_presence(
     counts: sparse.csr_array, rate: Fraction, threshold: int | None = None, parts: int = 1
 ) -> AuditReport:
-    """Refuse counts with fewer cells than noise at ``rate`` leaves of zeros alone."""
+    """Refuse counts with fewer cells than noise at ``rate`` leaves of zeros alone.
+
+    Nor may a zero be stored: it would tell that there was a count before the noise.
+    """
     cells = counts.shape[0] * counts.shape[1]
     chance = zero_cell_chance(rate, threshold)
     seen = int(counts.count_nonzero())
     least = int(stats.binom.ppf(FALSE_ALARM / parts, cells, chance))
     finding = Finding(
         name="noise in the published counts",
-        holds=seen >= least,
-        detail=f"{seen} of {cells} cells are not 0; noise alone leaves at least {least}",
+        holds=seen >= least and counts.nnz == seen,
+        detail=f"{seen} of {cells} cells are not 0; noise alone leaves at least {least}; "
+        f"{counts.nnz - seen} zeros are stored, where counts may have been",
     )
     return AuditReport((finding,))
 

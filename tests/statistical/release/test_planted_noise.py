@@ -166,6 +166,14 @@ def sound_folder(seed: int, place: Path) -> Path:
     return folder_of(place, counts, replace(PLAIN, guarantee=LimitedPrecision.at_rate(rate)))
 
 
+def test_a_zero_that_is_stored_tells_of_a_count(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, corpus(documents=300, words=100))
+    counts = sparse.csr_array(sparse.load_npz(folder / COUNTS_FILE))
+    assert audit_cells(verified_card(folder), counts).holds
+    counts.data[7] = 0
+    assert not audit_cells(verified_card(folder), counts).holds
+
+
 @pytest.mark.long
 def test_two_hundred_sound_folders_raise_no_alarm(tmp_path: Path) -> None:
     """At a level of 10^-6 each, one alarm among 200 would itself be a matter of 1 in 5,000."""
