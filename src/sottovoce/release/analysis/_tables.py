@@ -124,10 +124,9 @@ def products_reach(law: NoiseLaw, documents: int, draws: float, weight: int, lev
     size = 1 << int(np.ceil(np.log2(2 * reach)))
     angle = 2 * np.pi * np.arange(size // 2 + 1) / size
     sizes = np.arange(1, 45 / law.rate + 2)
-    product = law.most_common + 2 * sum(
-        chance * _characteristic(law, each * angle)
-        for each, chance in zip(sizes, law.probability(sizes), strict=True)
-    )
+    product = np.full(angle.size, law.most_common)
+    for each, chance in zip(sizes, law.probability(sizes), strict=True):
+        product += 2 * chance * _characteristic(law, each * angle)
     drawn = _characteristic(law, weight * angle) ** draws
     chances = np.maximum(np.fft.irfft(product**documents * drawn, size)[: size // 2], 0)
     distances = np.concatenate([chances[:1], 2 * chances[1:]])
