@@ -101,7 +101,7 @@ def main() -> None:
     asked.add_argument("--sound", type=int, default=0)
     asked.add_argument("--fault", action="append")
     given = asked.parse_args()
-    rows = [
+    rows: list[tuple[str, str, PlantedFault | None, Way, int]] = [
         (each.name, each.severity, each, WAYS[each.way], given.draws)
         for each in PLANTED_FAULTS
         if not given.fault or each.name in given.fault

@@ -130,7 +130,7 @@ def products_reach(law: NoiseLaw, documents: int, draws: float, weight: int, lev
     drawn = _characteristic(law, weight * angle) ** draws
     chances = np.maximum(np.fft.irfft(product**documents * drawn, size)[: size // 2], 0)
     distances = np.concatenate([chances[:1], 2 * chances[1:]])
-    return max(_least_within(distances, level) / variance**0.5, normal_quantile(level))
+    return max(_least_within(distances, level) / math.sqrt(variance), normal_quantile(level))
 
 
 def _characteristic(law: NoiseLaw, angle: Floats) -> Floats:
