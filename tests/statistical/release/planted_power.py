@@ -31,6 +31,7 @@ from sottovoce.privacy.audit._repeats import audit_repeats
 from sottovoce.release import _trial
 from sottovoce.release._audit import audit_presence
 from sottovoce.release._counts import Counts
+from sottovoce.release._plan import Released
 from sottovoce.release.compression._frequency import PAID_PRIORS
 
 DOCUMENTS, WORDS, RATE = 500, 200, Fraction(1, 2)
@@ -55,9 +56,8 @@ def sampler_findings() -> Iterator[Finding]:
     yield audit_repeats(RATE, partial(GeometricMechanism(RATE).noise, threads=1))
 
 
-def folder_fails(way: Way, counts: Counts) -> tuple[str, str]:
+def folder_fails(way: Way, counts: Counts, released: Released) -> tuple[str, str]:
     """The first checks that fail on one release: with its texts, and without."""
-    released = way.publish(counts)
     truth, plan = true_columns(counts, released), way.plan(counts.shape[1])
     rate, threshold = plan.noise_rate, plan.settings.threshold
     noise = filled(released.counts.toarray(), truth, rate, threshold)
@@ -90,7 +90,8 @@ def caught(fault: PlantedFault | None, way: Way, draws: int) -> list[tuple[str, 
     for seed in range(draws):
         counts = documents(seed)
         with fault.planted() if fault else nullcontext():
-            found.append((sampler_fails(), *folder_fails(way, counts)))
+            sampler, released = sampler_fails(), way.publish(counts)
+        found.append((sampler, *folder_fails(way, counts, released)))
     return found
 
 
