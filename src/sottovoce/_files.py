@@ -147,13 +147,16 @@ def passing_folder(prefix: str) -> Iterator[Path]:
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError):
             remove_unlocked(left)
-    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield Path(folder)
-        finally:
-            os.close(descriptor)
+    folder = Path(tempfile.mkdtemp(prefix=f".{prefix}"))
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # It is called so only when it is locked: else another start might take it for one of these.
+        folder = folder.rename(folder.with_name(folder.name[1:]))
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+        os.close(descriptor)
 
 
 def output_folder(path: Path) -> Path:

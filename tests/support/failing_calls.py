@@ -4,10 +4,12 @@ Like the tests of SQLite itself: a dry run counts the calls that an operation ma
 then the operation is done again for each of them, in a process of its own on a fresh folder, and
 that call fails, alone or with all that follow. Whoever asks says what must hold afterwards. What
 fails is what Python calls, of files and of databases; what SQLite calls inside fails by its
-statements, before they are done or, as where an acknowledgement is lost, after.
+statements, before they are done or, as where an acknowledgement is lost, after. In a process that
+was started under `failing_calls.c` every call of the C library fails instead, SQLite's own too.
 """
 
 import builtins
+import ctypes
 import errno
 import fcntl
 import io
@@ -36,6 +38,8 @@ _DATABASE_SAYS = {
     errno.EACCES: "unable to open database file",
 }
 _LONGEST_TRIAL_S = 20
+SHIM = "SOTTOVOCE_FAILING_CALLS"
+"""Names the library of `failing_calls.c` in a process that was started under it."""
 _NAMED, _SYSTEM = "named: ", "system: "
 
 
@@ -103,6 +107,10 @@ _READ_LINK = os.readlink
 @contextmanager
 def watched(calls: Calls) -> Iterator[Calls]:
     """Count the calls of the block, and fail those that are to fail."""
+    if SHIM in os.environ:
+        with _armed(calls):
+            yield calls
+        return
     with pytest.MonkeyPatch.context() as patch:
         for name in (*_BY_PATH, *_BY_DESCRIPTOR):
             patch.setattr(os, name, _counting(calls, name, getattr(os, name)))
@@ -113,6 +121,20 @@ def watched(calls: Calls) -> Iterator[Calls]:
         patch.setattr(builtins, "open", opened)
         patch.setattr(sqlite3, "connect", _connecting(calls, sqlite3.connect))
         yield calls
+
+
+@contextmanager
+def _armed(calls: Calls) -> Iterator[None]:
+    """Let the library that this process was started under count and fail."""
+    shim, failure = ctypes.CDLL(os.environ[SHIM]), calls.failure or Failure(0)
+    shim.calls_made.restype = ctypes.c_char_p
+    folder = os.fsencode(calls.under.resolve())
+    shim.calls_arm(folder, ctypes.c_long(failure.number), failure.errno, failure.lasting)
+    try:
+        yield
+    finally:
+        shim.calls_disarm()
+        calls.made += os.fsdecode(shim.calls_made()).splitlines()
 
 
 def _counting(calls: Calls, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -340,16 +362,21 @@ def _no_longer_than(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def in_child(work: Callable[[], str], user: int | None = None) -> str:
+def in_child(
+    work: Callable[[], str], user: int | None = None, first: Callable[[], object] | None = None
+) -> str:
     """What ``work`` says in a child, as another ``user`` where one is given; the error's name else.
 
-    Root passes every permission: whoever tests them does so as somebody else.
+    Root passes every permission: whoever tests them does so as somebody else. What only root may
+    is done ``first``.
     """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         try:
+            if first is not None:
+                first()
             if user is not None:
                 os.setgroups([])
                 os.setgid(user)

@@ -10,7 +10,7 @@ of this process, its threads and the children it forks meanwhile.
 
 from collections.abc import Sequence
 
-from support.faults import correlation, mechanisms, position, reuse, scale, support_cuts
+from support.faults import correlation, fresh, mechanisms, position, reuse, scale, support_cuts
 from support.faults.bending import PlantedFault
 
 PLANTED_FAULTS: Sequence[PlantedFault] = [
@@ -109,6 +109,18 @@ PLANTED_FAULTS: Sequence[PlantedFault] = [
     mechanisms.frequencies_are_true,
     mechanisms.map_follows_the_truth,
     mechanisms.constant_work_takes_the_short_way,
+    fresh.last_column_has_two_thirds,
+    fresh.large_counts_have_a_fifth_less,
+    fresh.longest_document_has_half,
+    fresh.words_of_one_document_have_half,
+    fresh.rows_are_seeded_by_their_number,
+    fresh.next_release_has_the_mirrored_noise,
+    fresh.rows_are_rotated,
+    fresh.equal_documents_get_equal_sizes,
+    fresh.shards_share_half_of_their_noise,
+    fresh.rows_have_one_sign,
+    fresh.constant_work_has_a_tenth_less,
+    fresh.noise_comes_from_a_pool,
 ]
 
 

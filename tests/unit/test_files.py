@@ -1,7 +1,9 @@
 """Files are whole or absent."""
 
+import fcntl
 import os
 import stat
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce._files import output_folder, small_text, whole_file
+from sottovoce._files import output_folder, passing_folder, small_text, whole_file
 from sottovoce.corpus._matrix_file import write_matrix
 from sottovoce.errors import CorpusError, InputError, ParameterError
 
@@ -113,3 +115,33 @@ def test_a_small_text_is_read_up_to_its_limit_and_refused_by_what_it_should_be(
         small_text(path, 2, "a list", ParameterError)
     with pytest.raises(InputError, match="cannot read .*none: No such file"):
         small_text(tmp_path / "none", 2, "a list")
+
+
+def test_a_passing_folder_is_not_taken_for_one_that_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another start comes at the worst moment: before the folder's lock is taken."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lock = fcntl.flock
+
+    def start_another(descriptor: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        with passing_folder("page-") as other:
+            assert other.is_dir()
+        lock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", start_another)
+    with passing_folder("page-") as folder:
+        assert folder.is_dir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_process_left_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "page-left").mkdir()
+    (tmp_path / "page-left" / "posts.csv").write_text("x")
+    with passing_folder("page-") as folder:
+        assert list(tmp_path.iterdir()) == [folder]

@@ -106,12 +106,13 @@ def read_ranks_as_text(path: Path) -> pa.Table:
             return pa.Table.from_pylist([_with_infinity(json.loads(line)) for line in lines])
         kinds = {name: pa.string() for name in ("measure", "user", "topic", "band")}
         table = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=kinds))
+        names = table.column_names
     except (OSError, ValueError, pa.ArrowException):
         raise InputError(f"cannot read {path}: it is no file of ranks.") from None
-    if "user" not in table.column_names:
+    if "user" not in names:
         return table
     users = pc.replace_substring_regex(table["user"], f"^'([{_FORMULA_STARTS}])", r"\1")
-    return table.set_column(table.column_names.index("user"), "user", users)
+    return table.set_column(names.index("user"), "user", users)
 
 
 def _with_infinity(row: dict[str, object]) -> dict[str, object]:

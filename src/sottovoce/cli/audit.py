@@ -126,14 +126,15 @@ def _audit_release(
 
 def in_short(report: "AuditReport", *, of_folder: bool, texts: bool = False) -> str:
     """What the rows come to, what they are about, and what no audit sees."""
-    checks, failed = len(report.findings), [each.name for each in report.findings if not each.holds]
+    made = [each for each in report.findings if not each.is_figure]
+    checks, failed = len(made), [each.name for each in made if not each.holds]
     came_to = (
         f"{len(failed)} of {_checks(checks)} failed: {'; '.join(failed)}."
         if failed
         else f"Nothing was refuted by {_checks(checks)}."
     )
     if of_folder:
-        theirs = sum(_is_about_the_folder(finding) for finding in report.findings)
+        theirs = sum(_is_about_the_folder(finding) for finding in made)
         came_to += (
             f" {theirs} of them looked at the counts in this folder; the other {checks - theirs} "
             "tried this installation's sampler at the noise that the card states."
@@ -195,6 +196,7 @@ def _record(finding: "Finding") -> dict[str, object]:
 
 def _row(finding: "Finding") -> dict[str, object]:
     outcome = "holds" if finding.holds else "FAILS"
+    outcome = "figure" if finding.is_figure else outcome
     return {"check": finding.name, "outcome": outcome, "seen": finding.detail}
 
 

@@ -232,7 +232,7 @@ def release(
         warn = partial(_warn, "" if chosen.is_spark else inputs.person_warning())
         if dry_run:
             quoted = quote(job, place, allowed, folder)
-            warn(uncounted(place, quoted))
+            warn(uncounted(place, quoted), quoted.fixes(allowed))
             _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):

@@ -117,7 +117,8 @@ def ways_at(
     plain = ReleaseSettings(LimitedPrecision.at_rate(rate))
     rare = replace(plain, guarantee=LimitedPrecision.at_rate(_SPARSE_RATE))
     once, numbers = [made_up_counts()], np.arange(1.0, _WORDS + 1)
-    small = [made_up_counts(each, 1 + each % 9, 40) for each in range(48)]
+    # Cells that fill no whole vectors.
+    small = [made_up_counts(each, 1 + each % 9, 41) for each in range(48)]
     map_ = replace(plain, compression="random", columns=_COLUMNS)
     words = tuple(f"word{i}" for i in range(_WORDS))
     vectors = np.random.default_rng(0).normal(size=(_WORDS, 8)).astype(np.float32)
@@ -155,7 +156,7 @@ def ways_at(
     ):
         ways[f"few at a time{name}"] = PublishingWay(each, small, drawn_here)
         # On two threads, and on one that goes on to a second block.
-        many = made_up_counts(1, 400 if name else 900, 600)
+        many = made_up_counts(1, 400 if each is rare else 900, 600)
         ways[f"many at once{name}"] = PublishingWay(each, [many], drawn_here)
     for name, draw in others.items():
         for how in (

@@ -191,7 +191,7 @@ def _pairs(summary: ReleaseSummary) -> Section:
 
 
 def _number_of_pairs(summary: ReleaseSummary) -> str:
-    number = summary.pairs.beyond_chance(summary.columns)
+    number = summary.pairs.beyond_chance()
     least = "At least " if number == len(summary.pairs) else ""
     pairs = summary.columns * (summary.columns - 1) // 2
     return f"{least}{number:,} of all {pairs:,} pairs stand above chance beyond doubt."

@@ -19,7 +19,7 @@ from sottovoce.privacy.audit._lines import agreement_chance
 from sottovoce.privacy.audit._repeats import audit_repeats
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release import _trial
-from sottovoce.release._audit import audit_cells, audit_release
+from sottovoce.release._audit import audit_cells, audit_presence, audit_release
 from sottovoce.release._folder import COUNTS_FILE, verified_card
 from sottovoce.release._inputs import CountedDocuments
 from sottovoce.release._job import Job, open_account, release_to_folder
@@ -164,6 +164,15 @@ def sound_folder(seed: int, place: Path) -> Path:
     counts = corpus(seed, int(chance.integers(20, 600)), int(chance.integers(5, 300)))
     place.mkdir()
     return folder_of(place, counts, replace(PLAIN, guarantee=LimitedPrecision.at_rate(rate)))
+
+
+def test_a_zero_that_is_stored_tells_of_a_count(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, corpus(documents=300, words=100))
+    counts = sparse.csr_array(sparse.load_npz(folder / COUNTS_FILE))
+    assert audit_cells(verified_card(folder), counts).holds
+    assert not audit_presence(counts, RATE, threshold=1).holds
+    counts.data[7] = 0
+    assert not audit_cells(verified_card(folder), counts).holds
 
 
 @pytest.mark.long

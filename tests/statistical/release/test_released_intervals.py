@@ -13,8 +13,9 @@ from scipy import sparse
 from sottovoce._arrays import Flags, Floats, Integers
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.analysis._moments import Moments, released_moments
-from sottovoce.release.analysis._tables import noise_reach, normal_quantile
-from sottovoce.release.analysis._totals import column_names, word_totals
+from sottovoce.release.analysis._pairs import pair_totals
+from sottovoce.release.analysis._tables import level_at_once, noise_reach, normal_quantile
+from sottovoce.release.analysis._totals import column_names, telling_words, word_totals
 
 DOCUMENTS, WORDS, DRAWS = 3500, 20, 80
 LOW, HIGH = 0.94, 0.96
@@ -103,3 +104,43 @@ def test_intervals_of_the_largest_totals_hold_the_truth_all_at_once() -> None:
     assert held / draws >= 0.93
     assert alone / draws < 0.05
     assert order / draws <= 0.07
+
+
+@pytest.mark.parametrize("rate", [3.0, 5.0])
+def test_intervals_of_the_pairs_that_stand_out_hold_all_at_once(rate: float) -> None:
+    """Where noise is rare, sums of its products are far from normal."""
+    law, words, draws = NoiseLaw(rate), 120, 60
+    generator = np.random.default_rng(7)
+    counts = generator.poisson(1 / np.arange(1, words + 1), (200, words))
+    together, names = counts.T @ counts, [str(at) for at in range(words)]
+    normal = normal_quantile(level_at_once(0.95, words * (words - 1) // 2))
+    held = planted = 0
+    for _ in range(draws):
+        found = pair_totals(
+            noisy(counts, law, generator), names, level=0.95, most=30, order="surprise"
+        )
+        missed = [
+            (abs(row["together"] - together[int(row["first"]), int(row["second"])]), row)
+            for row in found.rows()
+        ]
+        held += all(miss <= row["high"] - row["together"] for miss, row in missed)
+        planted += all(miss <= normal * row["error"] for miss, row in missed)
+    assert held / draws >= 0.93
+    assert planted / draws < 0.93
+
+
+def test_intervals_of_words_that_tell_small_labels_apart_hold_all_at_once() -> None:
+    law, draws = NoiseLaw(4.0), 100
+    generator = np.random.default_rng(8)
+    counts = generator.poisson(0.1, (100, 60))
+    labels = np.array(["few"] * 5 + ["many"] * 95)
+    truth = {each: counts[labels == each].mean(axis=0) - counts.mean(axis=0) for each in labels}
+    names, held = column_names([str(at) for at in range(60)], None), 0
+    for _ in range(draws):
+        up, down = (generator.geometric(1 - law.alpha, counts.shape) for _ in range(2))
+        rows = sparse.csr_array(counts + up - down)
+        found = telling_words(rows, labels, law, names, 0.95).rows()
+        held += all(
+            row["low"] <= truth[row["label"]][int(row["word"])] <= row["high"] for row in found
+        )
+    assert held / draws >= 0.93

@@ -83,7 +83,7 @@ def equal_releases_get_equal_noise(patch: pytest.MonkeyPatch) -> None:
 def runs_of_a_second_share_their_noise(patch: pytest.MonkeyPatch) -> None:
     """The key is the hash of a clock that stands still for as long as the block lasts."""
     digest = hashlib.sha256(b"1700000000").digest()
-    patch.setattr(_randomness, "system_bytes", lambda count: digest[:count])
+    patch.setattr(_randomness, "system_bytes", lambda count: (digest * count)[:count])
 
 
 @planted("reuse", "serious", "constant-work", "few ones", "two runs, or whoever guesses the seed")

@@ -8,7 +8,7 @@ import pytest
 from sottovoce.cluster._read import _located
 from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read import ReadOptions, open_posts
-from sottovoce.corpus.read._guess import grouping_column
+from sottovoce.corpus.read._guess import grouping_column, person_column
 from sottovoce.corpus.read._guessed import guessed_reading
 from sottovoce.corpus.read._sample import ColumnSample
 from sottovoce.errors import CorpusError, ParameterError
@@ -180,3 +180,18 @@ def test_an_array_of_json_is_answered_by_how_to_read_it(tmp_path: Path) -> None:
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(CorpusError, match="--format jsonl.*jq -c"):
         open_posts(path)
+
+
+WHOSE = "user author_id patient pat_id PatID subject_id MRN customer Client-ID participant"
+WHOSE += " respondent_id student_id employee_no NHS-number uid e-mail person guest_id"
+
+
+@pytest.mark.parametrize("name", WHOSE.split())
+def test_a_column_that_says_whose_documents_are_is_known_by_its_name(name: str) -> None:
+    columns = [ColumnSample("note", "note", ("a debt",)), ColumnSample(name, name, ("p1",))]
+    assert person_column(columns) == name
+
+
+@pytest.mark.parametrize("name", ["id", "subject", "thread_id", "product_id", "user_count", "text"])
+def test_other_columns_say_of_nobody_whose_they_are(name: str) -> None:
+    assert person_column([ColumnSample(name, name, ("p1",))]) is None

@@ -10,9 +10,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from sottovoce.assess._ranks_file import read_ranks_as_text
+from sottovoce.corpus._schema import POSTS as POSTS_SCHEMA
 from sottovoce.corpus.read._corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.read._guessed import guessed_reading
+from sottovoce.corpus.read._sample import sample_columns
 from sottovoce.corpus.read._tally import Format, ReadOptions
-from sottovoce.errors import CorpusError
+from sottovoce.errors import CorpusError, InputError
 
 SECRET = "mysecretillness"  # noqa: S105 - a word to look for, not a password
 POSTS = f"user,time,text\nann,2024-05-01,I told nobody of {SECRET}\n"
@@ -203,3 +207,21 @@ def test_same_named_columns_in_parquet(tmp_path: Path) -> None:
     assert "2 columns named 'text'" in refusal(tmp_path / "a.parquet", open_documents)
     message = refusal(tmp_path / "a.parquet", open_documents, columns={"text": 0})
     assert "rename them first" in message
+
+
+def test_half_a_character_in_json_does_not_keep_columns_from_being_guessed(tmp_path: Path) -> None:
+    rows = '{"when": "2024-05-01", "author": "ann", "body": "a loan \\ud83d"}\n' * 3
+    found = guessed_reading(written(tmp_path, "p.jsonl", rows), POSTS_SCHEMA, ReadOptions())
+    assert open_posts(tmp_path / "p.jsonl", options=found.options).read_all().num_rows == 3
+
+
+def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    table = pa.table({"user": ["ann"], "time": ["2024-05-01"], "text": ["x"], "note": ["y"]})
+    path = tmp_path / "p.parquet"
+    parquet.write_table(table, path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"note", b"n\xcete"))
+    assert "cannot read" in refusal(path)
+    assert sample_columns(path) == ()
+    ranks = written(tmp_path, "r.csv", b"measure,user,topic,sc\x9are\nm,ann,debt,1\n")
+    with pytest.raises(InputError, match="no file of ranks"):
+        read_ranks_as_text(ranks)

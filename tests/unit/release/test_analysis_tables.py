@@ -102,13 +102,13 @@ def test_the_best_pairs_of_nothing_but_noise_are_not_called_beyond_chance() -> N
     names = [f"w{at}" for at in range(words)]
     options: Any = {"level": 0.95, "most": 10, "order": "surprise"}
     found = pair_totals(moments, names, **options)
-    assert found.beyond_chance(words) == 0
+    assert found.beyond_chance() == 0
     assert not any(row["low"] > row["expected"] for row in found.rows())
     alone = [row["together"] - 1.96 * row["error"] > row["expected"] for row in found.rows()]
     assert any(alone), "each by itself would be"
     pairs[4, 9] = 20 * (1000 * LAW.variance**2) ** 0.5
     found = pair_totals(replace(moments, pairs=pairs + pairs.T), names, **options)
-    assert (found.beyond_chance(words), found.rows(1)[0]["first"]) == (1, "w4")
+    assert (found.beyond_chance(), found.rows(1)[0]["first"]) == (1, "w4")
 
 
 def test_pairs_put_those_first_that_stand_together_beyond_chance(tmp_path: Path) -> None:

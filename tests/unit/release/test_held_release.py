@@ -45,7 +45,7 @@ def test_a_sound_folder_holds_and_says_what_it_leaves_open(
 ) -> None:
     report = audited(tmp_path, **options)
     assert report.holds, str(report)
-    found, whole = report.findings[-2:]
+    found, whole = report.findings[:2]
     assert "of 200 tries among 500 rows (by guessing: 0.2%)" in found.detail
     assert "That a whole document of about" in whole.detail
     assert not any(word in str(report).split() for word in WORDS)
@@ -55,7 +55,7 @@ def test_a_sound_folder_holds_and_says_what_it_leaves_open(
 def test_a_row_with_less_noise_is_found_more_often_by_its_text(
     tmp_path: Path, epsilon: int, least: int, most: int
 ) -> None:
-    told = audited(tmp_path, epsilon=epsilon).findings[-2].detail
+    told = audited(tmp_path, epsilon=epsilon).findings[0].detail
     assert least <= float(told.partition(" at once in ")[2].partition("%")[0]) <= most
 
 

@@ -195,7 +195,7 @@ def test_noise_alone_has_no_words_that_tell_labels_apart_and_no_pairs() -> None:
     assert not any(row["low"] > row["expected"] for row in pairs.rows())
     alone = [row["together"] - 1.96 * row["error"] > row["expected"] for row in pairs.rows()]
     assert sum(alone) > 20
-    assert pairs.beyond_chance(80) == 0
+    assert pairs.beyond_chance() == 0
 
 
 def test_the_page_names_pairs_by_all_that_were_looked_at(plain: Release, tmp_path: Path) -> None:

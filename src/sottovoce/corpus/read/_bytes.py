@@ -100,8 +100,8 @@ class Growth:
     So the work on a file is bounded by its bytes, whatever few of them stand for.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, what: str = "unfolds to") -> None:
+        self._path, self._what = path, what
         self._most = ALWAYS_READ + TIMES_ITS_SIZE * path.stat().st_size
         self._read = 0
 
@@ -110,7 +110,7 @@ class Growth:
         self._read += size
         if self._read > self._most:
             raise CorpusError(
-                f"{self._path} unfolds to more than {self._most} bytes, which is "
+                f"{self._path} {self._what} more than {self._most} bytes, which is "
                 f"{TIMES_ITS_SIZE} times its size and {ALWAYS_READ} more, the most that is read. "
                 "If you trust it, unpack it or write it uncompressed, and give that file."
             )

@@ -129,9 +129,21 @@ _THREADS = """
 """
 
 
+# Whose a row is, also where nobody would take it for the author of a post.
+_PERSON = re.compile(
+    "(patient|participant|person|respondent|student|pupil|employee|staff|guest|resident|claimant|"
+    "applicant|donor)(_?(id|no|nr|number|key|code|name))?|mrn|ssn|uid|e_?mail(_address)?|"
+    "(pat|subject|subj|nhs|medical_record|social_security|hospital)_?(id|no|nr|number)"
+)
+
+
 def person_column(columns: Sequence[ColumnSample]) -> str | None:
     """The name of a column that says whose each row is, if one is named so that nothing else is."""
-    sure = (column for column in columns if named_for(column.name, "user") == _SURE)
+    sure = (
+        column
+        for column in columns
+        if named_for(column.name, "user") == _SURE or _PERSON.fullmatch(_plain(column.name))
+    )
     return next((shown_name(column) for column in sure), None)
 
 

@@ -50,11 +50,12 @@ class ParquetReader:
         self._max_page_bytes = 8 * options.max_line_bytes
         with readable(str(path)), self._open() as file:
             found = file.schema_arrow
-        self._places = locate(schema, options, found.names, str(path), surely_names=True)
+            names = found.names
+        self._places = locate(schema, options, names, str(path), surely_names=True)
         fields = [found.field(place).with_name(name) for name, place in self._places.items()]
         check_types(pa.schema(fields), str(path))
-        self._columns = [found.names[place] for place in self._places.values()]
-        if any(found.names.count(column) > 1 for column in self._columns):
+        self._columns = [names[place] for place in self._places.values()]
+        if any(names.count(column) > 1 for column in self._columns):
             raise CorpusError(f"{path} has several columns of one name; rename them first.")
 
     def _open(self) -> parquet.ParquetFile:
@@ -106,7 +107,7 @@ class PagesAhead:
         self._places = [
             place for place in range(len(schema)) if schema.column(place).path in wanted
         ]
-        self._growth = Growth(path)
+        self._growth = Growth(path, f"has pages, each as dear as {_PAGE_COSTS} bytes, that come to")
 
     def groups_at_once(self) -> Iterator[tuple[list[int], int]]:
         """Row groups to read together, small ones as one, and how many rows at a time."""

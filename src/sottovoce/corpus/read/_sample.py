@@ -57,7 +57,8 @@ def sample_columns(
         delimiter = options.delimiter or found_delimiter(text, options)
         rows = csv.reader(io.StringIO(without_sep_line(text)), delimiter=delimiter)
         return _of_rows(rows, options)
-    except (SottovoceError, ArrowException, OSError, csv.Error):
+    # A name or a value that is no text is a ValueError.
+    except (SottovoceError, ArrowException, OSError, ValueError, csv.Error):
         return ()
 
 
@@ -161,4 +162,6 @@ def _told_names(options: ReadOptions, width: int) -> Sequence[str]:
 
 def _written(value: object) -> str:
     """As a file of text would have it; what is no single value is nothing."""
-    return str(value) if isinstance(value, str | int | float) or hasattr(value, "year") else ""
+    is_single = isinstance(value, str | int | float) or hasattr(value, "year")
+    # JSON may hold half a character, as where an emoji was cut.
+    return str(value).encode("utf-8", "replace").decode() if is_single else ""

@@ -107,6 +107,11 @@ def _by_row(known: Known) -> Iterator[CellClasses]:
     yield CellClasses(ROW, "row of its draw (or 255)", np.minimum(within, 255)[:, None])
     left = np.minimum(sizes - within, 255)
     yield CellClasses(ROW, "row from the end of its draw (or 255)", left[:, None])
+    width = truth.shape[1]
+    cell = within[:, None] * width + np.arange(width)[None, :]
+    last = sizes[:, None] * width - cell
+    yield CellClasses(PLACE, "cell of its draw (or 63)", np.minimum(cell, 63))
+    yield CellClasses(PLACE, "cell from the end of its draw (or 63)", np.minimum(last, 63))
     yield CellClasses(ROW, "rows drawn together (or a power of 2 above)", _sized(sizes)[:, None])
     for turns in (2, 3, 4, 5, 7, 8, 10, 16):
         yield CellClasses(ROW, f"draw, of every {turns}:", (known.draws % turns)[:, None])

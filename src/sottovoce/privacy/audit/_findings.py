@@ -32,6 +32,8 @@ class Finding:
     detail: str
     claim: float | None = None
     bound: float | None = None
+    is_figure: bool = False
+    """Whether it is no check, but a figure that whoever answers for the release should know."""
 
     @property
     def tightness(self) -> float | None:

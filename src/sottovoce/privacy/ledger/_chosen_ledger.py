@@ -170,7 +170,8 @@ def _chosen(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
         return beside_corpus(beside, "it was begun there")
     try:
         own = user_ledger()
-        check_folder(own.parent)
+        if not begins_as_ledger(own):
+            check_folder(own.parent)
     except InputError as error:
         if beside is None:
             raise LedgerError(f"{error} Name a ledger: --ledger, in Python ledger=.") from None

@@ -153,7 +153,10 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise LedgerError(f"the ledger {self.path} refuses: {error}.") from error
+            # Of a folder in which it cannot keep its log, SQLite says that it cannot open the file.
+            written = os.access(folder := self.path.parent, os.W_OK | os.X_OK)
+            why = error if written else f"its folder {folder} is read-only for you"
+            raise LedgerError(f"the ledger {self.path} refuses: {why}.") from error
 
     def _open(self) -> None:
         self._connection = _connect(self.path)

@@ -97,8 +97,13 @@ class Moments:
 
     def pair_variance(self, first: Integers, second: Integers) -> Floats:
         """Of the pairs of columns ``first`` and ``second``, one by one, all different."""
-        v, squares = self.law.variance, self._squares()
-        return np.asarray(v * (squares[first] + squares[second]) + self.documents * v * v)
+        v = self.law.variance
+        return np.asarray(v * self.of_both(first, second)[0] + self.documents * v * v)
+
+    def of_both(self, first: Integers, second: Integers) -> tuple[Floats, Floats]:
+        """The squares and the totals of two columns together, pair by pair."""
+        squares, totals = self._squares(), self._totals()
+        return squares[first] + squares[second], totals[first] + totals[second]
 
     def square_variances(self) -> Floats:
         """Of each of ``squares``."""

@@ -1,5 +1,6 @@
 """Which words stand together in a release's documents more often than chance lets them."""
 
+import math
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar, Literal, TypeAlias
@@ -7,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from sottovoce._arrays import Floats
+from sottovoce._arrays import Floats, Integers
 from sottovoce.errors import check_choice
 from sottovoce.privacy._exact import positive_integer
 from sottovoce.release.analysis._moments import Moments
@@ -15,7 +16,7 @@ from sottovoce.release.analysis._tables import (
     Estimates,
     check_level,
     level_at_once,
-    normal_quantile,
+    products_reach,
 )
 
 PairOrder: TypeAlias = Literal["surprise", "together"]
@@ -33,18 +34,14 @@ class PairTotals(Estimates):
 
     caption: ClassVar[str] = "Which words stand together"
 
-    def beyond_chance(self, words: int) -> int:
-        """How many of the first pairs chance does not explain.
-
-        They are the best of all pairs of so many ``words``, and some are the best whatever the
-        texts say: the level is divided by how many pairs there are.
-        """
-        needed = normal_quantile(level_at_once(self.level, words * (words - 1) // 2))
-        together, expected, error = (
-            self.table[name].to_numpy() for name in ("together", "expected", "error")
+    def beyond_chance(self) -> int:
+        """How many of the first pairs chance does not explain, of all pairs that were looked at."""
+        together, expected, error, high = (
+            self.table[name].to_numpy() for name in ("together", "expected", "error", "high")
         )
         surprises = _errors_above(together, expected, error**2)
-        return sum(1 for _ in takewhile(lambda each: each > needed, surprises))
+        needed = (high - together) / error
+        return sum(1 for _ in takewhile(bool, surprises > needed))
 
 
 def pair_totals(
@@ -62,7 +59,8 @@ def pair_totals(
     together = moments.pairs[first, second]
     error = np.sqrt(moments.pair_variance(first, second))
     number = moments.totals.size
-    reach = normal_quantile(level_at_once(level, number * (number - 1) // 2)) * error
+    each = level_at_once(level, number * (number - 1) // 2)
+    reach = error * _reaches(moments, first, second, each)
     words = np.array(names, object)
     table = pa.table(
         {
@@ -76,6 +74,16 @@ def pair_totals(
         }
     )
     return PairTotals(table, level, moments.documents)
+
+
+def _reaches(moments: Moments, first: Integers, second: Integers, level: float) -> Floats:
+    """How many standard errors noise reaches in each of these pairs."""
+    found = []
+    for squares, totals in zip(*moments.of_both(first, second), strict=True):
+        weight = max(1, math.ceil(squares / max(totals, 1)))
+        draws = float(f"{squares / weight**2:.1e}")
+        found.append(products_reach(moments.law, moments.documents, draws, weight, level))
+    return np.array(found)
 
 
 def _errors_above(together: Floats, expected: Floats, variances: Floats) -> Floats:

@@ -47,7 +47,7 @@ class ReleaseSummary:
 
     def clear_pairs(self, most: int) -> PairTotals:
         """At most so many of the pairs that chance does not explain, looking at all pairs."""
-        number = min(most, self.pairs.beyond_chance(self.columns))
+        number = min(most, self.pairs.beyond_chance())
         return replace(self.pairs, table=self.pairs.table.slice(0, number))
 
     def label_words(self, most: int) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,6 +107,37 @@ def noise_reach(law: NoiseLaw, documents: int, level: float) -> float:
     return _least_within(_distances(law, documents), level)
 
 
+@cache
+def products_reach(law: NoiseLaw, documents: int, draws: float, weight: int, level: float) -> float:
+    """The same in standard errors, for D products of two draws and so many draws, ``weight`` times.
+
+    Products have longer tails than draws: where D is small, or noise is rare, far beyond normal.
+    """
+    variance = documents * law.variance**2 + draws * weight**2 * law.variance
+    if variance > _SMOOTH_VARIANCE:
+        if documents >= _NORMAL_DOCUMENTS:
+            return normal_quantile(level)
+        least = min(law.variance, (_SMOOTH_VARIANCE / 2 / documents) ** 0.5)
+        # Of less noise, whose lattice shows no more; products alone have the longest tails.
+        return products_reach(NoiseLaw(math.acosh(1 + 1 / least)), documents, 0, 1, level)
+    reach = 40 * variance**0.5 + (25 / law.rate) ** 2 + 64
+    size = 1 << int(np.ceil(np.log2(2 * reach)))
+    angle = 2 * np.pi * np.arange(size // 2 + 1) / size
+    sizes = np.arange(1, 45 / law.rate + 2)
+    product = np.full(angle.size, law.most_common)
+    for each, chance in zip(sizes, law.probability(sizes), strict=True):
+        product += 2 * chance * _characteristic(law, each * angle)
+    drawn = _characteristic(law, weight * angle) ** draws
+    chances = np.maximum(np.fft.irfft(product**documents * drawn, size)[: size // 2], 0)
+    distances = np.concatenate([chances[:1], 2 * chances[1:]])
+    return max(_least_within(distances, level) / math.sqrt(variance), normal_quantile(level))
+
+
+def _characteristic(law: NoiseLaw, angle: Floats) -> Floats:
+    alpha = law.alpha
+    return np.asarray((1 - alpha) ** 2 / (1 - 2 * alpha * np.cos(angle) + alpha * alpha))
+
+
 def _least_within(distances: Floats, level: float) -> float:
     beyond = np.cumsum(distances[::-1])[::-1] - distances
     return float(np.argmax(beyond <= 1 - level))
@@ -117,9 +149,7 @@ def _distances(law: NoiseLaw, documents: int) -> Floats:
     reach = 40 * (documents * law.variance) ** 0.5 + 45 / law.rate + 64
     size = 1 << int(np.ceil(np.log2(2 * reach)))
     angle = 2 * np.pi * np.arange(size) / size
-    alpha = law.alpha
-    logs = 2 * np.log1p(-alpha) - np.log(1 - 2 * alpha * np.cos(angle) + alpha * alpha)
-    chances = np.maximum(np.fft.ifft(np.exp(documents * logs)).real, 0)
+    chances = np.maximum(np.fft.ifft(_characteristic(law, angle) ** documents).real, 0)
     half = size // 2
     both = chances[1:half] + chances[: size - half : -1]
     return np.concatenate([chances[:1], both])

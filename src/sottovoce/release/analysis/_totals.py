@@ -92,21 +92,29 @@ class TellingWords(Estimates):
         """
         told: dict[str, list[str]] = {str(label): [] for label in self.table["label"].to_pylist()}
         level = level_at_once(self.level, words * len(told))
-        needed = {label: self._errors_needed(self.sizes[label], level) for label in told}
+        needed = {
+            label: _errors_needed(self.law, self.sizes[label], self.documents, level)
+            for label in told
+        }
         for row in self.rows():
             if row["per_document"] - row["overall"] > needed[row["label"]] * row["error"]:
                 told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
         return told
 
-    def _errors_needed(self, size: int, level: float) -> float:
-        """How many standard errors noise reaches; more than normal ones where documents are few.
 
-        The difference is about the noise of the label's documents, or of all others if these are
-        fewer, and so has tails no longer than their sum's.
-        """
-        fewer = max(min(size, self.documents - size), 1)
-        reach = noise_reach(self.law, fewer, level) / math.sqrt(fewer * self.law.variance)
-        return max(reach, normal_quantile(level))
+def _errors_needed(law: NoiseLaw, size: int, documents: int, level: float) -> float:
+    """How many standard errors noise reaches; more than normal ones where documents are few.
+
+    The difference is about the noise of the label's documents, or of all others if these are fewer,
+    and so has tails no longer than their sum's, but for a step of its lattice; nor is it more than
+    what both reach, each at half the level.
+    """
+    fewer = max(min(size, documents - size), 1)
+    own, rest = (noise_reach(law, n, (1 + level) / 2) for n in (fewer, max(documents - fewer, 1)))
+    both = own * (1 / fewer - 1 / documents) + rest / documents
+    alone = (noise_reach(law, fewer, level) + 1) / math.sqrt(fewer * law.variance)
+    error = math.sqrt(law.variance * max(1 / fewer - 1 / documents, 1e-12))
+    return max(min(alone, both / error), normal_quantile(level))
 
 
 def telling_words(
@@ -134,7 +142,7 @@ def telling_words(
         mean = sums[place] / size
         error = (law.variance * (1 / size - 1 / labels.size)) ** 0.5
         best = np.argsort(overall - mean, kind="stable")[:most]
-        reach = normal_quantile(level_at_once(level, sums.size)) * error
+        reach = _errors_needed(law, size, labels.size, level_at_once(level, sums.size)) * error
         apart = mean - overall
         found = {
             "per_document": mean,
