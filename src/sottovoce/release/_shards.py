@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._files import file_digest, small_text
+from sottovoce.corpus.read._parquet_footer import read_row_groups
 from sottovoce.errors import InputError
 from sottovoce.release._counts import Counts
 
@@ -244,8 +245,8 @@ class ShardedCounts:
         right = kinds == {field.name: _kind(field.type) for field in ROWS}
         if not right or file.metadata.num_rows != shard.documents:
             raise InputError(f"{self.folder / shard.name} is not a shard of this release.")
-        groups = (file.metadata.row_group(place) for place in range(file.num_row_groups))
-        values = sum(group.column(1).num_values for group in groups)
+        with (self.folder / shard.name).open("rb") as raw:
+            values = sum(group.chunks[1].values for group in read_row_groups(raw, file.metadata))
         # An empty list takes the place of a value.
         if values > shard.cells + shard.documents:
             raise InputError(f"{self.folder / shard.name} holds more than its shape can hold.")

@@ -12,7 +12,7 @@ words that it cannot be used.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from sottovoce.assess.state._buckets import Lines
 from sottovoce.assess.state._header import StateHeader
 from sottovoce.assess.state._state import PostValues, State
 from sottovoce.assess.state._word_buckets import check_codes
+from sottovoce.corpus.read._parquet_footer import RowGroup
 
 _COSINES = frozenset({"bow", "lda", "w2v"})
 # Sums of floats may be beyond 1 by their rounding.
@@ -34,17 +35,17 @@ _BITS = 8
 _BYTES_OF_A_NUMBER = 8
 
 
-def check_size(file: pq.ParquetFile) -> None:
+def check_size(file: pq.ParquetFile, groups: Sequence[RowGroup]) -> None:
     """Refuse, before it is read, what cannot fit into this machine's memory."""
-    metadata, widths = file.metadata, _widths(file.schema_arrow)
-    size = 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        columns = (group.column(place) for place in range(group.num_columns))
-        size += sum(
-            column.num_values * widths.get(column.path_in_schema, _BYTES_OF_A_NUMBER)
-            for column in columns
-        )
+    widths, schema = _widths(file.schema_arrow), file.metadata.schema
+    wide = [
+        widths.get(schema.column(place).path, _BYTES_OF_A_NUMBER) for place in range(len(schema))
+    ]
+    size = sum(
+        column.values * width
+        for group in groups
+        for column, width in zip(group.chunks, wide, strict=True)
+    )
     if size > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
         raise ValueError("it is larger than this machine's memory")
 

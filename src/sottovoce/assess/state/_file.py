@@ -27,6 +27,7 @@ from sottovoce._compiled import ahead
 from sottovoce.assess.state._columns import OncePerUser, check_columns, check_size, fill, tables
 from sottovoce.assess.state._header import VERSION, VERSION_IN_PARTS, StateHeader
 from sottovoce.assess.state._state import State
+from sottovoce.corpus.read._parquet_footer import RowGroup, read_row_groups
 from sottovoce.errors import InputError
 
 KEY = b"sottovoce.state"
@@ -163,7 +164,7 @@ def write_part(path: Path, state: State, record: Record) -> None:
 
 def part_at(path: Path) -> tuple[StatePart, Record]:
     """The file at ``path`` and its record."""
-    with _opened(path, None) as (file, part):
+    with _opened(path, None) as (file, part, _):
         return part, read_record(file.schema_arrow.metadata, str(path))
 
 
@@ -173,8 +174,8 @@ def fill_from(path: Path, part: StatePart | None, state: State) -> Record:
     Refused with ``OtherFileError`` when it is not the file that ``part`` says.
     """
     where = str(path)
-    with _opened(path, part) as (file, _):
-        check_size(file)
+    with _opened(path, part) as (file, _, groups):
+        check_size(file, groups)
         record = read_record(file.schema_arrow.metadata, where)
         fill_tables(state, ahead(_groups(file)), where)
     return record
@@ -193,21 +194,25 @@ def fill_tables(state: State, parts: Iterable[pa.Table], where: str) -> None:
 
 def read_columns(path: Path, part: StatePart, names: list[str]) -> Iterator[pa.Table]:
     """Some columns of all users, a group of rows at a time."""
-    with _opened(path, part) as (file, _):
+    with _opened(path, part) as (file, _, _):
         yield from _groups(file, names)
 
 
 @contextmanager
-def _opened(path: Path, part: StatePart | None) -> Iterator[tuple[pq.ParquetFile, StatePart]]:
+def _opened(
+    path: Path, part: StatePart | None
+) -> Iterator[tuple[pq.ParquetFile, StatePart, list[RowGroup]]]:
     try:
         with (
             pa.OSFile(str(path), "rb") as file,
             pq.ParquetFile(file, page_checksum_verification=True) as parquet,
         ):
-            found = StatePart(_footer_digest(file), file.size(), _numbers(parquet))
+            groups = read_row_groups(file, parquet.metadata)
+            numbers = sum(column.values for group in groups for column in group.chunks)
+            found = StatePart(_footer_digest(file), file.size(), numbers)
             if part not in (None, found):
                 raise OtherFileError(f"{path} is not the file that the state names.")
-            yield parquet, found
+            yield parquet, found, groups
     except FileNotFoundError as error:
         raise OtherFileError(f"cannot read the state {path}: {error.strerror}.") from None
     except OSError as error:
@@ -234,13 +239,6 @@ def _footer_digest(file: pa.NativeFile) -> str:
     length = int.from_bytes(file.read(4), "little")
     file.seek(end - length)
     return hashlib.sha256(file.read(length)).hexdigest()
-
-
-def _numbers(file: pq.ParquetFile) -> int:
-    groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
-    return sum(
-        group.column(place).num_values for group in groups for place in range(group.num_columns)
-    )
 
 
 def _storage(schema: pa.Schema) -> dict[str, Any]:

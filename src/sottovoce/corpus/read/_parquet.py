@@ -1,13 +1,12 @@
 """Parquet: only the columns wanted, a bounded number of bytes at a time.
 
 How many rows of a row group can be read at once depends on the sizes of its pages. The footer tells
-only the size of a whole column chunk; those of its pages stand in the page headers (Thrift, compact
-protocol), which are walked before anything is decompressed. Just enough of the protocol is here to
-read the integers of a small struct.
+only the size of a whole column chunk; those of its pages stand in the page headers, which are
+walked before anything is decompressed.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -18,6 +17,14 @@ from pyarrow import parquet
 from sottovoce.corpus._schema import BATCH_BYTES
 from sottovoce.corpus.read._bytes import Growth, readable
 from sottovoce.corpus.read._columns import check_types, locate, unfolded_bytes
+from sottovoce.corpus.read._parquet_footer import (
+    BYTE_ARRAY,
+    CODECS,
+    Chunk,
+    number,
+    read_row_groups,
+    read_struct,
+)
 from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
 from sottovoce.errors import CorpusError
 
@@ -36,10 +43,6 @@ _DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
 _DICTIONARY_ENCODINGS = {2, 8}
 _DELTA_BYTE_ARRAY = 7
 _FEW_VALUES = 10_000
-# Of Thrift's compact protocol: how deep structs may nest, and its kinds of values.
-_DEEPEST = 8
-_STOP = 0
-_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 
 
 class ParquetReader:
@@ -102,7 +105,9 @@ class PagesAhead:
     def __init__(
         self, path: Path, metadata: pa.parquet.FileMetaData, columns: Sequence[str], max_page: int
     ) -> None:
-        self._path, self._metadata, self._max_page = path, metadata, max_page
+        self._path, self._max_page = path, max_page
+        with path.open("rb") as file:
+            self._groups = read_row_groups(file, metadata)
         schema, wanted = metadata.schema, set(columns)
         self._places = [
             place for place in range(len(schema)) if schema.column(place).path in wanted
@@ -114,41 +119,40 @@ class PagesAhead:
         groups: list[int] = []
         rows, held = _ROWS, 0
         with self._path.open("rb") as file:
-            for group in range(self._metadata.num_row_groups):
-                if not self._metadata.row_group(group).num_rows:
+            for place, group in enumerate(self._groups):
+                if not group.rows:
                     continue
-                groups.append(group)
-                rows = min(rows, self.rows_per_batch(file, group))
-                held += self._metadata.row_group(group).num_rows
+                groups.append(place)
+                rows = min(rows, self._rows_per_batch(file, group.chunks))
+                held += group.rows
                 if held >= rows:
                     yield groups, rows
                     groups, rows, held = [], _ROWS, 0
         if groups:
             yield groups, rows
 
-    def rows_per_batch(self, file: BinaryIO, group: int) -> int:
+    def _rows_per_batch(self, file: BinaryIO, chunks: Sequence[Chunk]) -> int:
         """Rows such that a batch holds about TARGET_BYTES, whatever the pages hold.
 
         Exact for pages that store each value; a value kept once in a dictionary is counted at its
         longest for each row, for a few stored bytes may stand for any number of long values.
         """
-        chunks = self._metadata.row_group(group)
-        row = sum(self._bytes_per_row(file, chunks.column(place)) for place in self._places)
+        row = sum(self._bytes_per_row(file, chunks[place]) for place in self._places)
         if row > self._max_page:
             raise self._too_large("a row that may have", int(row))
         return min(_ROWS, max(1, int(TARGET_BYTES / max(row, 1))))
 
-    def _bytes_per_row(self, file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData) -> float:
+    def _bytes_per_row(self, file: BinaryIO, chunk: Chunk) -> float:
         """An upper bound of the mean bytes per row, over all pages of the chunk."""
         largest = longest_in_dictionary = 0.0
         for page in _pages(file, chunk):
             self._growth.add(_PAGE_COSTS + page.bytes_plain)
             if page.bytes_plain > self._max_page:
                 raise self._too_large("a page of", page.bytes_plain)
-            if chunk.physical_type != "BYTE_ARRAY":
+            if chunk.kind != BYTE_ARRAY:
                 continue
             if page.kind == _DICTIONARY_PAGE:
-                longest_in_dictionary = _longest_entry(file, page, chunk.compression)
+                longest_in_dictionary = _longest_entry(file, page, chunk.codec)
             elif page.encoding in _DICTIONARY_ENCODINGS:
                 largest = max(largest, longest_in_dictionary)
             elif page.encoding == _DELTA_BYTE_ARRAY:
@@ -165,12 +169,8 @@ class PagesAhead:
         )
 
 
-def _pages(file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData) -> Iterator[PageHeader]:
-    starts = [chunk.data_page_offset]
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        starts.append(chunk.dictionary_page_offset)
-    position = min(starts)
-    end = position + chunk.total_compressed_size
+def _pages(file: BinaryIO, chunk: Chunk) -> Iterator[PageHeader]:
+    position, end = chunk.starts_at, chunk.starts_at + chunk.size
     while position < end:
         page = _page_at(file, position)
         yield page
@@ -192,34 +192,27 @@ def _page_at(file: BinaryIO, position: int) -> PageHeader:
 
 def _page(header: dict[int, object], starts_at: int) -> PageHeader:
     """Field numbers as in the Parquet format's PageHeader; an index page has no details."""
-    kind = _number(header, 1)
+    kind = number(header, 1)
     details = header.get(_DETAILS.get(kind, 0), {})
     if not isinstance(details, dict):
         raise pa.ArrowInvalid
     return PageHeader(
         kind=kind,
-        bytes_plain=_number(header, 2),
-        bytes_stored=_number(header, 3),
-        values=_number(details, 1),
-        encoding=_number(details, 4 if kind == _DATA_PAGE_V2 else 2),
+        bytes_plain=number(header, 2),
+        bytes_stored=number(header, 3),
+        values=number(details, 1),
+        encoding=number(details, 4 if kind == _DATA_PAGE_V2 else 2),
         starts_at=starts_at,
     )
 
 
-def _number(fields: dict[int, object], number: int) -> int:
-    value = fields.get(number, 0)
-    if not isinstance(value, int) or value < 0:
-        raise pa.ArrowInvalid
-    return value
-
-
-def _longest_entry(file: BinaryIO, page: PageHeader, compression: str) -> int:
+def _longest_entry(file: BinaryIO, page: PageHeader, codec: int) -> int:
     """The longest value of a dictionary page: length (4 bytes) and value, one after the other."""
     file.seek(page.starts_at)
     stored = file.read(page.bytes_stored)
     try:
-        plain = _decompressed(stored, page.bytes_plain, compression)
-    except (pa.ArrowException, ValueError, OSError):
+        plain = _decompressed(stored, page.bytes_plain, codec)
+    except (pa.ArrowException, KeyError, OSError):
         # Unknown compression: no entry can be longer than the page.
         return page.bytes_plain
     return min(_longest_value(plain, page.values), page.bytes_plain)
@@ -249,76 +242,8 @@ def longest_of_few(plain: bytes, values: int) -> int:
     return longest
 
 
-def _decompressed(stored: bytes, size: int, compression: str) -> bytes:
-    if compression == "UNCOMPRESSED":
+def _decompressed(stored: bytes, size: int, codec: int) -> bytes:
+    if codec == 0:
         return stored
-    plain: bytes = pa.Codec(compression.lower()).decompress(stored, size, asbytes=True)
+    plain: bytes = pa.Codec(CODECS[codec]).decompress(stored, size, asbytes=True)
     return plain
-
-
-def read_struct(data: bytes) -> tuple[dict[int, object], int]:
-    """The integer and struct fields by their numbers, and how many bytes the struct took.
-
-    Raises IndexError when ``data`` ends before the struct does, ArrowInvalid when it is none.
-    """
-    reader = _ThriftReader(data)
-    return reader.struct(_DEEPEST), reader.position
-
-
-class _ThriftReader:
-    """Values of the compact protocol, one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.position = 0
-        self._plain = self._readers()
-
-    def struct(self, depth: int) -> dict[int, object]:
-        if depth == 0:
-            raise pa.ArrowInvalid
-        fields: dict[int, object] = {}
-        number = 0
-        while (byte := self._byte()) != _STOP:
-            number = number + (byte >> 4) if byte >> 4 else self._integer()
-            fields[number] = self._value(byte & 15, depth)
-        return fields
-
-    def _value(self, kind: int, depth: int) -> object:
-        if kind in {_TRUE, _FALSE}:
-            return kind == _TRUE
-        if kind == _STRUCT:
-            return self.struct(depth - 1)
-        read = self._plain.get(kind)
-        if read is None:
-            raise pa.ArrowInvalid
-        return read()
-
-    def _readers(self) -> dict[int, Callable[[], object]]:
-        return {
-            _BYTE: self._byte,
-            _I16: self._integer,
-            _I32: self._integer,
-            _I64: self._integer,
-            _DOUBLE: lambda: self._skip(8),
-            _BINARY: lambda: self._skip(self._varint()),
-        }
-
-    def _byte(self) -> int:
-        self.position += 1
-        return self._data[self.position - 1]
-
-    def _skip(self, size: int) -> None:
-        self.position += size
-        if self.position > len(self._data):
-            raise IndexError
-
-    def _varint(self) -> int:
-        value = shift = 0
-        while (byte := self._byte()) & 128:
-            value |= (byte & 127) << shift
-            shift += 7
-        return value | byte << shift
-
-    def _integer(self) -> int:
-        value = self._varint()
-        return (value >> 1) ^ -(value & 1)
