@@ -17,7 +17,6 @@ from sottovoce.lab.assess.table_4 import run_table_4
 from sottovoce.lab.assess.table_5 import run_table_5
 from sottovoce.lab.assess.table_6 import run_table_6
 from sottovoce.lab.learn.count import run_learn_count
-from sottovoce.lab.learn.federation import run_learn_federation
 from sottovoce.lab.learn.figures import run_learn_figures
 from sottovoce.lab.learn.solvers import run_learn_solvers
 from sottovoce.lab.learn.table_1 import run_learn_table_1
@@ -139,11 +138,6 @@ STUDIES: dict[str, Study] = {
     "learn-figures": Study(
         "Figures 1 to 3 drawn from what ran: who sent whom what, in bytes",
         run_learn_figures,
-        frozenset({"documents"}),
-    ),
-    "learn-federation": Study(
-        "Seconds and bytes of trainings between processes, by peers and features",
-        run_learn_federation,
         frozenset({"documents"}),
     ),
     "learn-count": Study(
