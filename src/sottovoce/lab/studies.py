@@ -8,7 +8,6 @@ from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.advisor.rank import run_advisor_rank
 from sottovoce.lab.assess.blogs.study import run_assess_blogs
 from sottovoce.lab.assess.figure_1 import run_figure_1 as run_assess_figure_1
-from sottovoce.lab.assess.personas.study import run_assess_personas
 from sottovoce.lab.assess.robustness import run_robustness
 from sottovoce.lab.assess.table_1 import run_assess_table_1
 from sottovoce.lab.assess.table_2 import run_assess_table_2
@@ -89,11 +88,6 @@ STUDIES: dict[str, Study] = {
     ),
     "assess-robustness": Study(
         "Other parameters, another space, another background corpus", run_robustness, _ALL_THESE
-    ),
-    "assess-personas": Study(
-        "Personas who write sentences: who says it outright, and whom the measures find",
-        run_assess_personas,
-        frozenset({"seeds"}),
     ),
     "assess-blogs": Study(
         "All measures on real timelines, against post count, keywords and ENT",
