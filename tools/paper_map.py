@@ -76,7 +76,7 @@ STUDIES = {
     "Private Text Classification": {
         "Problem 1": "learn-solvers",
         "Protocol 1": "learn-figures",
-        "Protocol 2": "learn-federation",
+        "Protocol 2": "learn-figures",
         "Protocol 4": "learn-solvers",
         **dict.fromkeys(_run("Figure", 3), "learn-figures"),
     },

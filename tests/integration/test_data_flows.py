@@ -44,7 +44,7 @@ READ = {
     "outputs, from which somebody is erased": {"places"},
     "what is moved": {"source"},
     "settings, keys and tokens": {
-        "config", "authority", "password_file", "rank_admission", "admission",
+        "config", "authority", "rank_admission", "admission",
         "peer_key", "metrics_key", "certificate", "key",
     },
 }  # fmt: skip
@@ -259,31 +259,23 @@ def started(*arguments: object) -> Iterator[dict[str, str]]:
 
 
 def test_advise_and_rank_servers_write_what_the_page_says(
-    place: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inputs = {*place.rglob("*"), place / "typed"}
-    with (place / "typed").open("w+") as typed:
-        typed.write("correct horse battery\n")
-        typed.seek(0)
-        monkeypatch.setattr(sys, "stdin", typed)
-        ran(run, "advise --set-operator-password operator.hash")
+    inputs = {*place.rglob("*")}
     monkeypatch.setenv("BROWSER", "/bin/true")
     asked = ("--topics", "topics.toml")
     server = ("rank-server", *asked, "--measure", "bow-t", "--port", 0, "--store", "rank.sqlite")
     with (
         started(*server, "--log", "events.jsonl") as ranks,
-        started(
-            "advise", *asked, "--rank-server", ranks["url"], "--rank-budget", 1,
-            "--operator", "--password-file", "operator.hash",
-        ) as page,
-    ):  # fmt: skip
+        started("advise", *asked, "--rank-server", ranks["url"], "--rank-budget", 1) as page,
+    ):
         use_the_page(page["address"])
         found = written(place, inputs)
     compare(found | written(place, inputs), "advise", LEDGER[1])
 
 
 def use_the_page(address: str) -> None:
-    """Bring posts, report, look as the operator, and bring a file that is not understood."""
+    """Bring posts, report, and bring a file that is not understood."""
     home = address.partition("/enter")[0]
     with httpx.Client(
         base_url=home, trust_env=False, timeout=60, headers={"origin": home}
@@ -294,8 +286,6 @@ def use_the_page(address: str) -> None:
         agreed = re.findall(r'name="agreed" value="([0-9a-f]+)"', said)[0]
         form = {"name": "debt", "agreed": agreed, "agree": "yes"}
         assert browser.post("/report", data=form).is_redirect
-        word = {"password": "correct horse battery"}
-        assert browser.post("/operator/enter", data=word).is_redirect
         odd = {"file": ("export.csv", b"a,b\n1,2\n")}
         browser.post("/start/upload", files=odd)
 

@@ -26,12 +26,10 @@ from sottovoce.web._listening import listening_socket
 from sottovoce.web.advise._app import PageOptions, create_app
 from sottovoce.web.advise._rank_server import ask
 from sottovoce.web.advise._reports import Reporting
-from sottovoce.web.advise._routes.operator import Operator
 from sottovoce.web.advise._session import DEMO, ComparedCommunity
 from sottovoce.web.rank._service import RankService
 from sottovoce.web.rank._sqlite_store import SqliteStore
-from sottovoce.web.security._login import LoginTokens, LookLog, PasswordFile
-from support.advisor_page import write_weak_password
+from sottovoce.web.security._login import LoginTokens
 from support.rank_servers import running
 from support.serving import served_at
 
@@ -132,7 +130,6 @@ def serving(
     folder: Path,
     comparison: ComparedCommunity,
     reporting: Reporting | None = None,
-    operator: Operator | None = None,
 ) -> Iterator[Advisor]:
     """A page on a port that the system chose, until the block ends."""
     listener = listening_socket("127.0.0.1", 0)
@@ -143,7 +140,6 @@ def serving(
             port=port,
             store=store,
             comparison=comparison,
-            operator=operator,
             reporting=reporting,
             login=login,
         )
@@ -162,18 +158,6 @@ def advisor_who_reports(tmp_path: Path) -> Iterator[Advisor]:
         reporting = Reporting([server], tmp_path / "reports", Fraction(1))
         with serving(tmp_path, comparison, reporting) as served:
             yield served
-
-
-OPERATORS_PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
-
-
-@pytest.fixture
-def operated_advisor(tmp_path: Path) -> Iterator[Advisor]:
-    """A page with the operator's view."""
-    write_weak_password(tmp_path / "password", OPERATORS_PASSWORD)
-    operator = Operator(PasswordFile(tmp_path / "password"), LookLog(tmp_path / "looks.jsonl"))
-    with serving(tmp_path, DEMO, operator=operator) as served:
-        yield served
 
 
 @pytest.fixture

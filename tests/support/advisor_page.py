@@ -4,18 +4,15 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
-from argon2 import PasswordHasher
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from sottovoce.web.advise._app import PageOptions, create_app
-from sottovoce.web.security._login import LoginTokens, write_password
+from sottovoce.web.security._login import LoginTokens
 from support.serving import served_at
 
 # Nothing here is under TLS, and to read all authorities for each client would be dear.
@@ -61,14 +58,6 @@ def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[Pag
             if let_in:
                 client.come_in()
             yield client
-
-
-def write_weak_password(path: Path, password: str) -> None:
-    """As `write_password` does, with a hash that says that it is cheap to try."""
-    with pytest.MonkeyPatch.context() as patch:
-        cheap = partial(PasswordHasher, time_cost=1, memory_cost=64, parallelism=1)
-        patch.setattr("sottovoce.web.security._login.PasswordHasher", cheap)
-        write_password(path, password)
 
 
 def routes_of(app: object) -> list[tuple[str, str]]:

@@ -52,7 +52,6 @@ def learn_no_classifiers(patch: pytest.MonkeyPatch) -> None:
     """Loops whose classifiers no assertion looks at do not learn them."""
     known = {"accuracy": 0.5, "accuracy_true": 0.5}
     patch.setattr(Task, "_accuracies", lambda *_: known)
-    patch.setattr(Task, "_holders_accuracies", lambda *_: (0.5, 0.5))
 
 
 def _with_little_to_learn_from(asked: SimulationParameters) -> SimulatedCommunity:

@@ -239,11 +239,6 @@ class Community:
             and self.state.users.row(user) is not None
         )
 
-    @property
-    def holds_posts(self) -> bool:
-        """Whether everybody's posts are at hand, not only what was kept of them."""
-        return self._posts is not None
-
     def posts_of(self, user: str) -> list[Post]:
         """The posts of one user, numbered from 1 in the order of their times."""
         if self._posts is None:

@@ -51,9 +51,6 @@ PANELS: "Mapping[str, _Panels]" = {
         ),
         "Reports to a rank server": ("--rank-budget", "--rank-admission"),
         "Where the page listens": ("--port", "--host", "--i-know-others-can-reach-it"),
-        "The operator's view": (
-            "--operator", "--password-file", "--look-log", "--set-operator-password",
-        ),
     },
     "release": {
         "Fewer columns": (

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from sottovoce.advisor._settings import AdvisorSetting
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.web.advise._reports import Reporting
-    from sottovoce.web.advise._routes.operator import Operator
     from sottovoce.web.advise._session import ComparedCommunity
 
 _OWNER_ONLY = 0o700
@@ -66,18 +64,6 @@ def advise(
         typer.Option(help="The line beside topics of health that says help exists; '' for none."),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
-    operator: Annotated[
-        bool, typer.Option("--operator", help="Also offer the full ranking, the attacker's list.")
-    ] = False,
-    password_file: Annotated[
-        Path | None, typer.Option(help="The operator's password, as --set-operator-password made.")
-    ] = None,
-    look_log: Annotated[
-        Path | None, typer.Option(help="Where the operator's looks are logged.")
-    ] = None,
-    set_operator_password: Annotated[
-        Path | None, typer.Option(help="Ask for a password, keep its hash in this file, and stop.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Open the advisor: a page on this machine that tells you where your posts put you.
@@ -88,9 +74,6 @@ def advise(
 
     Example: sottovoce advise
     """
-    if set_operator_password is not None:
-        _set_password(set_operator_password)
-        return
     with needs_extra("web"):
         from sottovoce.web.advise._app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
     listen_at = PageAddress(host, port, beyond)
@@ -101,7 +84,6 @@ def advise(
         store=kept,
         comparison=_comparison(community, rank_server, model, topics, first=reporting is not None),
         reporting=reporting,
-        operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
         show_address=_show_json_address if as_json else _show_address,
         show_next_address=_show_json_address if as_json else _show_next_address,
         open_browser=not no_open,
@@ -197,32 +179,8 @@ def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> 
     return ComparedCommunity(by_setting, "the community you gave", spaces)
 
 
-def _operator(wanted: bool, password_file: Path | None, look_log: Path) -> "Operator | None":
-    if not wanted:
-        if password_file is not None:
-            raise ParameterError("--password-file is for --operator, which was not given.")
-        return None
-    if password_file is None:
-        raise ParameterError("--operator needs --password-file; see --set-operator-password.")
-    from sottovoce.web.advise._routes.operator import Operator  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.security._login import LookLog, PasswordFile  # noqa: PLC0415 - keeps --help fast
-
-    return Operator(PasswordFile(password_file), LookLog(look_log))
-
-
-def _set_password(path: Path) -> None:
-    with needs_extra("web"):
-        from sottovoce.web.security._login import write_password  # noqa: PLC0415 - fast --help
-    if sys.stdin.isatty():
-        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-    else:
-        password = sys.stdin.readline().rstrip("\n")
-    write_password(path, password)
-    typer.echo(f"The password's hash is in {path}; only you can read it.")
-
-
 def _data_folder() -> Path:
-    """Where the page keeps what it must, for its owner only; made here, as a log may come first."""
+    """Where the page keeps what it must, for its owner only."""
     given = os.environ.get("XDG_DATA_HOME")
     folder = (Path(given) if given else Path.home() / ".local" / "share") / "sottovoce"
     try:

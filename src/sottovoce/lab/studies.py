@@ -8,7 +8,6 @@ from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.advisor.rank import run_advisor_rank
 from sottovoce.lab.assess.blogs.study import run_assess_blogs
 from sottovoce.lab.assess.figure_1 import run_figure_1 as run_assess_figure_1
-from sottovoce.lab.assess.personas.study import run_assess_personas
 from sottovoce.lab.assess.robustness import run_robustness
 from sottovoce.lab.assess.table_1 import run_assess_table_1
 from sottovoce.lab.assess.table_2 import run_assess_table_2
@@ -17,7 +16,6 @@ from sottovoce.lab.assess.table_4 import run_table_4
 from sottovoce.lab.assess.table_5 import run_table_5
 from sottovoce.lab.assess.table_6 import run_table_6
 from sottovoce.lab.learn.count import run_learn_count
-from sottovoce.lab.learn.federation import run_learn_federation
 from sottovoce.lab.learn.figures import run_learn_figures
 from sottovoce.lab.learn.solvers import run_learn_solvers
 from sottovoce.lab.learn.table_1 import run_learn_table_1
@@ -91,11 +89,6 @@ STUDIES: dict[str, Study] = {
     "assess-robustness": Study(
         "Other parameters, another space, another background corpus", run_robustness, _ALL_THESE
     ),
-    "assess-personas": Study(
-        "Personas who write sentences: who says it outright, and whom the measures find",
-        run_assess_personas,
-        frozenset({"seeds"}),
-    ),
     "assess-blogs": Study(
         "All measures on real timelines, against post count, keywords and ENT",
         run_assess_blogs,
@@ -139,11 +132,6 @@ STUDIES: dict[str, Study] = {
     "learn-figures": Study(
         "Figures 1 to 3 drawn from what ran: who sent whom what, in bytes",
         run_learn_figures,
-        frozenset({"documents"}),
-    ),
-    "learn-federation": Study(
-        "Seconds and bytes of trainings between processes, by peers and features",
-        run_learn_federation,
         frozenset({"documents"}),
     ),
     "learn-count": Study(

@@ -4,11 +4,11 @@ The strong ones read it as whoever it is made for does: what a cell says of its 
 posts are; the likelihood of a person's cells if they concern a topic (``_evidence``), with the
 topic's words from public knowledge or learnt from the release.
 
-The former ones score word counts as they would score posts. They take a published cell as it is,
+The simple ones score word counts as they would score posts. They take a published cell as it is,
 or through the law of the noise: z = c + Z with P(Z = z) proportional to alpha^|z|, alpha =
 exp(-rate). They take counts of a column to be geometric, P(c) proportional to q^c, with the mean
 that the published column has (noise has mean 0, so that is an unbiased estimate), and compute
-E[c | z]. They are kept so that what better reading gains is seen in one run.
+E[c | z].
 """
 
 from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ def _off_one(x: Floats) -> Floats:
 TALLY = "tally"
 """Neither space nor bucket: how often a user's documents have the topic's words, in all."""
 PUBLISHED, NOISE_AWARE = "as published", "noise-aware"
-"""The former readings, of clipped counts and of geometric ones."""
+"""The simple readings, of clipped counts and of geometric ones."""
 EXPECTED, LIKELIHOOD, LEARNT = "expected counts", "likelihood", "topics of the release"
 """The readings that friends of the release have, too."""
 SUM, RECURRING = "sum", "recurring"
@@ -103,8 +103,8 @@ View = tuple[str, str]
 """How they read the counts, and the measure they rank by."""
 
 
-def is_former(view: View) -> bool:
-    """Whether an adversary of before has this view."""
+def is_simple(view: View) -> bool:
+    """Whether it does without what the law of the noise says of each cell's count."""
     return view[0] in (PUBLISHED, NOISE_AWARE)
 
 
@@ -132,9 +132,9 @@ class Adversary:
 
     def on_release(self, documents: UserDocuments, reading: Reading) -> Mapping[View, TopicScores]:
         """Scores by the view they take of the counts, and the measure."""
-        return self._former(documents, reading) | self._strong(documents, reading)
+        return self._simple(documents, reading) | self._strong(documents, reading)
 
-    def _former(self, documents: UserDocuments, reading: Reading) -> dict[View, TopicScores]:
+    def _simple(self, documents: UserDocuments, reading: Reading) -> dict[View, TopicScores]:
         found = self._viewed(documents, PUBLISHED, _clipped(reading.cells) @ reading.spread)
         found[NOISE_AWARE, TALLY] = self._tallied(documents, reading)
         if reading.rate is not None:

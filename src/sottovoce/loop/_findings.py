@@ -6,7 +6,7 @@ from typing import cast
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
-from sottovoce.loop._adversary import is_former
+from sottovoce.loop._adversary import is_simple
 from sottovoce.loop._round import FOUND, KEPT
 from sottovoce.loop._verdict import LABELS, end_of
 from sottovoce.privacy._exact import in_nats
@@ -18,7 +18,6 @@ from sottovoce.report._result import Row, number
 _MARKERS = "os^Dv"
 DASHES = ("-", "--", "-.", ":")
 PANELS = {"jaccard": "topic Jaccard", "accuracy_true": "accuracy of the classifier, true documents"}
-_FORMER = "former readers"
 
 
 def frontier(
@@ -31,15 +30,11 @@ def frontier(
     chosen: Row | None,
     finding: str,
 ) -> Plot:
-    """A point a setting: right is useful, low is private; a line a method, weak to strong.
-
-    A grey line has the first method as the former friends and adversaries read it.
-    """
+    """A point a setting: right is useful, low is private; a line a method, weak to strong."""
     # Few communities give wild intervals; what is drawn is a share all the same.
     top = min(1.0, 1.25 * max(*(number(row, exposure) for row in rows), *levels.values(), limit))
     figure, panels = new_panels(len(PANELS), width=9.5, height=4.4, share_y=True)
     for axes, (score, title) in zip(panels, PANELS.items(), strict=True):
-        _draw_former(axes, rows, exposure, score)
         _draw_methods(axes, rows, exposure, score)
         for (name, level), dashes in zip(levels.items(), DASHES, strict=False):
             axes.axhline(level, color=INK, linewidth=1, linestyle=dashes, label=name)
@@ -91,20 +86,6 @@ def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) ->
             _name_points(axes, own, across, up)
 
 
-def _draw_former(axes: Axes, rows: Sequence[Row], exposure: str, score: str) -> None:
-    own = in_order([row for row in rows if row["method"] == rows[0]["method"]])
-    axes.plot(
-        [number(row, f"{score}_former") for row in own],
-        [number(row, f"{exposure}_former") for row in own],
-        color=COLOURS[-1],
-        linestyle="--",
-        marker="x",
-        markersize=5,
-        linewidth=1.2,
-        label=f"{rows[0]['method']}, {_FORMER}",
-    )
-
-
 def _name_points(
     axes: Axes, rows: Sequence[Row], across: Sequence[float], up: Sequence[float]
 ) -> None:
@@ -154,7 +135,7 @@ _NOTES = (
     (
         "Adversaries read a release as its friends do: what a cell says of its count, topics "
         "learnt from the release, and the likelihood of all documents of a person if the topic "
-        "concerns them. The former ones, who clip counts at zero or take them to be geometric, or "
+        "concerns them. Simpler ones, who clip counts at zero or take them to be geometric, or "
         "add up a topic's words, are beside them. The one who does best is shown: a user must "
         "reckon with them."
     ),
@@ -236,7 +217,7 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
             [number(row, "rate") for row in noisy],
             found,
             color=COLOURS[place % len(COLOURS)],
-            linestyle="--" if is_former((reading, "")) else "-",
+            linestyle="--" if is_simple((reading, "")) else "-",
             marker=_MARKERS[place % len(_MARKERS)],
             markersize=4,
             linewidth=1.2,

@@ -7,7 +7,7 @@ import numpy as np
 
 from sottovoce.errors import ParameterError, check_choice
 from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.loop._adversary import Adversary, is_former
+from sottovoce.loop._adversary import Adversary
 from sottovoce.loop._findings import (
     advice,
     by_rate,
@@ -20,7 +20,7 @@ from sottovoce.loop._round import FOUND, KEPT, Circle, luckiest_chance, setting_
 from sottovoce.loop._settings import PrivacySetting, grid
 from sottovoce.loop._subject import Shape, Subject, documents_of, texts_of
 from sottovoce.loop._usefulness import Effort, Task
-from sottovoce.loop._verdict import LABELS, change, passage_words, recommended, rule, verdict
+from sottovoce.loop._verdict import LABELS, passage_words, recommended, rule, verdict
 from sottovoce.loop._whole import WholeCircle, with_whole_documents
 from sottovoce.loop._whole_findings import with_comparison
 from sottovoce.privacy._exact import positive
@@ -29,12 +29,10 @@ from sottovoce.report._result import Row, StudyResult
 WIDE = (
     "totals_error",
     "accuracy",
-    "accuracy_former",
     "passage_seen",
     "passage_strongest",
     "passage_bound",
     "worst_adversary",
-    "former_adversary",
 )
 DEFAULT_LIMIT = 0.1
 
@@ -123,8 +121,6 @@ def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
         judged = [each.judged for each in subjects]
         views = [list(each[0].exposure) for each in outcomes.values()]
         levels["r_precision_luck"] = luckiest_chance(judged, max(map(len, views)))
-        former = max(sum(map(is_former, each)) for each in views)
-        levels["r_precision_luck_former"] = luckiest_chance(judged, former)
     facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
     rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
     exposure = FOUND if subjects[0].judged else KEPT
@@ -168,14 +164,11 @@ def told_result(
         chosen=chosen,
         finding=f"{finding(rows, levels, exposure)} {judged}",
     )
-    compared = (exposure, "jaccard", "accuracy_true")
-    beside = (name for each in compared for name in (each, f"{each}_former"))
-    shown = ("method", "precision", "epsilon", *beside)
+    shown = ("method", "precision", "epsilon", exposure, "jaccard", "accuracy_true")
     wide = tuple(name for name in WIDE if name not in shown)
     told = (
         advice(chosen, exposure, limit),
         f"{judged} {rule(exposure, limit)}",
-        change(rows, exposure),
         passage_words(rows),
         *notes(exposure),
     )

@@ -16,7 +16,7 @@ from sottovoce._arrays import Floats
 from sottovoce.assess.evaluation import JudgedTopic
 from sottovoce.assess.evaluation._judged import user_rows
 from sottovoce.assess.evaluation._metrics import averaged, metrics_by_topic
-from sottovoce.loop._adversary import Adversary, TopicScores, View, is_former
+from sottovoce.loop._adversary import Adversary, TopicScores, View
 from sottovoce.loop._passage import PassageTest, is_defect, passage_test
 from sottovoce.loop._settings import PrivacySetting
 from sottovoce.loop._subject import UserDocuments
@@ -126,8 +126,6 @@ class Circle:
     measure: str = "lda-dt"
     """The measure of the unprotected ranking."""
     seed: int = 0
-    former: bool = True
-    """Whether friends of before read a release, too."""
 
     def unprotected(self) -> TopicScores:
         """The ranking by the posts themselves."""
@@ -155,8 +153,7 @@ class Circle:
         if setting.guarantee is not None:
             profiles = self.adversary.sensitive_profiles(self.documents.words)
             passage = passage_test(setting, self.documents, reading, profiles)
-        useful = self.task.usefulness if self.former else self.task.read_by_the_noise
-        return RoundOutcome(exposure, useful(reading), passage)
+        return RoundOutcome(exposure, self.task.usefulness(reading), passage)
 
     def _exposure(self, before: TopicScores, after: TopicScores) -> Numbers:
         found = dict(surviving(before, after))
@@ -185,12 +182,9 @@ class Worst:
     """What they reach in each community."""
 
 
-def worst_adversary(outcomes: Sequence[RoundOutcome], *, former: bool = False) -> Worst:
-    """Chosen once for all communities, so that luck in one of them counts little.
-
-    ``former``: of those that there were before friends' readings.
-    """
-    views = [view for view in outcomes[0].exposure if is_former(view) or not former]
+def worst_adversary(outcomes: Sequence[RoundOutcome]) -> Worst:
+    """Chosen once for all communities, so that luck in one of them counts little."""
+    views = outcomes[0].exposure
     decides = deciding(outcomes[0])
     best = max(views, key=lambda view: np.mean([each.exposure[view][decides] for each in outcomes]))
     names = outcomes[0].exposure[best]
@@ -205,7 +199,6 @@ def deciding(outcome: RoundOutcome) -> str:
 def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Row:
     """One setting: what it promises, what the worst adversary sees, what it is good for."""
     worst, decides = worst_adversary(outcomes), deciding(outcomes[0])
-    former = worst_adversary(outcomes, former=True)
     guarantee = setting.guarantee
     row: Row = {
         "method": setting.method,
@@ -216,11 +209,9 @@ def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Ro
         "rate": setting.noise_rate,
         "guarantee": "none" if guarantee is None else str(guarantee),
         "worst_adversary": ", ".join(worst.view),
-        "former_adversary": ", ".join(former.view),
     }
     useful = {name: [each.useful[name] for each in outcomes] for name in outcomes[0].useful}
-    before = {f"{decides}_former": former.numbers[decides]}
-    for name, values in {**worst.numbers, **before, **useful}.items():
+    for name, values in {**worst.numbers, **useful}.items():
         row |= summary(name, values)
     row |= _passages([each.passage for each in outcomes if each.passage is not None])
     for view, numbers in outcomes[0].exposure.items():

@@ -1,8 +1,6 @@
 """What a release is still good for: topics, a classifier, and how often topics are spoken of.
 
-Each is read as the law of the noise allows, and, under names that end in ``_former``, as was done
-before: LDA of counts clipped at zero, a linear classifier that four holders learn from the rows as
-they are, and sums of clipped counts.
+Each is read as the law of the noise allows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,15 +12,12 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError
-from sottovoce.learn import train
-from sottovoce.learn._training_terms import ALLOW_RARE
 from sottovoce.learn.count import TogetherCounts, counted_classifier, counted_topics
 from sottovoce.loop._reading import Reading
 from sottovoce.loop._subject import UserDocuments
 from sottovoce.release._counts import Counts
 from sottovoce.release._plan import Released
 from sottovoce.release.classify._choice import chosen_classifier
-from sottovoce.release.compression import multinomial_counts
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topics, topic_coherence
 from sottovoce.topics._catalogue import Catalogue
 
@@ -32,8 +27,6 @@ OTHER, ASKED, APART = "another domain", "the domain asked for", "kept apart"
 _HELD_OUT = 4
 """A user in so many is kept for judging the classifier."""
 _LEAST_DOCUMENTS = 40
-_ENOUGH_TO_CHOOSE = 1000
-_PENALTY = 0.01
 
 
 @dataclass(frozen=True)
@@ -72,10 +65,6 @@ class Task:
         return Reading(drawn.counts, drawn.maps[0], drawn.frequencies, rate, *sizes, self._seed)
 
     def usefulness(self, reading: Reading) -> dict[str, float]:
-        """Scores of all tasks on a release, and those of the former readers."""
-        return self.read_by_the_noise(reading) | self._former(reading)
-
-    def read_by_the_noise(self, reading: Reading) -> dict[str, float]:
         """Scores of all tasks on a release, as the law of its noise allows."""
         totals = np.asarray(reading.cells.sum(axis=0) @ reading.spread)
         return {
@@ -83,18 +72,6 @@ class Task:
             "coherence": topic_coherence(reading.topics, self._documents.counts),
             **self._accuracies(reading),
             "totals_error": self._totals_error(totals),
-        }
-
-    def _former(self, reading: Reading) -> dict[str, float]:
-        generator = np.random.default_rng(self._seed)
-        words = multinomial_counts(reading.cells, reading.word_map, reading.frequencies, generator)
-        phi = self._topics(words, self._seed + 1)
-        released, true = self._holders_accuracies(reading)
-        return {
-            "jaccard_former": match_topics(phi, self._true).mean,
-            "accuracy_former": released,
-            "accuracy_true_former": true,
-            "totals_error_former": self._totals_error(np.asarray(words.sum(axis=0), np.float64)),
         }
 
     def counted_usefulness(
@@ -162,25 +139,6 @@ class Task:
             "accuracy": float(np.mean(trained.predict_released(cells[held]) == self._labels[held])),
             "accuracy_true": float(np.mean(trained.predict(true[held]) == self._labels[held])),
         }
-
-    def _holders_accuracies(self, reading: Reading) -> tuple[float, float]:
-        """Of the classifier that four holders learn, on released and on true documents."""
-        rows = reading.cells[self._rows].toarray().astype(np.float64)
-        true = reading.word_map.compress(self._own).toarray().astype(np.float64)
-        size = max(1.0, float(np.abs(rows).max()))
-        learnt, held = ~self._is_held, self._is_held
-        holder = self._writers // _HELD_OUT % HOLDERS
-        parts = [learnt & (holder == number) for number in range(HOLDERS)]
-        peers = [(rows[part] / size, self._labels[part]) for part in parts]
-        # Few documents leave no feature in every fold, so that nothing could be cross-validated.
-        penalty = None if learnt.sum() >= _ENOUGH_TO_CHOOSE else _PENALTY
-        # What was released is protected already; three documents keep columns of one holder out.
-        trained = train(peers, penalty=penalty, fewest_documents=3, allow_rare=ALLOW_RARE)
-        judged = [np.clip(each[held] / size, -1, 1) for each in (rows, true)]
-        released, own = (
-            float(np.mean(trained.predict(each) == self._labels[held])) for each in judged
-        )
-        return released, own
 
     def _totals_error(self, totals: Floats) -> float:
         """How far the topics' totals are off, all together, as a share of what they are."""

@@ -1,4 +1,4 @@
-"""Whether a setting is both useful and safe, and for whom; and what better reading changed."""
+"""Whether a setting is both useful and safe, and for whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,26 +95,6 @@ def rule(exposure: str, limit: float) -> str:
     )
 
 
-def change(rows: Sequence[Row], exposure: str) -> str:
-    """What reading by the law of the noise gave to friends, and to adversaries."""
-    noisy = _noisy(rows)
-    middle = max(noisy, key=lambda row: number(row, "jaccard") - number(row, "jaccard_former"))
-    most = max(noisy, key=lambda row: _rise(row, exposure))
-    friends = (
-        f"Read by the law of the noise, a release gives more: at {in_nats(_rate(middle))} per word "
-        f"the topic Jaccard is {number(middle, 'jaccard'):.2f} instead of "
-        f"{number(middle, 'jaccard_former'):.2f}."
-    )
-    if _rise(most, exposure) <= _luck(most, exposure):
-        return f"{friends} The adversaries who read so find no more than the former ones."
-    return (
-        f"{friends} It gives more to adversaries, too: the {LABELS[exposure]} rises, most at "
-        f"{in_nats(_rate(most))} per word, from {number(most, f'{exposure}_former'):.2f} to "
-        f"{number(most, exposure):.2f}{_by_luck(most, exposure)}. A setting that was chosen by the "
-        "former adversary promises what it promised, but exposes more than was said."
-    )
-
-
 def passage_words(rows: Sequence[Row]) -> str:
     """What one passage is told by, beside what the promise allows; and any defect."""
     noisy = _noisy(rows)
@@ -137,22 +117,6 @@ def passage_words(rows: Sequence[Row]) -> str:
 def _told(row: Row) -> str:
     names = ("passage_seen", "passage_strongest", "passage_bound")
     return ", ".join(f"{number(row, name):.2f}" for name in names)
-
-
-def _rise(row: Row, exposure: str) -> float:
-    return number(row, exposure) - number(row, f"{exposure}_former")
-
-
-def _by_luck(row: Row, exposure: str) -> str:
-    luck = _luck(row, exposure)
-    return f" (choosing among more adversaries adds {luck:.3f} by luck)" if luck else ""
-
-
-def _luck(row: Row, exposure: str) -> float:
-    """What the choice among more adversaries adds, if all they see is noise."""
-    if exposure != FOUND:
-        return 0.0
-    return number(row, "r_precision_luck") - number(row, "r_precision_luck_former")
 
 
 def _noisy(rows: Sequence[Row]) -> list[Row]:

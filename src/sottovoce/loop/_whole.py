@@ -43,7 +43,7 @@ class WholeCircle:
         """The same with at most N counted words in a document, drawn evenly."""
         documents, generator = self.circle.documents, np.random.default_rng(self.circle.seed)
         counts = bounded_counts(documents.counts, self.votes, generator)
-        return replace(self.circle, documents=replace(documents, counts=counts), former=False)
+        return replace(self.circle, documents=replace(documents, counts=counts))
 
     @cached_property
     def together(self) -> TogetherCounting:

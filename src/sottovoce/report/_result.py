@@ -21,13 +21,9 @@ TITLES = {
     "precision": "N",
     "precision_at_5": "Prec@5",
     "overlap_5": "top 5% kept",
-    "overlap_5_former": "top 5% kept, former",
-    "r_precision_former": "R-prec, former",
-    "jaccard_former": "Jaccard, former",
     "document_told": "document told",
     "document_bound": "at most, by the promise",
     "accuracy_true": "accuracy, true text",
-    "accuracy_true_former": "accuracy, true text, former",
 }
 ROWS_FILE = "rows.json"
 REPORT_FILE = "report.html"

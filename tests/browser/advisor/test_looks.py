@@ -159,24 +159,6 @@ def test_an_error_of_hers_is_told_where_readers_hear_it(visitor: "Visitor") -> N
     assert findings(visitor) == []
 
 
-def test_the_operators_view_is_readable_by_all_and_links_to_reasons(
-    visit: "Visit", operated_advisor: "Advisor"
-) -> None:
-    visitor = visit(to=operated_advisor, viewport=PHONE)
-    page = visitor.page
-    visitor.go("/operator")
-    page.get_by_label("Password").fill("correct horse battery")
-    page.get_by_role("button", name="Open the full ranking").click()
-    page.get_by_role("link", name="drug addiction").click()
-    assert by_day_and_by_night(visitor) == []
-    page.get_by_role("link", name="Reasons").first.click()
-    page.wait_for_url("**/operator/reasons?*")
-    assert page.locator("ol.posts mark").count() >= 1
-    assert by_day_and_by_night(visitor) == []
-    assert page.evaluate(_WIDTH) <= PHONE["width"]
-    assert (operated_advisor.store.parent / "looks.jsonl").read_text().count('"reasons"') == 1
-
-
 def test_the_page_that_asks_for_consent_is_readable_by_all(
     visit: "Visit", advisor_who_reports: "Advisor"
 ) -> None:

@@ -47,9 +47,6 @@ def test_the_address_it_prints_opens_the_page_once(tmp_path: Path) -> None:
         (["--host", "example.org"], "an address such as 127.0.0.1"),
         (["--port", "99999"], "from 0 to 65535, got 99999"),
         (["--port", "1", "--host", "192.0.2.1", "--i-know-others-can-reach-it"], "port 1:"),
-        (["--operator"], "--password-file"),
-        (["--password-file", "x"], "--operator"),
-        (["--operator", "--password-file", "absent"], "cannot read absent"),
         (["--topics", "topics.toml"], "--community"),
         (["--community", "posts.csv"], "posts.csv"),
     ],
@@ -73,20 +70,6 @@ def test_a_port_in_use_is_said_once(run: Run, tmp_path: Path) -> None:
         2,
         f"cannot listen on port {port}: Address already in use; choose another with --port.\n",
     )
-
-
-def test_the_operators_password_is_kept_as_a_hash(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (tmp_path / "typed").open("w+") as typed:
-        typed.write("correct horse battery\n")
-        typed.seek(0)
-        monkeypatch.setattr(sys, "stdin", typed)
-        path = tmp_path / "password"
-        code, out, _ = run("advise", "--set-operator-password", path)
-    assert code == 0
-    assert "only you can read it" in out
-    assert path.read_text().startswith("$argon2id$")
 
 
 def test_a_community_of_ones_own_is_compared_with(run: Run, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Every route against its own description, with generated requests, good and bad."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,13 +8,9 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import positive_data_acceptance
-from support.advisor_page import PageClient, routes_of, served, write_weak_password
-
-from sottovoce.web.advise._routes.operator import Operator
-from sottovoce.web.security._login import LookLog, PasswordFile, RateLimit
+from support.advisor_page import PageClient, routes_of, served
 
 EMPTIES = {"/delete", "/api/everything"}
-PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 EXAMPLES = pytest.mark.parametrize("examples", [2, pytest.param(20, marks=pytest.mark.long)])
 seldom = settings(
     deadline=None,
@@ -27,17 +22,9 @@ seldom = settings(
 
 @pytest.fixture(scope="module")
 def visited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageClient]:
-    """The page with everything it can have: the demo community and the operator's view."""
-    folder = tmp_path_factory.mktemp("page")
-    write_weak_password(folder / "password", PASSWORD)
-    operator = Operator(
-        PasswordFile(folder / "password"),
-        LookLog(folder / "looks.jsonl"),
-        tries=RateLimit(burst=10**6, per_second=1.0),
-    )
-    with served(folder, operator=operator) as client:
+    """The page with the demo community."""
+    with served(tmp_path_factory.mktemp("page")) as client:
         client.post("/start/demo")
-        client.post("/operator/enter", data={"password": PASSWORD})
         yield client
 
 
@@ -89,16 +76,7 @@ def test_every_route_that_takes_something_refuses_what_its_description_forbids(
     assert check_routes(visited, described, GenerationMode.NEGATIVE, examples) >= 15
 
 
-def test_the_description_names_every_route(visited: PageClient, tmp_path: Path) -> None:
-    assert len(routes_of(visited.page)) >= 30
-    with served(tmp_path) as without_operator:
-        ordinary = set(routes_of(without_operator.page))
-    extra = {path for _, path in set(routes_of(visited.page)) - ordinary}
-    assert extra == {
-        "/operator",
-        "/operator/enter",
-        "/operator/ranking",
-        "/operator/reasons",
-        "/operator/export",
-        "/operator/leave",
-    }
+def test_the_description_names_every_route(visited: PageClient) -> None:
+    routes = routes_of(visited.page)
+    assert len(routes) >= 24
+    assert not [path for _, path in routes if "operator" in path]

@@ -22,15 +22,6 @@ def test_the_figures_are_drawn_from_what_was_sent(tmp_path: Path, run: Run) -> N
 
 
 @pytest.mark.long
-def test_the_study_of_costs_has_a_row_for_each_way(run: Run) -> None:
-    code, out, _ = run("study", "learn-federation", "--quick", "--json")
-    assert code == 0
-    rows = json.loads(out)
-    assert len({row["way"] for row in rows}) == len(rows) == 2
-    assert all(row["seconds"] > 0 and row["megabytes"] > 0.01 for row in rows)
-
-
-@pytest.mark.long
 def test_the_bench_compares_the_same_theta(shared_data: Path) -> None:
     rows = bench_federation(20)
     assert [row["unit"] for row in rows] == ["CPU s", "wall s", "bytes sent"] * 2

@@ -32,7 +32,7 @@ def test_every_part_has_its_rows_and_each_row_says_what_came_out(result: StudyRe
     assert {part: parts.count(part) for part in parts} == {
         "noise": 4,
         "shares": 6,
-        "report in shares": 2,
+        "report in shares": 1,
         "fitted edges, shares": 8,
         "fitted edges, noise": 8,
         "attack": 5,
@@ -64,14 +64,9 @@ def test_the_whole_protocol_without_its_noise_opens_the_exact_counts(
     assert opened.counts == tuple(community.counts.tolist())
 
 
-def test_a_report_of_the_standard_stands_beside_one_of_the_former_check(
-    result: StudyResult,
-) -> None:
+def test_a_report_in_shares_has_its_size_told(result: StudyResult) -> None:
     costs = {row["case"]: row for row in result.rows if row["part"] == "report in shares"}
-    assert {case: row["bytes"] for case, row in costs.items()} == {
-        "Prio3Histogram": 848,
-        "former check": 672,
-    }
+    assert {case: row["bytes"] for case, row in costs.items()} == {"Prio3Histogram": 848}
     assert "848 bytes" in str(costs["Prio3Histogram"]["outcome"])
 
 

@@ -21,8 +21,7 @@ from sottovoce.loop._usefulness import Task
 from sottovoce.report._result import StudyResult
 
 EFFORT = sv.loop.Effort(topics=2, iterations=2)
-_READ = ("jaccard", "accuracy", "accuracy_true", "totals_error")
-USES = ("coherence", *_READ, *(f"{use}_former" for use in _READ))
+USES = ("coherence", "jaccard", "accuracy", "accuracy_true", "totals_error")
 COMMUNITY = sv.simulate(users=150, weeks=4, background_documents=1)
 WITH_WHOLE_DOCUMENTS = {"way", "unit", "votes", "document_told", "document_bound"}
 

@@ -18,7 +18,6 @@ from sottovoce.demo._learn import (
 from sottovoce.errors import InputError
 from sottovoce.lab.learn._data import made_up_documents
 from sottovoce.lab.learn._network import Flow, of_kind, size_in_words, total
-from sottovoce.lab.learn.federation import Grid
 from sottovoce.lab.learn.figures import architecture, pipeline
 from sottovoce.report._figures import as_svg
 
@@ -103,11 +102,6 @@ def test_flows_add_up_by_ends_and_kind() -> None:
         "4.5 MB",
         "2.0 GB",
     ]
-
-
-def test_a_grid_tries_each_federation_once() -> None:
-    points = Grid(peers=(3, 4), widths=(50, 100)).points()
-    assert points == [(3, 100), (4, 50), (4, 100)]
 
 
 def test_made_up_texts_have_two_labels_and_a_seed() -> None:

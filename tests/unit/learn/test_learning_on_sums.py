@@ -15,7 +15,6 @@ from sottovoce.learn._ridge import (
     local_sums,
     ridge_from_sums,
 )
-from sottovoce.learn._run.evaluate import evaluation_from_sums, local_counts
 from sottovoce.learn._sums.total import Way, secure_total
 from sottovoce.learn._support import KeptFeatures, kept_from_sums, local_support
 from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
@@ -68,14 +67,6 @@ def test_a_joint_ridge_equals_the_plain_solve_of_the_same_integers(way: Way) -> 
     pooled = ridge_from_sums(sums, penalty)
     np.testing.assert_allclose(model.coefficients, pooled.coefficients, atol=1e-6)
     assert model.intercept == pytest.approx(pooled.intercept, abs=1e-6)
-
-
-def test_a_joint_evaluation_is_that_of_all_rows() -> None:
-    kept, model = joint_ridge("masks")
-    called = np.where(model.scores(kept.applied(ROWS)) > 0, 1, -1)
-    counts = {name: local_counts(called[i], SIGNS[i]) for name, i in PEERS.items()}
-    result = evaluation_from_sums(summed(counts))
-    assert result.misclassification == pytest.approx(np.mean(called != SIGNS), abs=1e-12)
 
 
 @pytest.mark.parametrize("way", ["masks", "packed"])

@@ -108,12 +108,11 @@ def _protocol_rows(settings: RankStudySettings) -> list[Row]:
 
 
 def _cost_rows(settings: RankStudySettings) -> list[Row]:
-    """Bytes and processor time of a report in shares, beside those of the former check."""
+    """Bytes and processor time of a report in shares."""
     shard, verify, _, size = vdaf_rows(settings.costed, seconds=settings.cost_seconds)[:4]
     names = ("part", "case", "bytes", "shard_ms", "verify_ms")
     ours = ("report in shares", "Prio3Histogram", size["ours"], shard["ours"], verify["ours"])
-    theirs = ("report in shares", "former check", size["theirs"], shard["theirs"], verify["theirs"])
-    return [dict(zip(names, each, strict=True)) for each in (ours, theirs)]
+    return [dict(zip(names, ours, strict=True))]
 
 
 def _attack_rows(settings: RankStudySettings) -> list[Row]:

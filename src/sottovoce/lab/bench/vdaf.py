@@ -1,13 +1,13 @@
-"""Prio3Histogram beside the former check of the rank servers' mode `shares`, on one core.
+"""Prio3Histogram as the rank servers' mode `shares` uses it, on one core.
 
-The same buckets are split and verified both ways, and the histograms must agree. Times are
-processor time of one report, the least of several rounds in turns; ours takes reports one by one,
-the former check all at once. Verifying is all that one server does: its first step, both servers'
-verifier shares together, its second step. Sizes are the shares' own bytes, however they travel.
+Reports are made and verified one by one, and the histogram must be that of the buckets. Times are
+processor time of one report, the least of several rounds in turns. Verifying is all that one server
+does: its first step, both servers' verifier shares together, its second step. Sizes are the shares'
+own bytes, however they travel. These have no peer.
 
 What two servers take and verify together, as processes on one core each, is in `rank_pair`. How
-elements are multiplied is compared besides: our compiled words with whole numbers of Python and
-of gmpy2, where it is installed.
+elements are multiplied is compared: our compiled words with whole numbers of Python and of gmpy2,
+where it is installed.
 """
 
 import importlib
@@ -20,31 +20,29 @@ from typing import Any
 import numpy as np
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import _former_shares as former
 from sottovoce.lab.bench._rows import SECONDS, BenchRow, Work, bench_row, best_times
 from sottovoce.lab.bench.rank_pair import PACE, pair_rows
 from sottovoce.privacy.vdaf import Prio3Histogram, Prio3Report, VerifyState
 from sottovoce.privacy.vdaf._field import FIELD128
 
 BUCKETS, CHUNK_LENGTH = 20, 4
-FORMER = "former check of mode shares"
+PEER = "none"
 _KEY = bytes(range(32))
 _PRODUCTS = 2000
-_WORD_BYTES = 8
 
 
 def bench_vdaf(reports: int) -> list[BenchRow]:
-    """All comparisons on so many reports, and two servers that take and verify them."""
+    """All measurements on so many reports, and two servers that take and verify them."""
     return [*vdaf_rows(reports), *pair_rows(reports)]
 
 
 def vdaf_rows(reports: int, *, seconds: float = SECONDS) -> list[BenchRow]:
     """Shard, verify, the pace that follows, bytes, and products of elements."""
     buckets = [place % BUCKETS for place in range(reports)]
-    ours, theirs = _Ours.of(buckets), _Former.of(buckets)
-    if not ours.counts() == theirs.counts() == np.bincount(buckets, minlength=BUCKETS).tolist():
-        raise CheckFailedError("Prio3 and the former check count differently: nothing to compare.")
-    return [*_time_rows(ours, theirs, seconds), _size_row(ours), *_product_rows(seconds)]
+    ours = _Ours.of(buckets)
+    if ours.counts() != np.bincount(buckets, minlength=BUCKETS).tolist():
+        raise CheckFailedError("Prio3 does not count what was reported: nothing to measure.")
+    return [*_time_rows(ours, seconds), _size_row(ours), *_product_rows(seconds)]
 
 
 @dataclass(frozen=True)
@@ -87,60 +85,15 @@ def _begun(
     ]
 
 
-@dataclass(frozen=True)
-class _Former:
-    """The same by the former check."""
-
-    buckets: list[int]
-    ids: list[str]
-    shares: tuple[former.Residues, former.Residues]
-    second: former.CheckParts
-
-    @classmethod
-    def of(cls, buckets: list[int]) -> "_Former":
-        ids = [f"{place:032x}" for place in range(len(buckets))]
-        shares = former.split(buckets, BUCKETS)
-        return cls(buckets, ids, shares, former.CheckParts.of(shares[1], _coefficients(ids)))
-
-    def shard(self) -> object:
-        return former.split(self.buckets, BUCKETS)
-
-    def verify(self) -> object:
-        first = former.CheckParts.of(self.shares[0], _coefficients(self.ids))
-        return former.accepted(first, self.second)
-
-    def counts(self) -> list[int]:
-        taken = np.asarray(self.verify())
-        sums = [former.total(share[taken, :BUCKETS], axis=0) for share in self.shares]
-        return former.centred(former.plus(*sums))
-
-
-def _coefficients(ids: Sequence[str]) -> former.Residues:
-    return former.coefficients(_KEY, "bench", ids, BUCKETS)
-
-
-def _time_rows(ours: _Ours, theirs: _Former, seconds: float) -> list[BenchRow]:
+def _time_rows(ours: _Ours, seconds: float) -> list[BenchRow]:
     reports = len(ours.buckets)
-    works: dict[str, Work] = {
-        "shard": ours.shard,
-        "former shard": theirs.shard,
-        "verify": ours.verify,
-        "former verify": theirs.verify,
-    }
+    works: dict[str, Work] = {"shard": ours.shard, "verify": ours.verify}
     best = best_times(works, seconds=seconds, clock=time.process_time)
     each = {name: 1000 * best[name] / reports for name in works}
     case = f"{BUCKETS} buckets, chunk length {CHUNK_LENGTH}, {reports:,} reports"
     rows = [
-        bench_row(
-            "vdaf",
-            f"{name} a report, {case}",
-            "ms",
-            each[name],
-            FORMER,
-            each[f"former {name}"],
-            less_is_better=True,
-        )
-        for name in ("shard", "verify")
+        bench_row("vdaf", f"{name} a report, {case}", "ms", each[name], PEER, None)
+        for name in works
     ]
     pace = bench_row(
         "vdaf",
@@ -154,9 +107,8 @@ def _time_rows(ours: _Ours, theirs: _Former, seconds: float) -> list[BenchRow]:
 
 
 def _size_row(ours: _Ours) -> BenchRow:
-    size = 2 * _WORD_BYTES * former.width(BUCKETS)
     case = f"bytes a report, {BUCKETS} buckets, chunk length {CHUNK_LENGTH}, without nonce"
-    return bench_row("vdaf", case, "bytes", ours.reports[0].size, FORMER, size, less_is_better=True)
+    return bench_row("vdaf", case, "bytes", ours.reports[0].size, PEER, None)
 
 
 def _product_rows(seconds: float) -> list[BenchRow]:

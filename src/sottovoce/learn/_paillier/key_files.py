@@ -68,17 +68,6 @@ def public_key_from_text(
     return public
 
 
-def save_public_key(public: PublicKey, path: Path, *, proof: KeyProof = ()) -> None:
-    """Write a public key to a file."""
-    with whole_file(path) as part:
-        part.write_text(public_key_to_text(public, proof), encoding="utf-8")
-
-
-def load_public_key(path: Path, *, needs_proof: bool = False) -> PublicKey:
-    """Read and check a public key."""
-    return public_key_from_text(_text(path), needs_proof=needs_proof)
-
-
 def save_private_key(private: PrivateKey, path: Path, *, passphrase: str | None = None) -> None:
     """Write a private key to a file only its owner can read, sealed if there is a passphrase."""
     fingerprint = private.public.fingerprint

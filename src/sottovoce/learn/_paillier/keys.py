@@ -75,7 +75,7 @@ class PublicKey:
         return f"PublicKey({self.bits} bits, {self.fingerprint})"
 
     def __reduce__(self) -> NoReturn:
-        raise SottovoceError("a key is not pickled; use save_public_key.")
+        raise SottovoceError("a key is not pickled; use public_key_to_text.")
 
 
 class PrivateKey:

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError
 from sottovoce.learn._data_digest import numbered_digests
-from sottovoce.learn._examples import checked_signs
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn._labels import UNDECIDED
 from sottovoce.learn._opened_among import Among
@@ -272,20 +271,3 @@ class JointEvaluation:
         called_so, truly = float(self.counts[:, at].sum()), float(self.counts[at].sum())
         rest = self.count - called_so - truly + hit
         return ConfusionCounts(hit, called_so - hit, truly - hit, rest)
-
-
-def local_counts(predicted: ArrayLike, labels: ArrayLike) -> Floats:
-    """One peer's summand: its rows by called and true label."""
-    truth = np.asarray(labels)
-    called = checked_signs(predicted, truth.size)
-    known = checked_signs(truth, truth.size)
-    pairs = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
-    return np.array([np.sum((called == c) & (known == t)) for c, t in pairs], np.float64)
-
-
-def evaluation_from_sums(summed: ArrayLike) -> ConfusionCounts:
-    """What the sum of `local_counts` over the peers says."""
-    counts = np.asarray(summed, np.float64)
-    if counts.shape != (4,) or counts.sum() <= 0:
-        raise InputError("an evaluation takes the four counts of at least one row.")
-    return ConfusionCounts(*counts.tolist())

@@ -102,20 +102,6 @@ class MaskedSum:
         return tuple(sorted(self.identities))
 
     @property
-    def dropouts_survived(self) -> int:
-        """How many peers may fall silent without ending the sum."""
-        return len(self.peers) - self.threshold
-
-    @property
-    def collusion_threshold(self) -> str:
-        """Who must work together to learn more than the sum, in words."""
-        lying = 2 * self.threshold - len(self.peers)
-        return (
-            f"the server and {self.threshold} of {len(self.peers)} peers; "
-            f"if the server also lies about survivors, {lying} of them suffice"
-        )
-
-    @property
     def signed_session(self) -> bytes:
         """What a peer signs for: this sum, under these terms."""
         return self.session + self.context

@@ -29,8 +29,7 @@ from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web._listening import listening_socket
 from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
 from sottovoce.web.advise._reports import Reporting
-from sottovoce.web.advise._routes import api, operator, pages, session, settings
-from sottovoce.web.advise._routes.operator import Operator
+from sottovoce.web.advise._routes import api, pages, session, settings
 from sottovoce.web.advise._routes.session import LOGIN_PATH
 from sottovoce.web.advise._session import DEMO, AdvisorSession, ComparedCommunity
 from sottovoce.web.security._login import LoginTokens, NeedsSession
@@ -66,7 +65,6 @@ class PageOptions:
     names: tuple[str, ...] = LOOPBACK
     """Under which names or addresses it may be reached."""
     comparison: ComparedCommunity = DEMO
-    operator: Operator | None = None
     reporting: Reporting | None = None
     login: LoginTokens = field(default_factory=LoginTokens)
     upload_limit_bytes: int = session.UPLOAD_LIMIT_BYTES
@@ -114,7 +112,6 @@ def routes(options: PageOptions) -> FastAPI:
         options.comparison, AlertStore(options.store), options.reporting
     )
     app.state.login = options.login
-    app.state.operator = options.operator
     app.state.help_line = options.help_line
     app.state.uploads = options.uploads
     # Cookies do not tell ports apart, so two advisors need two names.
@@ -130,8 +127,6 @@ def routes(options: PageOptions) -> FastAPI:
     )
     for router in routers:
         app.include_router(router)
-    if options.operator is not None:
-        app.include_router(operator.router)
     _answer_errors(app)
     return app
 
@@ -222,7 +217,6 @@ def serve(
     *,
     store: Path,
     comparison: ComparedCommunity,
-    operator: Operator | None,
     reporting: Reporting | None,
     show_address: Callable[[str], None],
     show_next_address: Callable[[str], None],
@@ -243,7 +237,6 @@ def serve(
                 store,
                 listen_at.names,
                 comparison,
-                operator=operator,
                 reporting=reporting,
                 login=login,
                 help_line=help_line,

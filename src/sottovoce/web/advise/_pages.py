@@ -64,11 +64,10 @@ CurrentSession = Annotated[AdvisorSession, Depends(current_session)]
 
 def show(request: Request, template: str, *, status: int = 200, **shown: object) -> HTMLResponse:
     """A page with the menu around it."""
-    menu = MENU if request.app.state.operator is None else (*MENU, ("/operator", "Operator"))
     session = current_session(request)
     reporting = session.reporting
     frame = {
-        "menu": menu,
+        "menu": MENU,
         "here": request.url.path,
         "not_a_diagnosis": NOT_A_DIAGNOSIS,
         "reports": None if reporting is None else reporting.folder,

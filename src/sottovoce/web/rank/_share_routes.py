@@ -22,11 +22,6 @@ from sottovoce.web.rank._models import (
 from sottovoce.web.rank._pair import AT_ONCE, PairedServer, SecondServer
 from sottovoce.web.rank._peer import HEADER, OPEN, SIGNATURE_DIGITS, VERIFY
 
-FORMER = (
-    "reports in shares of the former kind are not taken any more: they are Prio3's now, at "
-    "/reports. Update sottovoce."
-)
-
 
 class VerifierShares(BaseModel):
     """The second server's verifier shares; null for a report that it does not hold."""
@@ -61,11 +56,6 @@ def add_shares(app: FastAPI, service: PairedServer) -> None:
         wanted = input_share_bytes(service.description, sent.topic, service.place)  # type: ignore[attr-defined] # likewise
         check_length(len(own), wanted, "bytes in this server's input share")
         return await acknowledged(service, sent, public + own)
-
-    @app.post("/shares", include_in_schema=False)
-    async def former() -> None:
-        """What a client of the former protocol would send."""
-        raise HTTPException(HTTPStatus.GONE, FORMER)
 
 
 def add_peer_routes(app: FastAPI, service: SecondServer) -> None:

@@ -1,34 +1,22 @@
-"""Who may use a page: login by a token or a password, limited tries, and a log of looks.
+"""Who may use a page: login by a token, and limited tries.
 
 An address with a token works once and lets a browser in; a cookie keeps it in. Other people on this
-machine can reach its ports too; without a session they get nothing. The operator's password is in a
-file, as its argon2 hash; how often it may be tried is limited, and who looked at what, and when, is
-in a file that only grows.
+machine can reach its ports too; without a session they get nothing.
 """
 
 import hashlib
-import json
 import secrets
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from datetime import UTC, datetime
 from hmac import compare_digest
-from pathlib import Path
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sottovoce._files import append_private, refuse_open_to_others, whole_file
-from sottovoce.errors import InputError
-
 MOST_SESSIONS = 20
 TOKEN_BYTES = 32
-SHORTEST = 12
-LONGEST_FILE_BYTES = 4096
 MOST_KEYS = 10_000
 
 
@@ -99,43 +87,6 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode(errors="replace")).digest()
 
 
-def write_password(path: Path, password: str) -> None:
-    """Keep the password's hash in ``path``, readable by its owner only."""
-    if len(password) < SHORTEST:
-        raise InputError(f"the password must have at least {SHORTEST} characters.")
-    with whole_file(path, private=True) as temporary:
-        temporary.write_text(PasswordHasher().hash(password) + "\n", encoding="ascii")
-
-
-class PasswordFile:
-    """The hash of a password, read once."""
-
-    def __init__(self, path: Path) -> None:
-        self._hash = _read(path)
-
-    def matches(self, password: str) -> bool:
-        """Whether this is the password."""
-        try:
-            return PasswordHasher().verify(self._hash, password.encode(errors="replace"))
-        except VerificationError:
-            return False
-
-
-def _read(path: Path) -> str:
-    try:
-        refuse_open_to_others(path)
-        text = path.read_bytes()[:LONGEST_FILE_BYTES].decode("ascii", "replace").strip()
-        PasswordHasher().check_needs_rehash(text)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}.") from None
-    except InvalidHashError:
-        raise InputError(
-            f"{path} holds no argon2 hash; make one: "
-            f"sottovoce advise --set-operator-password {path}"
-        ) from None
-    return text
-
-
 class RateLimit:
     """A bucket of ``burst`` tries for each key, refilled with ``per_second``."""
 
@@ -168,21 +119,3 @@ class RateLimit:
     def _tries_left(self, key: str) -> float:
         left, since = self._left.get(key, (self._burst, self._clock()))
         return min(self._burst, left + (self._clock() - since) * self._per_second)
-
-
-class LookLog:
-    """One line of JSON for each look, on disk before anything is shown."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.Lock()
-        self._append(b"")
-
-    def note(self, event: str, **facts: str | int) -> None:
-        """Append a line; when it cannot be written, whoever looks must not see anything."""
-        line = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "event": event, **facts}
-        self._append(json.dumps(line).encode() + b"\n")
-
-    def _append(self, line: bytes) -> None:
-        with self._lock:
-            append_private(self.path, line)

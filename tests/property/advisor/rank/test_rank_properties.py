@@ -24,7 +24,6 @@ from sottovoce.advisor.rank._opening import (
 )
 from sottovoce.advisor.rank._shares import SharedReport
 from sottovoce.errors import InputError
-from sottovoce.lab.bench._former_shares import PRIME, packed, plus, residues, times, unpacked
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -33,7 +32,6 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
-numbers = st.lists(st.integers(0, PRIME - 1), min_size=1, max_size=20)
 
 
 def rules(mode: Mode, epsilon: Fraction, buckets: int) -> Description:
@@ -129,17 +127,6 @@ def test_whatever_a_server_answers_only_our_own_errors_come_of_it(
         return
     if histogram.counts is not None:
         estimate_rank(histogram, described, 1)
-
-
-@given(numbers, st.data())
-def test_residues_behave_like_whole_numbers_modulo_the_prime(
-    left: list[int], data: st.DataObject
-) -> None:
-    right = data.draw(st.lists(st.integers(0, PRIME - 1), min_size=len(left), max_size=len(left)))
-    pairs = list(zip(left, right, strict=True))
-    assert times(residues(left), residues(right)).tolist() == [a * b % PRIME for a, b in pairs]
-    assert plus(residues(left), residues(right)).tolist() == [(a + b) % PRIME for a, b in pairs]
-    assert unpacked(packed(residues(left))).tolist() == left
 
 
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=12), st.data())

@@ -1,4 +1,4 @@
-"""Over a community disclosure is counts: no table of ranks, alerts or the operator's has it."""
+"""Over a community disclosure is counts: no table of ranks or alerts has it."""
 
 import ast
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import sottovoce
 from sottovoce.assess._alerts import CHANGES, MEMBERS
 from sottovoce.assess._ranking import RANKS
-from sottovoce.web.advise._routes.operator import COLUMNS
 
 COMMANDS = Path(sottovoce.__file__).parent / "cli"
 
@@ -36,4 +35,3 @@ def test_what_names_users_has_columns_of_rank_and_no_other() -> None:
     assert RANKS.names == ["measure", "user", "topic", "score", "rank", "band"]
     assert MEMBERS.names == ["measure", "topic", "percent", "user"]
     assert CHANGES.names == [*MEMBERS.names, "entered"]
-    assert COLUMNS == ["rank", "user", "score", "band"]
