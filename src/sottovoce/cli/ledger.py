@@ -78,6 +78,7 @@ def forget_place(
 def move(
     source: Annotated[Path, typer.Argument(metavar="FROM", help="The ledger, or its archive.")],
     to: Annotated[Path, typer.Argument(help="A new file for the archive; there, the ledger.")],
+    as_json: AsJson = False,
 ) -> None:
     """Move a ledger to another machine: into an archive here, and out of it there.
 
@@ -93,7 +94,7 @@ def move(
     from sottovoce.privacy.ledger._chosen_ledger import move_ledger  # noqa: PLC0415 - fast --help
 
     move_ledger(source, to)
-    typer.echo(f"Moved to {to}.")
+    show_json({"moved_to": to}) if as_json else typer.echo(f"Moved to {to}.")
 
 
 def _show_tables(accounts: "list[tuple[Account, list[Spend]]]") -> None:

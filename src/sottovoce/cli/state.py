@@ -140,8 +140,10 @@ def forget(
     from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
 
-    if post and (len(user) != 1 or places):
-        raise ParameterError(f"--post needs exactly 1 --user and no --in, got {len(user)}.")
+    if post and len(user) != 1:
+        raise ParameterError(f"--post needs exactly 1 --user, got {len(user)}.")
+    if post and places:
+        raise ParameterError("--post deletes from the state alone; leave --in out.")
     looked: Mapping[Path, int | None] = {}
     with only_one(state):
         if post:
@@ -155,8 +157,10 @@ def forget(
     ]
     learnt = model_folder(state).exists()
     if as_json:
-        more = {"model_learnt_again": False} if learnt else {}
-        show_json({**facts, "places": removed, "still_named_in": named, **more})
+        more: dict[str, object] = {"model_learnt_again": False} if learnt else {}
+        if places:
+            more |= {"places": removed, "still_named_in": named}
+        show_json({**facts, **more})
         raise typer.Exit(bool(named))
     show_facts("Erased", facts)
     if looked:

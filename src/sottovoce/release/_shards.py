@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._files import file_digest, small_text
-from sottovoce.corpus.read._parquet_footer import read_row_groups
+from sottovoce.corpus.read._footers import read_row_groups
 from sottovoce.errors import InputError
 from sottovoce.release._counts import Counts
 

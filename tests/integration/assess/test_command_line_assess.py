@@ -469,10 +469,10 @@ def test_bands_are_worth_a_lift_or_people_of_a_hundred_for_a_share_that_is_named
     ranked = ("assess", *state, "--topic", "debts", "--measure", "bow-t")
     code, out, _ = run(*ranked)
     told = " ".join(out.split())
-    assert (code, "as others, in a test on bloggers" in told) == (0, True)
+    assert (code, "In a test on bloggers, how many times as often" in told) == (0, True)
     assert "the number of posts alone" in told
     code, out, _ = run(*ranked, "--concerned", "2%")
-    assert (code, "if a topic concerns 2 in 100 here" in " ".join(out.split())) == (0, True)
+    assert (code, "If a topic concerns 2 in 100 here" in " ".join(out.split())) == (0, True)
     alerted = run(
         "alerts", folder / "s.state", "--measure", "bow-t", "--concerned", "0.02", "--json"
     )

@@ -25,7 +25,7 @@ from sottovoce.assess.state._buckets import Lines
 from sottovoce.assess.state._header import StateHeader
 from sottovoce.assess.state._state import PostValues, State
 from sottovoce.assess.state._word_buckets import check_codes
-from sottovoce.corpus.read._parquet_footer import RowGroup
+from sottovoce.corpus.read._footers import RowGroup
 
 _COSINES = frozenset({"bow", "lda", "w2v"})
 # Sums of floats may be beyond 1 by their rounding.

@@ -27,7 +27,7 @@ from sottovoce._compiled import ahead
 from sottovoce.assess.state._columns import OncePerUser, check_columns, check_size, fill, tables
 from sottovoce.assess.state._header import VERSION, VERSION_IN_PARTS, StateHeader
 from sottovoce.assess.state._state import State
-from sottovoce.corpus.read._parquet_footer import RowGroup, read_row_groups
+from sottovoce.corpus.read._footers import RowGroup, read_row_groups
 from sottovoce.errors import InputError
 
 KEY = b"sottovoce.state"

@@ -143,6 +143,7 @@ def rotate(
 def move(
     source: Annotated[Path, typer.Argument(metavar="FROM", help="Its folder, or its archive.")],
     to: Annotated[Path, typer.Argument(help="A new file for the archive; there, the folder.")],
+    as_json: AsJson = False,
 ) -> None:
     """Move a party to another machine: into an archive here, and out of it there; stop it first.
 
@@ -158,7 +159,7 @@ def move(
         from sottovoce.federation.party._party import move_party  # noqa: PLC0415 - fast --help
 
     move_party(source, to)
-    typer.echo(f"Moved to {to}.")
+    show_json({"moved_to": to}) if as_json else typer.echo(f"Moved to {to}.")
 
 
 def _given(authority: Path | None) -> Path:

@@ -17,7 +17,7 @@ from pyarrow import parquet
 from sottovoce.corpus._schema import BATCH_BYTES
 from sottovoce.corpus.read._bytes import Growth, readable
 from sottovoce.corpus.read._columns import check_types, locate, unfolded_bytes
-from sottovoce.corpus.read._parquet_footer import (
+from sottovoce.corpus.read._footers import (
     BYTE_ARRAY,
     CODECS,
     Chunk,
