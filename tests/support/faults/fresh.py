@@ -43,7 +43,7 @@ def longest_document_has_half(patch: pytest.MonkeyPatch) -> None:
     bend_noise(patch, weaker)
 
 
-@planted("scale", "serious", "visiting", "few ones", "200 words that one document has")
+@planted("scale", "serious", "visiting", "a single one", "200 words that one document has")
 def words_of_one_document_have_half(patch: pytest.MonkeyPatch) -> None:
     """A word that only one document has is noised at twice the rate."""
 

@@ -200,6 +200,24 @@ def _lean(seen: Seen) -> float:
     return float(noise[noise > 0].mean() / -noise[noise < 0].mean())
 
 
+def _uneven(seen: Seen) -> float:
+    """By chi-square, how far small noise is from as often as its law has it."""
+    values = np.arange(-6, 7)
+    alpha = math.exp(-seen.rate)
+    due = seen.noise.size * (1 - alpha) / (1 + alpha) * alpha ** abs(values)
+    came = (seen.noise.ravel()[:, None] == values).sum(axis=0)
+    return float(((came - due) ** 2 / due).sum())
+
+
+def _two_signs(seen: Seen) -> Any:  # noqa: ANN401 - a mask of numpy's
+    return (seen.noise > 0).any(axis=1) & (seen.noise < 0).any(axis=1)
+
+
+def longest(seen: Seen) -> Mask:
+    lengths = seen.truth.sum(axis=1, keepdims=True)
+    return np.broadcast_to(lengths == lengths.max(), seen.truth.shape)
+
+
 def _kept_order(seen: Seen) -> float:
     lengths = seen.out.sum(axis=1)
     return float(np.corrcoef(lengths, np.arange(lengths.size))[0, 1])
@@ -319,6 +337,22 @@ TELLS: dict[str, Tell] = {
     "frequencies_are_true": extreme(lambda s: abs(s.first.frequencies - s.totals), 0, 0),
     "map_follows_the_truth": alike(lambda s: s.first.maps[0].column[:4], lambda s: np.arange(4)),
     "constant_work_takes_the_short_way": silent(unused(1)),
+    "last_column_has_two_thirds": width(columns(lambda column: column == 59), 0.5, 0.78),
+    "large_counts_have_a_fifth_less": width(everywhere, 0.74, 0.82),
+    "longest_document_has_half": width(longest, 0.2, 0.68),
+    "words_of_one_document_have_half": width(columns(lambda column: column == 30), 0.33, 0.56),
+    "rows_are_seeded_by_their_number": again_later,
+    "next_release_has_the_mirrored_noise": alike(lambda s: s.noise, lambda s: -s.other),
+    "rows_are_rotated": alike(lambda s: s.noise[1::2], lambda s: np.roll(s.noise[::2], 5, axis=1)),
+    "equal_documents_get_equal_sizes": alike(
+        lambda s: abs(s.noise[1:]), lambda s: abs(s.noise[:1])
+    ),
+    "shards_share_half_of_their_noise": alike(
+        lambda s: s.noise[:50, ::2], lambda s: s.noise[50:100, ::2]
+    ),
+    "rows_have_one_sign": share(_two_signs, 0, 0),
+    "constant_work_has_a_tenth_less": width(everywhere, 0.82, 0.92),
+    "noise_comes_from_a_pool": Tell(_uneven, 45, 2000),
 }
 
 
