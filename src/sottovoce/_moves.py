@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce._files import begins_with, cause_of, private_folder, whole_file
+from sottovoce._json import parse_json
 from sottovoce._noted import NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import InputError
 
@@ -85,7 +86,7 @@ class Move:
         if self._file is None:
             return {}
         with refusing(self._file, self._refusal):
-            return dict(json.loads(noted_in(self._file) or "{}"))
+            return dict(parse_json(noted_in(self._file) or "{}"))
 
     def _note(self, facts: Mapping[str, object]) -> None:
         if self._file is None:
@@ -100,7 +101,7 @@ def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
     """Unpack what was packed to its places; the archive goes when all of it is there."""
     try:
         with zipfile.ZipFile(archive) as packed:
-            facts = json.loads(packed.read(_FACTS))
+            facts = parse_json(packed.read(_FACTS))
             files = {name: place_of(name) for name in packed.namelist() if name != _FACTS}
             named = (*files, *facts["counts"], facts["name"])
             if facts["kind"] != kind or any(name[:1] == "/" or ".." in name for name in named):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sottovoce._files import PRIVATE_MODE
+from sottovoce._json import parse_json
 from sottovoce.advisor._person_values import Post, in_utc
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing
@@ -100,7 +101,7 @@ class AlertStore:
         if stored is None:
             return AdvisorSetting()
         try:
-            fields = json.loads(stored)
+            fields = parse_json(stored)
             return AdvisorSetting(**{**fields, "thresholds": tuple(fields["thresholds"])})
         except (ValueError, TypeError, KeyError):
             return AdvisorSetting()

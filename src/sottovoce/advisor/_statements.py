@@ -1,10 +1,10 @@
 """The privacy statement of whatever is published: a release, a count, or a rank server's rules."""
 
-import json
 from os import PathLike
 from pathlib import Path
 
 from sottovoce._files import small_text
+from sottovoce._json import parse_json
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._statement import rank_statement
 from sottovoce.advisor.rank._transport import HttpTransport
@@ -66,7 +66,7 @@ def _of_count(path: Path) -> PrivacyStatement:
 def read_rules(path: Path) -> dict[str, object]:
     """The rules of a rank server, as it prints them."""
     try:
-        record = json.loads(small_text(path, _MOST_BYTES, "the rules of a rank server"))
+        record = parse_json(small_text(path, _MOST_BYTES, "the rules of a rank server"))
     except ValueError as error:
         if isinstance(error, InputError):
             raise

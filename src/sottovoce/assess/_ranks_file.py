@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from sottovoce._json import parse_json
 from sottovoce.assess._ranking import RANKS, RankedTopicUsers
 from sottovoce.errors import InputError, ParameterError
 
@@ -103,7 +104,7 @@ def read_ranks_as_text(path: Path) -> pa.Table:
     try:
         if path.suffix.lower() == ".jsonl":
             lines = path.read_text(encoding="utf-8").splitlines()
-            return pa.Table.from_pylist([_with_infinity(json.loads(line)) for line in lines])
+            return pa.Table.from_pylist([_with_infinity(parse_json(line)) for line in lines])
         kinds = {name: pa.string() for name in ("measure", "user", "topic", "band")}
         table = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=kinds))
         names = table.column_names

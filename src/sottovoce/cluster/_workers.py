@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, runtime_checkable
 
+from sottovoce._json import parse_json
 from sottovoce.assess._job import scoring_for
 from sottovoce.assess._score import Scoring
 from sottovoce.assess._setting import Setting
@@ -121,7 +122,7 @@ def unpacked(archive: bytes) -> AssessWork:
     """The work in an archive; its models must be those that its header names."""
     with zipfile.ZipFile(BytesIO(archive)) as opened, TemporaryDirectory() as folder:
         opened.extractall(folder)
-        record = json.loads(Path(folder, _RECORD).read_text(encoding="utf-8"))
+        record = parse_json(Path(folder, _RECORD).read_text(encoding="utf-8"))
         spaces = _models(Path(folder))
     header = StateHeader.from_record(record["header"])
     return AssessWork(

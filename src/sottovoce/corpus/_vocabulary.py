@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from sottovoce._files import cause_of, whole_file
+from sottovoce._json import parse_json
 from sottovoce.corpus.words._characters import fold_case, is_word
 from sottovoce.corpus.words._normal import normal_form
 from sottovoce.corpus.words._rules import TokenRules
@@ -151,7 +152,7 @@ def _formed(term: str, form: Callable[[str], str | None], shortest: int) -> str 
 def _read_marked(lines: list[str], path: Path) -> Vocabulary:
     """Our own list, exactly: its columns must fit the counts that were saved with it."""
     try:
-        mark = json.loads(lines[0].partition(_HEADER)[2])
+        mark = parse_json(lines[0].partition(_HEADER)[2])
         data_dependent, origin = mark["data_dependent"], mark["origin"]
     except (ValueError, KeyError, TypeError):
         raise _damaged(path) from None

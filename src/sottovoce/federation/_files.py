@@ -15,6 +15,7 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 
 from sottovoce._files import refuse_open_to_others, small_text, whole_file
+from sottovoce._json import parse_json
 from sottovoce.errors import InputError
 from sottovoce.learn._encrypted_files import sealed_fields, unsealed
 
@@ -64,7 +65,7 @@ def private_text(path: Path) -> str:
 
 def _fields(path: Path) -> dict[str, Any]:
     try:
-        fields = json.loads(private_text(path))
+        fields = parse_json(private_text(path))
     except (json.JSONDecodeError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sottovoce._files import nearest_folder, whole_file
+from sottovoce._json import parse_json
 from sottovoce.errors import LedgerError
 from sottovoce.privacy._randomness import system_bytes
 from sottovoce.release._shards import SHARD_FOLDERS
@@ -31,7 +32,7 @@ def clear_attempt(note: Path, store_at: Callable[[str], ReleaseStore]) -> None:
     if not note.exists():
         return
     try:
-        found = json.loads(note.read_text())
+        found = parse_json(note.read_text())
         where, folder = found["where"], found["folder"]
         known = bool(SHARD_FOLDERS.fullmatch(folder)) and isinstance(where, str)
     except (OSError, ValueError, KeyError, TypeError):

@@ -28,6 +28,7 @@ from fractions import Fraction
 from typing import Any
 
 import sottovoce
+from sottovoce._json import parse_json
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.privacy._exact import exact, positive, positive_integer
@@ -202,10 +203,10 @@ def make_card(
 def read_card(text: str) -> ReleaseCard:
     """The card in ``text``, or an error that says what is wrong with it."""
     try:
-        fields = json.loads(text, object_pairs_hook=_each_once)
+        fields = parse_json(text, object_pairs_hook=_each_once)
         card = _card_of(fields)
         _refuse_unknown(fields)
-        own = json.loads(card.as_json()) | {"software": fields["software"]} | _first(card, fields)
+        own = parse_json(card.as_json()) | {"software": fields["software"]} | _first(card, fields)
         if "word" not in fields:
             # Cards did not say what a word is at first.
             del own["word"]

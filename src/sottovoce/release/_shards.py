@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._files import file_digest, small_text
+from sottovoce._json import parse_json
 from sottovoce.corpus.read._footers import read_row_groups
 from sottovoce.errors import InputError
 from sottovoce.release._counts import Counts
@@ -115,7 +116,7 @@ def read_list(path: Path) -> ShardList:
 def list_in(text: str, place: str) -> ShardList:
     """The list of shards in a text that was found at a ``place``."""
     try:
-        found = _list_of(json.loads(text))
+        found = _list_of(parse_json(text))
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):

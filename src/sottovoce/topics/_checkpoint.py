@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sottovoce._files import file_digest, output_folder, whole_file
+from sottovoce._json import parse_json
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
@@ -111,7 +112,7 @@ class Checkpoint:
 def _read(path: Path) -> CheckpointRecord:
     try:
         with path.open("rb") as file:
-            fields = json.loads(file.read(_LARGEST_RECORD))
+            fields = parse_json(file.read(_LARGEST_RECORD))
         if _is_state(fields):
             return CheckpointRecord(**fields)
     except (OSError, ValueError, TypeError, RecursionError):

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 import sottovoce
 from sottovoce._files import file_digest, output_folder, whole_file
+from sottovoce._json import parse_json
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import InputError, ParameterError
@@ -217,7 +218,7 @@ def _fields(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST_CARD + 1)
-        fields = json.loads(raw[:LARGEST_CARD])
+        fields = parse_json(raw[:LARGEST_CARD])
     except OSError as error:
         raise ModelFileError(f"cannot read the model {path.parent}: {error.strerror}.") from None
     except (ValueError, RecursionError):

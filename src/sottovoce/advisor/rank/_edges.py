@@ -14,6 +14,7 @@ import numpy as np
 
 from sottovoce._arrays import Floats
 from sottovoce._files import whole_file
+from sottovoce._json import parse_json
 from sottovoce.advisor.rank._buckets import BUCKETS, Buckets, check_number, score_range
 from sottovoce.advisor.rank._description import Description, RankedTopic
 from sottovoce.advisor.rank._histogram import BANDS, Histogram
@@ -62,7 +63,7 @@ def load_edges(path: Path) -> dict[str, RankedTopic]:
     """What `save_edges` wrote, by topic."""
     try:
         with path.open("rb") as file:
-            topics = _topics(json.loads(file.read(_LARGEST_FILE)))
+            topics = _topics(parse_json(file.read(_LARGEST_FILE)))
     except OSError as error:
         raise InputError(f"cannot read the edges {path}: {error.strerror}.") from None
     except (KeyError, TypeError, ValueError, RecursionError, ParameterError):

@@ -8,6 +8,7 @@ import ssl
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from sottovoce._json import parse_json
 from sottovoce.errors import InputError, ParameterError, ProtocolError
 
 MOST_ANSWER_BYTES = 1 << 24
@@ -59,7 +60,7 @@ class HttpTransport:
             method, path, None if body is None else json.dumps(body).encode()
         )
         try:
-            parsed = json.loads(answer)
+            parsed = parse_json(answer)
         except (ValueError, RecursionError):
             raise InputError("the rank server's answer is no JSON; is it one?") from None
         if status >= http.HTTPStatus.BAD_REQUEST:

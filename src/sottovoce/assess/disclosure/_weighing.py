@@ -6,13 +6,13 @@ regression); the sum decides. ``tables/weights.json`` says how it was made.
 """
 
 import itertools
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from sottovoce._json import parse_json
 from sottovoce.assess.disclosure._context import IF, NOT, OTHERS, OWN, WOULD, SentenceReading
 from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
 from sottovoce.assess.disclosure._terms import CLUE, CompiledTopic
@@ -71,7 +71,7 @@ class Weights(NamedTuple):
 def load_weights() -> Weights:
     """The shipped weights."""
     text = (files(__package__) / "tables" / "weights.json").read_text(encoding="utf-8")
-    read = json.loads(text)
+    read = parse_json(text)
     return Weights(read["weights"], read["least"], read["least_by_clues"], read["least_of_another"])
 
 

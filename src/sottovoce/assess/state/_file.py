@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sottovoce._compiled import ahead
+from sottovoce._json import parse_json
 from sottovoce.assess.state._columns import OncePerUser, check_columns, check_size, fill, tables
 from sottovoce.assess.state._header import VERSION, VERSION_IN_PARTS, StateHeader
 from sottovoce.assess.state._state import State
@@ -72,7 +73,7 @@ def in_parts(record: Record, earlier: Sequence[StatePart], users: int, posts: in
 def read_record(metadata: Mapping[bytes, bytes] | None, where: str) -> Record:
     """The record in a file's metadata."""
     try:
-        record = dict(json.loads((metadata or {})[KEY]))
+        record = dict(parse_json((metadata or {})[KEY]))
         version = record["version"]
     except (KeyError, TypeError, ValueError, RecursionError):
         raise unusable(where) from None

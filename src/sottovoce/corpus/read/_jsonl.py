@@ -4,7 +4,6 @@ Arrow parses JSON a block at a time. Python's own parser is for looking ahead, a
 Arrow refuses.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
+from sottovoce._json import parse_json
 from sottovoce.corpus.read._bytes import line_blocks, split_lines, utf8_chunks
 from sottovoce.corpus.read._columns import locate
 from sottovoce.corpus.read._tally import ReadOptions, Skip, Tally
@@ -144,7 +144,7 @@ class LinesReader:
 def parsed(line: bytes) -> dict[str, object] | None:
     """The object on this line, or None. Bytes that are no UTF-8 are kept as lone surrogates."""
     try:
-        item = json.loads(line.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
+        item = parse_json(line.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
     return item if isinstance(item, dict) else None

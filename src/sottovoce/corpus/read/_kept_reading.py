@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from sottovoce._files import whole_file
+from sottovoce._json import parse_json
 from sottovoce.corpus.read._guessed import GuessedReading, guessed_source
 from sottovoce.corpus.read._tally import ReadOptions
 from sottovoce.errors import CorpusError
@@ -78,7 +79,7 @@ def _kept(path: Path) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > _LARGEST:
             return None
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        record: dict[str, Any] = parse_json(path.read_text(encoding="utf-8"))
         columns = record["columns"]
         sound = all(isinstance(each, str | int) for each in columns.values())
         return record if sound and set(columns) <= {"user", "time", "text", "label"} else None

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import ArrowException, parquet
 
+from sottovoce._json import parse_json
 from sottovoce.corpus.read._bytes import format_by_name
 from sottovoce.corpus.read._delimited import found_delimiter, head, without_sep_line
 from sottovoce.corpus.read._parquet import PagesAhead
@@ -122,7 +122,7 @@ def sample_source(source: object, options: ReadOptions) -> tuple[ColumnSample, .
 def _objects(text: str) -> Iterator[dict[str, object]]:
     for line in islice(text.split("\n"), ROWS_LOOKED_AT):
         try:
-            item = json.loads(line)
+            item = parse_json(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(item, dict):

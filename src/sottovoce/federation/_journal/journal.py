@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sottovoce._json import parse_json
 from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.file import JournalSeal, Readable, opened, transaction
 from sottovoce.federation._journal.keys import JournalKeys
@@ -127,7 +128,7 @@ class JournalFrames(Readable):
         )
         names = ("sender", "receiver", "sequence", "state", "frame", "time", "bytes")
         return [
-            dict(zip(names, row[:7], strict=True)) | (json.loads(row[7]) if row[7] else {})
+            dict(zip(names, row[:7], strict=True)) | (parse_json(row[7]) if row[7] else {})
             for row in rows
         ]
 
@@ -341,11 +342,11 @@ class Journal(JournalFrames, JournalKeys):
         session, names, status, terms, seed, ended, following, begun = row
         return JournalRun(
             session,
-            tuple(json.loads(names)),
+            tuple(parse_json(names)),
             status,
             self._seal.opened(terms, "terms", session),
             b"" if seed is None else self._seal.opened(seed, "seed", session),
-            json.loads(ended) if ended else {},
+            parse_json(ended) if ended else {},
             following,
             begun,
         )
@@ -357,7 +358,7 @@ def _data_said(data: bytes) -> tuple[str, ...]:
 
 
 def _said_and_data(written: str) -> tuple[tuple[str, ...], bytes]:
-    said = tuple(json.loads(written))
+    said = tuple(parse_json(written))
     if not said or not said[0].startswith(_DATA):
         return said, b""
     return said[1:], bytes.fromhex(said[0].removeprefix(_DATA))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce._files import small_text, whole_file
+from sottovoce._json import parse_json
 from sottovoce.errors import InputError
 
 ASKED_FILE, APPROVED_FILE = "asked.json", "approved.json"
@@ -55,7 +56,7 @@ def _read(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        found = json.loads(small_text(path, _LARGEST_FILE, "a list of proposals"))
+        found = parse_json(small_text(path, _LARGEST_FILE, "a list of proposals"))
     except (ValueError, UnicodeDecodeError):
         raise InputError(f"{path} is damaged; delete it, and approve again.") from None
     return found if isinstance(found, dict) else {}

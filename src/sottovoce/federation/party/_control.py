@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sottovoce._json import parse_json
 from sottovoce.errors import InputError, SottovoceError
 
 SOCKET_FILE = "control.sock"
@@ -74,7 +75,7 @@ class ControlServer:
             yield _failure(InputError("this party belongs to another user of this machine."))
             return
         try:
-            request = json.loads(line)
+            request = parse_json(line)
             yield from self._handler(request)
         except json.JSONDecodeError:
             yield _failure(InputError("a request must be a line of JSON."))
@@ -100,7 +101,7 @@ def ask(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = No
             stream.write(json.dumps(dict(request)).encode() + b"\n")
             stream.flush()
             for line in stream:
-                answer = json.loads(line)
+                answer = parse_json(line)
                 if "error" in answer:
                     raise received_error(answer)
                 yield answer

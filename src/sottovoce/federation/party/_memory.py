@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from sottovoce._json import parse_json
 from sottovoce.federation._journal.file import JournalSeal, Readable, create_private, transaction
 from sottovoce.federation._transport.frames import JournalError
 from sottovoce.learn._data_digest import keyed_digest
@@ -191,7 +192,7 @@ class PartyMemory(Readable):
                 f"SELECT DISTINCT peers FROM opened_among WHERE {where}",  # noqa: S608 - names of ours
                 given,
             )
-        return tuple(tuple(json.loads(peers)) for (peers,) in found)
+        return tuple(tuple(parse_json(peers)) for (peers,) in found)
 
     def _read(self, session: bytes, content: bytes) -> Opening:
         return Opening.read(self._record(_SEALED, session, content))

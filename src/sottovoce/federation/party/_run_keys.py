@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sottovoce._json import parse_json
 from sottovoce.errors import InputError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._journal.keys import KeptKey
@@ -118,7 +119,7 @@ def _ended_runs(journal: Journal) -> list[bytes]:
 def _read(written: bytes) -> "PrivateKey":
     from sottovoce.learn._paillier.keys import PrivateKey  # noqa: PLC0415 - masks need no gmpy2
 
-    fields = json.loads(written)
+    fields = parse_json(written)
     return PrivateKey._trusted(int(fields["p"], 16), int(fields["q"], 16))  # noqa: SLF001 - made here, and sealed since
 
 

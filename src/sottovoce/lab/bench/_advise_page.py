@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from sottovoce._json import parse_json
 from sottovoce.advisor._person_values import Post
 from sottovoce.errors import CheckFailedError
 from sottovoce.lab.bench._rows import TIMEOUT_S, OwnCommand
@@ -65,7 +66,7 @@ class BrowserSession:
         self._connection.close()
 
     def _json(self, method: str, path: str, asked: object) -> dict[str, Any]:
-        found = json.loads(self._send(method, path, json.dumps(asked).encode(), "application/json"))
+        found = parse_json(self._send(method, path, json.dumps(asked).encode(), "application/json"))
         return dict(found)
 
     def _send(self, method: str, path: str, body: bytes, kind: str) -> bytes:

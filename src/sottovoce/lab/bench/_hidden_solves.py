@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sottovoce._arrays import Floats
+from sottovoce._json import parse_json
 from sottovoce.errors import CheckFailedError
 from sottovoce.lab._data import data_file
 from sottovoce.lab.bench._rows import BenchRow, bench_row
@@ -163,7 +164,7 @@ def cheetah_cost(matrix: Floats, vector: Floats, runs: int = RUNS) -> SolveCost 
         check=True,
         env={**os.environ, "JAX_PLATFORMS": "cpu"},
     )
-    answer = json.loads(ran.stdout.splitlines()[-1])
+    answer = parse_json(ran.stdout.splitlines()[-1])
     link = _LINK.search(ran.stdout + ran.stderr)
     if link is None:
         raise CheckFailedError("SPU must log how many bytes it sent.")

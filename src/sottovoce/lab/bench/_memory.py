@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from sottovoce._json import parse_json
 from sottovoce.lab.bench._release_ways import WAYS, ReleaseBenchSetting
 from sottovoce.release._counts import Counts
 
@@ -38,7 +39,7 @@ def release_memory(way: str, setting: ReleaseBenchSetting, counts: Counts) -> Me
         numbers = (setting.words, setting.columns, setting.rate)
         command = [sys.executable, "-m", __name__, folder, way, *map(str, numbers)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - ourselves
-    return Memory(*json.loads(done.stdout))
+    return Memory(*parse_json(done.stdout))
 
 
 def output_bytes(matrix: Counts) -> int:

@@ -1,6 +1,5 @@
 """The form of every bench result, how things are timed, and our commands as processes to time."""
 
-import json
 import subprocess
 import sys
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from sottovoce._json import parse_json
 from sottovoce.errors import CheckFailedError
 
 Result = TypeVar("Result")
@@ -122,7 +122,7 @@ class OwnCommand:
         if not line:
             said = self._said.read_text(encoding="utf-8").strip()
             raise CheckFailedError(f"sottovoce {self._name} did not start: {said}")
-        return dict(json.loads(line))
+        return dict(parse_json(line))
 
     def kill(self) -> None:
         """End it without a chance to finish anything."""

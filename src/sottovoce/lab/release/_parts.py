@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import sottovoce
 from sottovoce._files import output_folder, whole_file
+from sottovoce._json import parse_json
 
 FOLDER = "parts"
 RECIPE = 3
@@ -69,7 +70,7 @@ def _keep(path: Path, content: Mapping[str, object]) -> None:
 def _read(path: Path, parameters: Parameters) -> Values | None:
     """None where there is no such part, or one that something else made."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     if not isinstance(content, dict) or content.get("parameters") != parameters:

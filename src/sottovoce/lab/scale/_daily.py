@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sottovoce._json import parse_json
 from sottovoce.assess._job import Assessment, Request
 from sottovoce.assess.state._parts import KeptState
 from sottovoce.corpus._schema import BATCH_ROWS, POSTS
@@ -64,7 +65,7 @@ def measure_days(days: Days, folder: Path) -> list[Step]:
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:]
         raise CheckFailedError(f"measuring {days} failed: {' '.join(reason)}")
-    return [Step(**step) for step in json.loads(done.stdout.splitlines()[-1])]
+    return [Step(**step) for step in parse_json(done.stdout.splitlines()[-1])]
 
 
 def days_added(days: Days, folder: Path) -> Iterator[Step]:
@@ -127,7 +128,7 @@ def _mark() -> tuple[float, float, int, int]:
 
 def main(days: str, folder: str) -> None:
     """What the process does."""
-    steps = [asdict(step) for step in days_added(Days(**json.loads(days)), Path(folder))]
+    steps = [asdict(step) for step in days_added(Days(**parse_json(days)), Path(folder))]
     sys.stdout.write("\n" + json.dumps(steps) + "\n")
 
 

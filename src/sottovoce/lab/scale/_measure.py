@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sottovoce._json import parse_json
 from sottovoce.assess._job import Assessment, Request
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import ReadOptions, open_posts
@@ -164,7 +165,7 @@ def measure(case: ScaleCase, folder: Path) -> Figures:
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:]
         raise CheckFailedError(f"measuring {case} failed: {' '.join(reason)}")
-    return Figures(**json.loads(done.stdout.splitlines()[-1]))
+    return Figures(**parse_json(done.stdout.splitlines()[-1]))
 
 
 def embedded(log: QueryLog, folder: Path) -> Figures:
@@ -241,7 +242,7 @@ def _shuffled(session: Any) -> int:  # noqa: ANN401 - Spark has no types
 
 def main(case: str, folder: str) -> None:
     """What the process does."""
-    asked = ScaleCase(**json.loads(case))
+    asked = ScaleCase(**parse_json(case))
     log = QueryLog(asked.posts, asked.users, asked.topics)
     if asked.engine == SPARK:
         figures = on_spark(log, Path(folder))

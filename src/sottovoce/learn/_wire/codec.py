@@ -8,7 +8,6 @@ Fields of records that were kept on disk are read with `item`, `array`, `texts`,
 those of JSON that came from outside with `parse_fields` and what follows it.
 """
 
-import json
 import math
 import re
 import struct
@@ -18,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._json import parse_json
 from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.learn._wire._refusals import DamagedMessageError
 
@@ -238,7 +238,7 @@ _HEXADECIMAL = re.compile(r"[0-9a-f]{1,32768}")
 def parse_fields(text: str | bytes, what: str) -> Fields:
     """The fields of a JSON object."""
     try:
-        fields = json.loads(text)
+        fields = parse_json(text)
     except (ValueError, RecursionError):
         raise InputError(f"this is not {what}: it cannot be parsed.") from None
     if not isinstance(fields, dict):

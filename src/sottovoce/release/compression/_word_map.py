@@ -26,6 +26,7 @@ from scipy import sparse
 from sottovoce._arrays import Integers
 from sottovoce._compiled import available_cores, on_threads
 from sottovoce._files import cause_of, whole_file
+from sottovoce._json import parse_json
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.release._counts import Counts, checked_width
 
@@ -179,7 +180,7 @@ def save_maps(maps: Sequence[WordMap], stem: Path, *, method: str) -> MapCard:
         file.write_bytes(packed)
     with whole_file(_beside(stem, ".json")) as file:
         file.write_text(card, encoding="utf-8")
-    return MapCard(**json.loads(card))
+    return MapCard(**parse_json(card))
 
 
 def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
@@ -217,7 +218,7 @@ def _card(path: Path) -> MapCard:
     with path.open("rb") as file:
         raw = file.read(LARGEST_CARD)
     try:
-        card = MapCard(**json.loads(raw))
+        card = MapCard(**parse_json(raw))
     except (TypeError, ValueError, RecursionError) as error:
         raise MapFileError(f"{path} is not a map's card; write the map again.") from error
     _check_card(card, path)

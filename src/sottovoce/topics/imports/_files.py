@@ -20,6 +20,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.corpus.read._bytes import Growth
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.topics._model_file import MOST_NUMBERS, ModelFileError, Origin
@@ -42,8 +43,9 @@ def import_mallet(path: Path, rules: TokenRules | None = None) -> LdaModel:
     """The model of a state file, gzipped or not: phi = (n_kw + beta) / (n_k + V beta)."""
     try:
         with _opened(path) as file:
-            alpha, beta = _priors(file)
-            cells = _counted(file)
+            lines = _lines(file, Growth(path))
+            alpha, beta = _priors(lines)
+            cells = _counted(lines)
     except (OSError, EOFError, zlib.error) as error:
         raise ModelFileError(f"cannot read {path}: it is absent, damaged or cut short.") from error
     words = list(dict.fromkeys(word for word, _ in cells))
@@ -61,15 +63,15 @@ def _opened(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes]:
+def _lines(file: BinaryIO, growth: Growth) -> Iterator[bytes]:
     while line := file.readline(_LONGEST_LINE):
+        growth.add(len(line))
         if len(line) == _LONGEST_LINE:
             raise ModelFileError(f"a line of a MALLET state must be under {_LONGEST_LINE} bytes.")
         yield line.rstrip(b"\r\n")
 
 
-def _priors(file: BinaryIO) -> tuple[NDArray[np.float64], float]:
-    lines = _lines(file)
+def _priors(lines: Iterator[bytes]) -> tuple[NDArray[np.float64], float]:
     head, alphas, betas = (next(lines, b"").split() for _ in range(3))
     marks = [fields[0] if fields else b"" for fields in (head, alphas, betas)]
     try:
@@ -84,10 +86,10 @@ def _priors(file: BinaryIO) -> tuple[NDArray[np.float64], float]:
     return alpha, beta
 
 
-def _counted(file: BinaryIO) -> Cells:
+def _counted(lines: Iterator[bytes]) -> Cells:
     """How often each word is in each dimension; a document's name may hold blanks."""
     cells: Cells = Counter()
-    for line in _lines(file):
+    for line in lines:
         fields = line.rsplit(b" ", _TOKEN_FIELDS - 1)
         if len(fields) != _TOKEN_FIELDS:
             raise ModelFileError(f"a token of a MALLET state must have {_TOKEN_FIELDS + 1} fields.")

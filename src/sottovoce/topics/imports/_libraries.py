@@ -5,7 +5,6 @@ parameters in tomotopy's files only plain values are read.
 """
 
 import importlib.util
-import json
 import pickle
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce._files import cause_of
+from sottovoce._json import parse_json
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.topics._model_file import ModelFileError
@@ -131,7 +131,7 @@ def import_tomotopy(path: Path, rules: TokenRules | None = None) -> LdaModel:
         raise MissingExtraError("tomotopy", "topics")
     with TemporaryDirectory() as folder:
         _read_elsewhere(path, folder)
-        words = json.loads(Path(folder, tomotopy_child.WORDS).read_text(encoding="utf-8"))
+        words = parse_json(Path(folder, tomotopy_child.WORDS).read_text(encoding="utf-8"))
         with np.load(Path(folder, tomotopy_child.NUMBERS), allow_pickle=False) as numbers:
             return topic_model(
                 numbers["phi"].T, numbers["alpha"], words, tool=TOMOTOPY, rules=rules

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce._files import cause_of, whole_file
+from sottovoce._json import parse_json
 from sottovoce.corpus._schema import TRUTH
 from sottovoce.corpus.read import Corpus
 from sottovoce.errors import InputError, ParameterError
@@ -67,7 +68,7 @@ def save_key(path: Path, profiles: Sequence[Profile]) -> None:
 def load_key(path: Path) -> list[Profile]:
     """Read what ``save_key`` wrote."""
     try:
-        key = json.loads(path.read_text(encoding="utf-8"))
+        key = parse_json(path.read_text(encoding="utf-8"))
         profiles = [Profile(**entry) for entry in key["profiles"]]
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from sottovoce._json import parse_json
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
 from sottovoce.advisor.rank._opening import (
@@ -344,5 +345,5 @@ def _demanded(store: Store, demanded: Mapping[str, Any], tag: str) -> dict[str, 
 
 
 def _parsed(record: str) -> Message:
-    parsed: Message = json.loads(record)
+    parsed: Message = parse_json(record)
     return parsed

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from sottovoce._files import cause_of, refuse_open_to_others
+from sottovoce._json import parse_json
 from sottovoce.advisor.rank._opening import Message
 from sottovoce.advisor.rank._transport import HttpTransport, RefusedError
 from sottovoce.errors import InputError, ProtocolError
@@ -119,7 +120,7 @@ class HttpPeer:
         if status != HTTPStatus.OK:
             raise RefusedError(status, "the second server does not answer the first.")
         with sound():
-            parsed: Message = json.loads(sent)
+            parsed: Message = parse_json(sent)
         return parsed
 
 

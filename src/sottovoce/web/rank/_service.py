@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from sottovoce._json import parse_json
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
 from sottovoce.errors import ProtocolError, SottovoceError
@@ -236,5 +237,5 @@ class RankService:
 
 
 def _parsed(record: str) -> dict[str, Any]:
-    parsed: dict[str, Any] = json.loads(record)
+    parsed: dict[str, Any] = parse_json(record)
     return parsed

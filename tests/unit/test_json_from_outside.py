@@ -1,0 +1,73 @@
+"""JSON from outside is read by one function, and nested too deep it is refused in a sentence."""
+
+import ast
+import gzip
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sottovoce
+from sottovoce._json import parse_json
+from sottovoce.advisor._statements import make_statement
+from sottovoce.assess.evaluation._judged import read_ranks
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.errors import SottovoceError
+from sottovoce.federation.party import _approvals
+from sottovoce.privacy.ledger._chosen_ledger import move_ledger
+from sottovoce.topics.imports._files import import_mallet
+
+SOURCE = Path(sottovoce.__file__).parent
+DEEP = "[" * 100_000
+
+
+def test_one_function_alone_reads_json() -> None:
+    found = [
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        for each in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(each, ast.Attribute) and ast.unparse(each) == "json.loads"
+    ]
+    assert found == ["_json.py"]
+
+
+def test_what_is_nested_too_deep_is_no_json() -> None:
+    with pytest.raises(ValueError, match="nested too deep"):
+        parse_json(DEEP)
+
+
+def archive_of(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("move.json", DEEP)
+
+
+CASES: dict[str, Callable[[Path], Any]] = {
+    "ranks.jsonl": read_ranks,
+    "rules.json": make_statement,
+    "approvals": _approvals._read,
+    "vocabulary.txt": Vocabulary.load,
+    "moved.zip": lambda path: move_ledger(path, path.with_name("ledger")),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_reader_refuses_what_is_nested_too_deep(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    mark = "# sottovoce vocabulary " if name.startswith("vocabulary") else ""
+    path.write_text(f"{mark}{DEEP}\n", encoding="utf-8")
+    if name == "moved.zip":
+        archive_of(path)
+    with pytest.raises(SottovoceError) as refused:
+        CASES[name](path)
+    assert DEEP[:20] not in str(refused.value)
+
+
+def test_a_packed_state_of_mallet_unfolds_no_further_than_other_files(tmp_path: Path) -> None:
+    """A megabyte of it came to half a gigabyte, read line by line."""
+    path = tmp_path / "state.gz"
+    lines = b"0 f 0 0 w 0\n" * 6_500_000
+    path.write_bytes(gzip.compress(b"#doc\n#alpha : 0.1\n#beta : 0.1\n" + lines, 1))
+    with pytest.raises(SottovoceError, match="unfolds to more than"):
+        import_mallet(path)
