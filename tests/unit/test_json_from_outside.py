@@ -64,6 +64,16 @@ def test_a_reader_refuses_what_is_nested_too_deep(tmp_path: Path, name: str) -> 
     assert DEEP[:20] not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "line", ["[1]", "7", "null", '{"score": ' + "9" * 40 + "}", '{"user": [{}, 1]}']
+)
+def test_a_line_that_is_no_row_is_no_rank(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "ranks.jsonl"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(SottovoceError):
+        read_ranks(path)
+
+
 def test_a_packed_state_of_mallet_unfolds_no_further_than_other_files(tmp_path: Path) -> None:
     """A megabyte of it came to half a gigabyte, read line by line."""
     path = tmp_path / "state.gz"

@@ -108,7 +108,7 @@ def read_ranks_as_text(path: Path) -> pa.Table:
         kinds = {name: pa.string() for name in ("measure", "user", "topic", "band")}
         table = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=kinds))
         names = table.column_names
-    except (OSError, ValueError, pa.ArrowException):
+    except (OSError, ValueError, OverflowError, TypeError, AttributeError, pa.ArrowException):
         raise InputError(f"cannot read {path}: it is no file of ranks.") from None
     if "user" not in names:
         return table
