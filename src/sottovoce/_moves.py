@@ -22,6 +22,7 @@ from sottovoce.errors import InputError
 LEFT_BEHIND = b'moved = "'
 """How the file begins that may be left where something was moved from: TOML, with the day."""
 _FACTS = "move.json"
+_UNREADABLE = (UnicodeDecodeError, json.JSONDecodeError)
 
 
 class Move:
@@ -96,6 +97,11 @@ class Move:
                 part.write_text(json.dumps(facts), encoding="utf-8")
 
 
+def begins_as_archive(path: Path) -> bool:
+    """Whether it is an archive, whole or cut short."""
+    return path.is_file() and begins_with(path, b"PK")
+
+
 def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
     """Unpack what was packed to its places; the archive goes when all of it is there."""
     try:
@@ -103,7 +109,9 @@ def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
             facts = json.loads(packed.read(_FACTS))
             files = {name: place_of(name) for name in packed.namelist() if name != _FACTS}
             named = (*files, *facts["counts"], facts["name"])
-            if facts["kind"] != kind or any(name[:1] == "/" or ".." in name for name in named):
+            odd = any(name[:1] == "/" or ".." in name for name in named)
+            compressed = any(each.compress_type for each in packed.infolist())
+            if facts["kind"] != kind or odd or compressed or packed.testzip():
                 raise KeyError(kind)
             for name, place in files.items():
                 taken = place.exists() and not begins_with(place, LEFT_BEHIND)
@@ -114,7 +122,7 @@ def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
                 private_folder(place.parent)
                 with whole_file(place, private=True) as part:
                     part.write_bytes(packed.read(name))
-    except (zipfile.BadZipFile, LookupError, TypeError, json.JSONDecodeError) as error:
+    except (zipfile.BadZipFile, LookupError, TypeError, RuntimeError, *_UNREADABLE) as error:
         raise InputError(f"{archive} is no archive of a {kind}, or it is damaged.") from error
     archive.unlink()
 
