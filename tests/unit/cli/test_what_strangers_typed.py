@@ -8,9 +8,9 @@ from scipy import sparse
 
 from sottovoce.cli._options import state_file
 from sottovoce.cli._output import show_facts
-from sottovoce.cli.audit import _is_about_the_folder, in_short
+from sottovoce.cli.audit import _is_about_the_folder, _show, in_short
 from sottovoce.cli.explain import _places
-from sottovoce.errors import ParameterError
+from sottovoce.errors import CheckFailedError, ParameterError
 from sottovoce.privacy.audit._findings import AuditReport, Finding
 from sottovoce.privacy.audit._lines import Published, audit_lines
 from sottovoce.release._audit import audit_presence
@@ -45,6 +45,19 @@ def test_an_audit_ends_with_what_its_rows_come_to() -> None:
     said = in_short(AuditReport((failed, TABLE)), of_folder=False)
     assert said.startswith("1 of 2 checks failed: fresh noise.")
     assert "folder" not in said
+
+
+def test_what_failed_is_counted_among_checks_alone_and_may_be_of_other_texts() -> None:
+    failed, figure = (
+        Finding("fresh noise", False, "seen"),
+        Finding("a row", True, "", is_figure=True),
+    )
+    report = AuditReport((figure, failed, TABLE))
+    said = "1 of 2 checks contradict it; do not publish under it"
+    with pytest.raises(CheckFailedError, match=f"{said}, unless these are not the texts"):
+        _show(report, as_json=False, of_folder=True, texts=True)
+    with pytest.raises(CheckFailedError, match=rf"{said}\.$"):
+        _show(report, as_json=False, of_folder=True, texts=False)
 
 
 def test_every_check_of_published_counts_is_counted_as_one_of_the_folder() -> None:
