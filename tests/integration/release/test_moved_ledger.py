@@ -121,6 +121,18 @@ def test_where_it_left_every_release_is_refused_and_says_since_when(
     assert not (old / "my.ledger.key").exists()
 
 
+def test_no_command_takes_a_ledger_that_left_for_one_that_never_was(
+    run: Run, tmp_path: Path
+) -> None:
+    old, _new = moved(tmp_path, run)
+    for words in (("show",), ("move",)):
+        to = (old / "b.zip",) if words == ("move",) else ()
+        with on(old):
+            code, _, err = run("ledger", *words, old / "my.ledger", *to)
+        assert code == 2
+        assert "was moved from this machine" in err
+
+
 def test_a_copy_that_was_kept_where_it_left_is_refused(tmp_path: Path) -> None:
     spend_once(tmp_path)
     old, _ = machines(tmp_path)
