@@ -145,6 +145,8 @@ def _names(content: bytes, users: Collection[str]) -> bool:
     ways = (
         str,
         html.escape,
+        # As our pages write it.
+        lambda user: html.escape(user).replace("&quot;", "&#34;").replace("&#x27;", "&#39;"),
         lambda user: json.dumps(user)[1:-1],
         lambda user: user.replace('"', '""'),
     )

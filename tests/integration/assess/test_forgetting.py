@@ -182,6 +182,12 @@ def test_a_page_that_names_them_is_said_and_left_to_a_person(run: Run, folder: P
     assert holders(folder, NAMES[0]) == {"outputs/people.html", "r.csv", "looks.jsonl"}
 
 
+def test_our_own_page_is_found_to_name_who_has_quotes_in_the_name(run: Run, folder: Path) -> None:
+    code, out, _ = run("forget", "s", "--user", NAMES[1], "--in", "outputs", "--json")
+    named = json.loads(out)["still_named_in"]
+    assert (code, named) == (1, [str(folder / "outputs/people.html")])
+
+
 def test_posts_in_any_format_and_encoding_are_found_to_name_them(run: Run, folder: Path) -> None:
     """Compression hides a name from whoever reads bytes, and CSV doubles its quotes."""
     for user in NAMES[:2]:
