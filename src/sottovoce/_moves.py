@@ -40,7 +40,7 @@ class Move:
             rest = f"unless {noted['to']} was carried away, run the command again that makes it"
             raise self._refusal(
                 f"this {self._kind} was moved from this machine on {noted['on']}, and works where "
-                f"it was unpacked; {rest if noted['to'] else 'what is here is a copy of it'}."
+                f"it was unpacked; {rest if noted['to'] else 'whatever is left here is a copy'}."
             )
 
     def begin(self, archive: Path) -> str:

@@ -137,6 +137,8 @@ def forget_ledger(path: Path) -> int:
 def move_ledger(source: Path, to: Path) -> None:
     """Pack a ledger into an archive, after which it works nowhere; or unpack such an archive."""
     if not begins_as_archive(source):
+        if not source.exists():
+            refuse_lost(source)
         Ledger(source).move(to)
         return
     unpack(source, "ledger", lambda name: to.parent / name.replace("ledger", to.name, 1))

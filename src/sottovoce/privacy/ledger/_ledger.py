@@ -53,7 +53,7 @@ from sottovoce.privacy.ledger._elsewhere import (
 )
 from sottovoce.privacy.ledger._groups import columns_of, read_guarantee
 from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verified
-from sottovoce.privacy.ledger._place import SpendCount, refuse_lost
+from sottovoce.privacy.ledger._place import SpendCount
 
 _LONGEST_ID = 200
 _SPENDS = "SELECT * FROM spend LEFT JOIN output ON output.spend = spend.id"
@@ -86,8 +86,6 @@ class Ledger:
     ) -> None:
         # By any other name, outputs and locks would be found nowhere.
         self.path = Path(path).resolve()
-        if not (create or self.path.exists()):
-            refuse_lost(self.path)
         self._database = Database(self.path, create=create)
         self._outputs = OutputFolder(self.path)
         self._key: LedgerKey | None = None
