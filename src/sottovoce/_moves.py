@@ -23,6 +23,7 @@ from sottovoce.errors import InputError
 LEFT_BEHIND = b'moved = "'
 """How the file begins that may be left where something was moved from: TOML, with the day."""
 _FACTS = "move.json"
+_UNREADABLE = (UnicodeDecodeError, json.JSONDecodeError)
 
 
 class Move:
@@ -40,7 +41,7 @@ class Move:
             rest = f"unless {noted['to']} was carried away, run the command again that makes it"
             raise self._refusal(
                 f"this {self._kind} was moved from this machine on {noted['on']}, and works where "
-                f"it was unpacked; {rest if noted['to'] else 'what is here is a copy of it'}."
+                f"it was unpacked; {rest if noted['to'] else 'whatever is left here is a copy'}."
             )
 
     def begin(self, archive: Path) -> str:
@@ -97,6 +98,11 @@ class Move:
                 part.write_text(json.dumps(facts), encoding="utf-8")
 
 
+def begins_as_archive(path: Path) -> bool:
+    """Whether it is an archive, whole or cut short."""
+    return path.is_file() and begins_with(path, b"PK")
+
+
 def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
     """Unpack what was packed to its places; the archive goes when all of it is there."""
     try:
@@ -104,7 +110,9 @@ def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
             facts = parse_json(packed.read(_FACTS))
             files = {name: place_of(name) for name in packed.namelist() if name != _FACTS}
             named = (*files, *facts["counts"], facts["name"])
-            if facts["kind"] != kind or any(name[:1] == "/" or ".." in name for name in named):
+            odd = any(name[:1] == "/" or ".." in name for name in named)
+            compressed = any(each.compress_type for each in packed.infolist())
+            if facts["kind"] != kind or odd or compressed or packed.testzip():
                 raise KeyError(kind)
             for name, place in files.items():
                 taken = place.exists() and not begins_with(place, LEFT_BEHIND)
@@ -115,7 +123,7 @@ def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
                 private_folder(place.parent)
                 with whole_file(place, private=True) as part:
                     part.write_bytes(packed.read(name))
-    except (zipfile.BadZipFile, LookupError, TypeError, json.JSONDecodeError) as error:
+    except (zipfile.BadZipFile, LookupError, TypeError, RuntimeError, *_UNREADABLE) as error:
         raise InputError(f"{archive} is no archive of a {kind}, or it is damaged.") from error
     archive.unlink()
 

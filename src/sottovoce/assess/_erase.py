@@ -121,7 +121,11 @@ def _erase_in(file: Path, users: Collection[str]) -> int | None:
                 # What Hadoop would check the file by that was.
                 file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
             return int(rows.num_rows - kept.num_rows)
-    return None if _names(file, users) else 0
+        if is_parquet:
+            chunks = (chunk.to_pylist() for column in rows.columns for chunk in column.chunks)
+            texts = ("\n".join(map(str, chunk)).encode() for chunk in chunks)
+            return None if any(_names(text, users) for text in texts) else 0
+    return None if _names(file.read_bytes(), users) else 0
 
 
 def _erase_in_state(file: Path, users: Collection[str]) -> int:
@@ -136,8 +140,17 @@ def _erase_in_state(file: Path, users: Collection[str]) -> int:
     return len(held)
 
 
-def _names(file: Path, users: Collection[str]) -> bool:
-    """Whether a file has one of these names in it, as a word of its own."""
-    written = {each for user in users for each in (user, html.escape(user), json.dumps(user)[1:-1])}
-    either = b"|".join(re.escape(each.encode()) for each in written)
-    return re.search(rb"(?<!\w)(?:" + either + rb")(?!\w)", file.read_bytes()) is not None
+def _names(content: bytes, users: Collection[str]) -> bool:
+    """Whether one of these names is in it, as a word of its own, in any way that it is written."""
+    ways = (
+        str,
+        html.escape,
+        # As our pages write it.
+        lambda user: html.escape(user).replace("&quot;", "&#34;").replace("&#x27;", "&#39;"),
+        lambda user: json.dumps(user)[1:-1],
+        lambda user: user.replace('"', '""'),
+    )
+    coded = (("utf-8", "strict"), ("utf-16-le", "strict"), ("cp1252", "xmlcharrefreplace"))
+    found = {way(user).encode(*code) for user in users for way in ways for code in coded}
+    either = b"|".join(map(re.escape, found))
+    return re.search(rb"(?<!\w)(?:" + either + rb")(?!\w)", content) is not None

@@ -166,10 +166,11 @@ def _show(report: "AuditReport", *, as_json: bool, of_folder: bool, texts: bool)
         show_rows("audit", [_row(finding) for finding in _each_once(report)])
         typer.echo(in_short(report, of_folder=of_folder, texts=texts))
     if not report.holds:
-        failed = sum(not finding.holds for finding in report.findings)
+        checks = [finding.holds for finding in report.findings if not finding.is_figure]
+        rest = ", unless these are not the texts that it was made of" if texts else ""
         raise CheckFailedError(
-            f"the claim does not hold: {failed} of {len(report.findings)} checks contradict it; "
-            "do not publish under it."
+            f"the claim does not hold: {checks.count(False)} of {len(checks)} checks contradict "
+            f"it; do not publish under it{rest}."
         )
 
 

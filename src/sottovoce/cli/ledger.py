@@ -36,8 +36,12 @@ def show(
     Example: sottovoce ledger show
     """
     from sottovoce.privacy.ledger import Ledger, user_ledger  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger._place import refuse_lost  # noqa: PLC0415 - keeps --help fast
 
-    opened = Ledger(file or user_ledger())
+    path = file or user_ledger()
+    if not path.exists():
+        refuse_lost(path)
+    opened = Ledger(path)
     try:
         accounts = [(account, opened.spends(account.corpus)) for account in opened.accounts()]
     finally:

@@ -216,8 +216,8 @@ def _with_labels(table: pa.Table) -> pa.Table:
     if not kept.any():
         raise NoDocumentsError(
             "a peer must have at least 1 labelled document, got none; name the column of labels: "
-            "label in [texts] of party.toml, in Python label='NAME' of train, or "
-            "columns={'label': 'NAME'} of ReadOptions."
+            "--label of learn audit, label in [texts] of party.toml, in Python label='NAME' of "
+            "train, or columns={'label': 'NAME'} of ReadOptions."
         )
     return table.filter(pa.array(kept))
 

@@ -182,6 +182,30 @@ def test_a_page_that_names_them_is_said_and_left_to_a_person(run: Run, folder: P
     assert holders(folder, NAMES[0]) == {"outputs/people.html", "r.csv", "looks.jsonl"}
 
 
+def test_our_own_page_is_found_to_name_who_has_quotes_in_the_name(run: Run, folder: Path) -> None:
+    code, out, _ = run("forget", "s", "--user", NAMES[1], "--in", "outputs", "--json")
+    named = json.loads(out)["still_named_in"]
+    assert (code, named) == (1, [str(folder / "outputs/people.html")])
+
+
+def test_posts_in_any_format_and_encoding_are_found_to_name_them(run: Run, folder: Path) -> None:
+    """Compression hides a name from whoever reads bytes, and CSV doubles its quotes."""
+    for user in NAMES[:2]:
+        rows = pa.table({"author": [f"{user}s", user, "else"] * 50, "body": ["words"] * 150})
+        Path("given").mkdir(exist_ok=True)
+        pq.write_table(rows, "given/given.parquet", compression="gzip", use_dictionary=False)
+        pacsv.write_csv(rows, "given/given.csv")
+        Path("given/western.txt").write_text(f"by {user}.", encoding="cp1252")
+        Path("given/wide.txt").write_text(f"by {user}.", encoding="utf-16")
+        code, out, err = run("forget", "s", "--user", user, "--in", "given", "--json")
+        assert (code, err) == (1, "")
+        found = {Path(each).name for each in json.loads(out)["still_named_in"]}
+        assert found == {"given.parquet", "given.csv", "western.txt", "wide.txt"}
+    pq.write_table(pa.table({"author": ["=quince+12"]}), "given/other.parquet")
+    code, _, err = run("forget", "s", "--user", NAMES[2], "--in", "given/other.parquet")
+    assert (code, err) == (0, "")
+
+
 def test_forget_says_where_it_looked_and_what_it_cannot_know_of(run: Run, folder: Path) -> None:
     code, out, _ = run("forget", "s", "--user", NAMES[0], "--in", "r.csv")
     said = " ".join(out.split())

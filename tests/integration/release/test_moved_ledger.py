@@ -121,6 +121,18 @@ def test_where_it_left_every_release_is_refused_and_says_since_when(
     assert not (old / "my.ledger.key").exists()
 
 
+def test_no_command_takes_a_ledger_that_left_for_one_that_never_was(
+    run: Run, tmp_path: Path
+) -> None:
+    old, _new = moved(tmp_path, run)
+    for words in (("show",), ("move",)):
+        to = (old / "b.zip",) if words == ("move",) else ()
+        with on(old):
+            code, _, err = run("ledger", *words, old / "my.ledger", *to)
+        assert code == 2
+        assert "was moved from this machine" in err
+
+
 def test_a_copy_that_was_kept_where_it_left_is_refused(tmp_path: Path) -> None:
     spend_once(tmp_path)
     old, _ = machines(tmp_path)
@@ -228,6 +240,49 @@ def test_nothing_is_written_over_and_no_stranger_is_let_in(tmp_path: Path) -> No
     with on(new), pytest.raises(InputError, match="no archive of a ledger"):
         move_ledger(new / "cut.zip", new / "your.ledger")
     assert not (new / "your.ledger").exists()
+
+
+def _cut(archive: bytes) -> bytes:
+    return archive[:500]
+
+
+def _not_utf8(archive: bytes) -> bytes:
+    return archive.replace(b'"kind"', b'"k\xffnd"')
+
+
+def _flip_last(archive: bytes) -> bytes:
+    """Change the last file, the ledger, so that its sum is wrong."""
+    at = archive.rindex(b"SQLite format 3") + 40
+    return archive[:at] + bytes([archive[at] ^ 255]) + archive[at + 1 :]
+
+
+def _lock(archive: bytes) -> bytes:
+    """Call the last file encrypted, in the archive's list."""
+    at = archive.rindex(b"PK\x01\x02") + 8
+    return archive[:at] + bytes([archive[at] | 1]) + archive[at + 1 :]
+
+
+def _compress(archive: bytes) -> bytes:
+    """Call the last file compressed, in the archive's list."""
+    at = archive.rindex(b"PK\x01\x02") + 10
+    return archive[:at] + bytes([12]) + archive[at + 1 :]
+
+
+@pytest.mark.parametrize("harm", [_cut, _not_utf8, _flip_last, _lock, _compress])
+def test_a_damaged_archive_is_said_to_be_one_and_nothing_is_unpacked(
+    tmp_path: Path, harm: Callable[[bytes], bytes]
+) -> None:
+    spend_once(tmp_path)
+    old, new = machines(tmp_path)
+    with on(old):
+        move_ledger(old / "my.ledger", new / "a.zip")
+    (new / "harmed.zip").write_bytes(harm((new / "a.zip").read_bytes()))
+    with on(new), pytest.raises(InputError, match="no archive of a ledger, or it is damaged"):
+        move_ledger(new / "harmed.zip", new / "my.ledger")
+    assert {file.name for file in new.iterdir()} == {"a.zip", "harmed.zip"}
+    with on(new):
+        move_ledger(new / "a.zip", new / "my.ledger")
+    assert works(new)
 
 
 def refuse_wrong(outcomes: Outcomes) -> None:

@@ -1,6 +1,7 @@
 """What a stranger typed who brought files of their own: options that are there, and the way out."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ from scipy import sparse
 
 from sottovoce.cli._options import state_file
 from sottovoce.cli._output import show_facts
-from sottovoce.cli.audit import _is_about_the_folder, in_short
+from sottovoce.cli.audit import _is_about_the_folder, _show, in_short
 from sottovoce.cli.explain import _places
-from sottovoce.errors import ParameterError
+from sottovoce.errors import CheckFailedError, InputError, ParameterError
+from sottovoce.learn import audit_training
 from sottovoce.privacy.audit._findings import AuditReport, Finding
 from sottovoce.privacy.audit._lines import Published, audit_lines
 from sottovoce.release._audit import audit_presence
@@ -47,6 +49,19 @@ def test_an_audit_ends_with_what_its_rows_come_to() -> None:
     assert "folder" not in said
 
 
+def test_what_failed_is_counted_among_checks_alone_and_may_be_of_other_texts() -> None:
+    failed, figure = (
+        Finding("fresh noise", False, "seen"),
+        Finding("a row", True, "", is_figure=True),
+    )
+    report = AuditReport((figure, failed, TABLE))
+    said = "1 of 2 checks contradict it; do not publish under it"
+    with pytest.raises(CheckFailedError, match=f"{said}, unless these are not the texts"):
+        _show(report, as_json=False, of_folder=True, texts=True)
+    with pytest.raises(CheckFailedError, match=rf"{said}\.$"):
+        _show(report, as_json=False, of_folder=True, texts=False)
+
+
 def test_every_check_of_published_counts_is_counted_as_one_of_the_folder() -> None:
     counts = sparse.csr_array(np.ones((9, 8), np.int64))
     seen = audit_presence(counts, Fraction(1)).findings
@@ -54,3 +69,9 @@ def test_every_check_of_published_counts_is_counted_as_one_of_the_folder() -> No
     assert all(map(_is_about_the_folder, found))
     assert not any(_is_about_the_folder(each.by("as released")) for each in found)
     assert not _is_about_the_folder(TABLE)
+
+
+def test_an_audit_of_texts_without_labels_names_its_own_option(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_text("text\n" + "slept badly\n" * 20)
+    with pytest.raises(InputError, match="--label of learn audit"):
+        audit_training(tmp_path / "notes.csv")

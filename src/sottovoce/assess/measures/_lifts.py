@@ -7,6 +7,7 @@ are in the band, and how often others are (`docs/research/assess-blogs.md`).
 
 import math
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from statistics import NormalDist
 
 from sottovoce.errors import ParameterError
@@ -54,9 +55,9 @@ def share_concerned(lift: float, concerned: float) -> float:
 
 def check_concerned(share: float) -> float:
     """The share that a user names."""
-    if not 0 < share <= LARGEST_CONCERNED:
+    if not isinstance(share, Real) or not 0 < share <= LARGEST_CONCERNED:
         raise ParameterError(
-            f"concerned must be a share > 0 and at most {LARGEST_CONCERNED:g}, got {share:g}; "
+            f"concerned must be a share > 0 and at most {LARGEST_CONCERNED:g}, got {share!r}; "
             "where a topic concerns more, no figure was seen to hold, so leave it out."
         )
     return share

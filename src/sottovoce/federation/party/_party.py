@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, get_args
-from zipfile import is_zipfile
 
 import msgspec
 
 from sottovoce._files import output_folder, whole_file
-from sottovoce._moves import LEFT_BEHIND, Move, unpack
+from sottovoce._moves import LEFT_BEHIND, Move, begins_as_archive, unpack
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation._certificates import (
     WARNING_DAYS,
@@ -327,7 +326,7 @@ def private_folder(path: Path) -> Path:
 
 def move_party(source: Path, to: Path) -> None:
     """Pack a party's folder into an archive, after which it works nowhere; or unpack one."""
-    if is_zipfile(source):
+    if begins_as_archive(source):
         unpack(source, "party", lambda name: to / name)
         return
     config = source / CONFIG_FILE

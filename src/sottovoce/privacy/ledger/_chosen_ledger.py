@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from zipfile import is_zipfile
 
 from sottovoce._files import FilePath, cause_of, check_folder
-from sottovoce._moves import unpack
+from sottovoce._moves import begins_as_archive, unpack
 from sottovoce.errors import InputError, LedgerError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger._accounts import SpendRequest
@@ -137,7 +136,9 @@ def forget_ledger(path: Path) -> int:
 
 def move_ledger(source: Path, to: Path) -> None:
     """Pack a ledger into an archive, after which it works nowhere; or unpack such an archive."""
-    if not is_zipfile(source):
+    if not begins_as_archive(source):
+        if not source.exists():
+            refuse_lost(source)
         Ledger(source).move(to)
         return
     unpack(source, "ledger", lambda name: to.parent / name.replace("ledger", to.name, 1))
