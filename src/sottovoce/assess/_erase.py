@@ -91,8 +91,14 @@ def _without(rows: pa.Table, users: Collection[str]) -> pa.Table:
     return rows.filter(pc.invert(pc.is_in(names, value_set=pa.array(users, pa.string()))))
 
 
+_COMPRESSED = (b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")
+
+
 def _files_in(places: Iterable[Path]) -> list[Path]:
-    """All files but parts of states; what a killed command left unfinished is removed."""
+    """All files but parts of states, and compressed ones, which cannot be searched.
+
+    What a killed command left unfinished is removed.
+    """
     found = []
     for place in places:
         if not place.exists():
@@ -103,7 +109,11 @@ def _files_in(places: Iterable[Path]) -> list[Path]:
                 with suppress(OSError):
                     remove_unlocked(left)
         found += [file.resolve() for file in inside if file.parent.suffix != ".earlier"]
-    return [file for file in found if file.is_file()]
+    return [
+        file
+        for file in found
+        if file.is_file() and not any(begins_with(file, each) for each in _COMPRESSED)
+    ]
 
 
 def _erase_in(file: Path, users: Collection[str]) -> int | None:

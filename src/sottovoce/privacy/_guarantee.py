@@ -142,12 +142,13 @@ class LimitedPrecision(OrderedGuarantee):
         likely there as not may then be 1/(1 + e^(-r words)) sure.
         """
         words = max(words, 1)
+        said = "word" if words == 1 else "words"
         epsilon = float(self.rate) * words
         odds = math.exp(min(epsilon, 50))
         sure = f"{odds / (1 + odds):.2%}" if odds < _AS_GOOD_AS_SURE else "as good as"
         verdict = ": no protection" if epsilon >= NO_PROTECTION else ""
         return (
-            f"That a whole {row} of about {words:.3g} counted words is there has an epsilon of "
+            f"That a whole {row} of {words:.3g} counted {said}, say, is there has an epsilon of "
             f"{epsilon:.3g}{verdict}; whoever thought it as likely there as not may be "
             f"{sure} sure."
         )

@@ -293,7 +293,9 @@ def test_topics_are_read_from_the_release_and_too_many_are_warned_of(
 ) -> None:
     fake = SimpleNamespace(PrivateTopics=FakeTopics)
     monkeypatch.setitem(sys.modules, "sottovoce.release.topics._estimator", fake)
-    with pytest.warns(UserWarning, match=r"20 topics were asked for, and \d dimensions stand"):
+    with pytest.warns(
+        UserWarning, match=r"20 topics were asked for, but the noise of this release leaves \d:"
+    ):
         found = labelled.topics(20, seed=4)
     assert found.asked == (20, 4)
     assert found.release is labelled

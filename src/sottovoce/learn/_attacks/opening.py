@@ -72,7 +72,9 @@ class OpenedSums:
         words = tuple(word for word in self.words if word in set(other.words))
         own, others = self.of_words(words), other.of_words(words)
         return OpenedSums(
-            f"{self.name} less {other.name}",
+            " less ".join(
+                f"({name})" if " less " in name else name for name in (self.name, other.name)
+            ),
             words,
             own.sizes - others.sizes,
             own.totals - others.totals,

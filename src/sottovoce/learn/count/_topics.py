@@ -66,9 +66,9 @@ class CountedTopics:
         if self.dimensions >= asked:
             return None
         return (
-            f"{asked} topics were asked for, and {self.dimensions} dimensions stand above the "
-            "noise of this sum: further topics are partly noise. Ask for fewer topics or words, "
-            "or count more documents."
+            f"{asked} topics were asked for, but the noise of this sum leaves {self.dimensions}: "
+            "further topics are partly noise. Ask for fewer topics or words, or count more "
+            "documents."
         )
 
     def lda_model(self, rules: TokenRules | None = None) -> LdaModel:

@@ -95,8 +95,8 @@ class SignalMeter:
         if asked <= self.dimensions:
             return None
         return (
-            f"{asked} topics were asked for, and {self.dimensions} dimensions stand above the "
-            "noise of this release: topics beyond these are drawn by noise."
+            f"{asked} topics were asked for, but the noise of this release leaves "
+            f"{self.dimensions}: topics beyond these are drawn by noise."
         )
 
     def in_words(self) -> str:
