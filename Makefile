@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_OUT ?= demo
 DEMO_OPTIONS ?=
 WORKERS ?= 3
-LIMIT_S ?= 950
+LIMIT_S ?= 1150
 KERNEL_LIMIT_S ?= 60
 QUICK_LIMIT_S ?= 230
 
@@ -82,7 +82,8 @@ unit test-quick: export OMP_NUM_THREADS = 1
 unit test-quick test-long: export PYTHONDONTWRITEBYTECODE =
 
 # The second run has compilation off: coverage cannot see inside machine code.
-# The limits are processor seconds of an idle machine: tests/support/costs.py.
+# The limits are processor seconds of an idle machine: tests/support/costs.py. LIMIT_S rose from 950: the attacks,
+# planted faults and failing calls of two mends cost 190, and one run differs from the next by a tenth.
 unit: $(VENV)/dev.ready
 	@$(BIN)/coverage erase
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" --processor-limit $(LIMIT_S) --cov --cov-report= --cov-fail-under=0

@@ -37,6 +37,7 @@ SHARED = {
     "--format": _READERS,
     "--header": _READERS,
     "--ids": "only `release` groups documents, and cards that it wrote are read by others",
+    "--label": "the sentence says that it is `learn audit`'s, and what a party and Python have",
     "--labels": _COUNTED,
     "--ledger": "`loop` trains models of topics, and no classifier that would be paid for",
     "--max-line-bytes": _READERS,

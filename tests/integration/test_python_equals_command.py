@@ -157,7 +157,7 @@ def analyse(_: Path) -> None:
     assert by_command["pairs"] == plain(summary.pairs.rows(10))
     assert by_command["meter"]["dimensions"] == summary.meter.dimensions
     if summary.meter.dimensions < 3:
-        with pytest.warns(UserWarning, match="dimensions"):
+        with pytest.warns(UserWarning, match="drawn by noise"):
             topics = found.topics(3)
     else:
         topics = found.topics(3)

@@ -14,6 +14,7 @@ from sottovoce._json import parse_json
 from sottovoce.advisor._statements import make_statement
 from sottovoce.assess.evaluation._judged import read_ranks
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.read import _bytes
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.party import _approvals
 from sottovoce.privacy.ledger._chosen_ledger import move_ledger
@@ -74,10 +75,13 @@ def test_a_line_that_is_no_row_is_no_rank(tmp_path: Path, line: str) -> None:
         read_ranks(path)
 
 
-def test_a_packed_state_of_mallet_unfolds_no_further_than_other_files(tmp_path: Path) -> None:
+def test_a_packed_state_of_mallet_unfolds_no_further_than_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A megabyte of it came to half a gigabyte, read line by line."""
+    monkeypatch.setattr(_bytes, "ALWAYS_READ", 1 << 20)
     path = tmp_path / "state.gz"
-    lines = b"0 f 0 0 w 0\n" * 6_500_000
+    lines = b"0 f 0 0 w 0\n" * 150_000
     path.write_bytes(gzip.compress(b"#doc\n#alpha : 0.1\n#beta : 0.1\n" + lines, 1))
     with pytest.raises(SottovoceError, match="unfolds to more than"):
         import_mallet(path)

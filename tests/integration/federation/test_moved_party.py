@@ -26,7 +26,7 @@ from sottovoce.federation.party._processes import (
 )
 
 Run = Callable[..., tuple[int, str, str]]
-SAMPLE = 10
+SAMPLES = [4, pytest.param(40, marks=pytest.mark.long)]
 KINDS = (*ONCE_AND_LASTING, *LOST_ANSWERS)
 
 
@@ -153,9 +153,10 @@ def check_one_place(folder: Path) -> None:
     assert not works(old), "two places"
 
 
+@pytest.mark.parametrize("most", SAMPLES)
 @pytest.mark.parametrize("step", [pack, arrive])
 def test_a_move_that_fails_anywhere_leaves_one_place_or_none(
-    federation: Path, tmp_path: Path, step: Callable[[Path], None]
+    federation: Path, tmp_path: Path, step: Callable[[Path], None], most: int
 ) -> None:
     def prepare(folder: Path) -> None:
         shutil.copytree(federation / "dee", folder / "old" / "dee")
@@ -164,7 +165,7 @@ def test_a_move_that_fails_anywhere_leaves_one_place_or_none(
         if step is arrive:
             pack(folder)
 
-    outcomes = fail_each(prepare, step, check_one_place, tmp_path / "trials", KINDS, most=SAMPLE)
+    outcomes = fail_each(prepare, step, check_one_place, tmp_path / "trials", KINDS, most=most)
     print(outcomes)  # noqa: T201 - shown by -s: how many failures there were
     assert outcomes.failed
     assert not outcomes.wrong + outcomes.unnamed, outcomes.report()
