@@ -66,7 +66,7 @@ def private_text(path: Path) -> str:
 def _fields(path: Path) -> dict[str, Any]:
     try:
         fields = parse_json(private_text(path))
-    except (json.JSONDecodeError, RecursionError):
+    except json.JSONDecodeError:
         fields = None
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise InputError(f"{path} is no file of a secret.")

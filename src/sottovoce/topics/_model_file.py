@@ -221,7 +221,7 @@ def _fields(path: Path) -> dict[str, Any]:
         fields = parse_json(raw[:LARGEST_CARD])
     except OSError as error:
         raise ModelFileError(f"cannot read the model {path.parent}: {error.strerror}.") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise ModelFileError(f"{path} is not JSON; train or import the model again.") from None
     if not isinstance(fields, dict):
         raise ModelFileError(f"{path} is no model's card; its format must be {FORMAT}.")

@@ -61,7 +61,7 @@ class HttpTransport:
         )
         try:
             parsed = parse_json(answer)
-        except (ValueError, RecursionError):
+        except ValueError:
             raise InputError("the rank server's answer is no JSON; is it one?") from None
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise RefusedError(status, _why(parsed))

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sottovoce._arrays import Flags, Floats, Integers
+from sottovoce._files import begins_with
 from sottovoce.assess._ranks_file import read_ranks_as_text
 from sottovoce.assess.evaluation.trec import read_qrels, read_run
 from sottovoce.corpus.read import read_truth
@@ -141,7 +142,6 @@ def constant_scores(judged: Sequence[JudgedTopic]) -> Scores:
 
 NEEDED = ("measure", "user", "topic", "score")
 QRELS_SUFFIXES = {".qrels", ".qrel", ".txt"}
-_PARQUET_START = b"PAR1"
 
 
 def read_ranks(path: Path) -> pa.Table:
@@ -180,7 +180,6 @@ def read_judgements(truth: Source, cut: int = 1) -> pa.Table:
 
 def _is_parquet(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(len(_PARQUET_START)) == _PARQUET_START
+        return begins_with(path, b"PAR1")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}.") from None

@@ -75,7 +75,7 @@ def read_record(metadata: Mapping[bytes, bytes] | None, where: str) -> Record:
     try:
         record = dict(parse_json((metadata or {})[KEY]))
         version = record["version"]
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError):
         raise unusable(where) from None
     if version not in (VERSION, VERSION_IN_PARTS):
         raise InputError(

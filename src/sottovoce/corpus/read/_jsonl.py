@@ -145,7 +145,7 @@ def parsed(line: bytes) -> dict[str, object] | None:
     """The object on this line, or None. Bytes that are no UTF-8 are kept as lone surrogates."""
     try:
         item = parse_json(line.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     return item if isinstance(item, dict) else None
 

@@ -123,7 +123,7 @@ def _objects(text: str) -> Iterator[dict[str, object]]:
     for line in islice(text.split("\n"), ROWS_LOOKED_AT):
         try:
             item = parse_json(line)
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
         if isinstance(item, dict):
             yield item

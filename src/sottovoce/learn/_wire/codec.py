@@ -239,7 +239,7 @@ def parse_fields(text: str | bytes, what: str) -> Fields:
     """The fields of a JSON object."""
     try:
         fields = parse_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise InputError(f"this is not {what}: it cannot be parsed.") from None
     if not isinstance(fields, dict):
         raise InputError(f"this is not {what}: its fields are missing.")

@@ -20,6 +20,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._files import begins_with
 from sottovoce.corpus.read._bytes import Growth
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
@@ -58,8 +59,7 @@ def import_mallet(path: Path, rules: TokenRules | None = None) -> LdaModel:
 
 
 def _opened(path: Path) -> BinaryIO:
-    with path.open("rb") as file:
-        packed = file.read(2) == _GZIP
+    packed = begins_with(path, _GZIP)
     return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
 
 
