@@ -26,12 +26,12 @@ help:
 	@echo "make pins       resolve the pinned versions in constraints/ again"
 	@echo "make clean      remove the environment and everything built"
 
-$(VENV)/run.ready: constraints/run.txt pyproject.toml
+$(VENV)/run.ready: constraints/run.txt pyproject.toml sottovoce-lab/pyproject.toml sottovoce-spark/pyproject.toml
 	@echo "Creating the environment in $(VENV) (once; one to two minutes) ..."
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Sottovoce needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=...")'
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes --requirement constraints/run.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) install --no-deps --no-build-isolation --editable . --editable sottovoce-lab --editable sottovoce-spark
 	@touch $@
 
 $(VENV)/dev.ready: constraints/dev.txt $(VENV)/run.ready

@@ -119,22 +119,22 @@ def some_data(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def documents_enough(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of few documents are opened, since most tests train on some dozens; see the marker."""
     if request.node.get_closest_marker("opened_share") is None:
-        monkeypatch.setattr("sottovoce.learn._opened_bits.MOST_OPENED_SHARE", math.inf)
+        monkeypatch.setattr("sottovoce.learn.opened_bits.MOST_OPENED_SHARE", math.inf)
 
 
 @pytest.fixture
 def small_audits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits of fewer draws than their power needs, where it only matters that they are made."""
-    monkeypatch.setattr("sottovoce.privacy.audit._black_box.TRIALS", 1 << 16)
-    monkeypatch.setattr("sottovoce.privacy.audit._black_box._SMALL_CLAIM_TRIALS", 1 << 16)
+    monkeypatch.setattr("sottovoce.privacy.audit.black_box.TRIALS", 1 << 16)
+    monkeypatch.setattr("sottovoce.privacy.audit.black_box._SMALL_CLAIM_TRIALS", 1 << 16)
     # A lower bound of so few draws stays below nine tenths of the claim.
     monkeypatch.setattr(
-        "sottovoce.privacy.audit._black_box.lacks_power", lambda _bound, _epsilon: False
+        "sottovoce.privacy.audit.black_box.lacks_power", lambda _bound, _epsilon: False
     )
-    from sottovoce.release import _trial  # noqa: PLC0415 - it imports all that a release does
+    from sottovoce.release import trial  # noqa: PLC0415 - it imports all that a release does
 
-    every = _trial.ways_at
-    monkeypatch.setattr(_trial, "ways_at", lambda *asked: dict(list(every(*asked).items())[:3]))
+    every = trial.ways_at
+    monkeypatch.setattr(trial, "ways_at", lambda *asked: dict(list(every(*asked).items())[:3]))
 
 
 @pytest.fixture(scope="session")

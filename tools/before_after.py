@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-CASES = ROOT / "src/sottovoce/lab/bench/_assess_cores.py"
-COMPILED = ROOT / "src" / "sottovoce" / "_compiled.py"
+CASES = ROOT / "sottovoce-lab/src/sottovoce_lab/bench/_assess_cores.py"
+COMPILED = ROOT / "src" / "sottovoce" / "compiled.py"
 
 
 def main() -> None:
@@ -91,7 +91,7 @@ def ran(
 
 def loaded_cases() -> Any:  # noqa: ANN401 - a module
     """The cases of this tree, whichever tree's sources they work with."""
-    compiled: Any = importlib.import_module("sottovoce._compiled")
+    compiled: Any = importlib.import_module("sottovoce.compiled")
     if not hasattr(compiled, "in_turn"):
         # Cases take turns by it; trees of before it was made have no other way.
         compiled.in_turn = _loaded("later_compiled", COMPILED).in_turn

@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sottovoce.learn._arithmetic import comparison, sign
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._rados import intermediary
-from sottovoce.learn._run.leakage import mode_leakage, run_leakage
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._solve import chebyshev, dealer, masked
-from sottovoce.learn._sums import masked_sum, packed, ring
-from sottovoce.learn._training_terms import Mode, Recipe
-from sottovoce.learn._wire.machine import Leakage
-from sottovoce.learn.paper import _descent as descent
+from sottovoce.learn.arithmetic import comparison, sign
+from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.paper import _functions as functions
 from sottovoce.learn.paper import _inverse as inverse
 from sottovoce.learn.paper import _products as products
-from sottovoce.learn.paper import _rado_solver as rado_solver
+from sottovoce.learn.paper import descent as descent
+from sottovoce.learn.paper import rado_solver as rado_solver
+from sottovoce.learn.rados import intermediary
+from sottovoce.learn.run.leakage import mode_leakage, run_leakage
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.solve import chebyshev, dealer, masked
+from sottovoce.learn.sums import masked_sum, packed, ring
+from sottovoce.learn.training_terms import Mode, Recipe
+from sottovoce.learn.wire.machine import Leakage
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "learn-leakage.md"
 PEERS = {name: bytes(32) for name in ("ada", "ben", "cy", "dee")}

@@ -24,14 +24,14 @@ import numpy as np
 import pyarrow.parquet as pq
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.learn import _opened_bits, train
-from sottovoce.learn._attacks.audit import DocumentsRead, audit_openings
-from sottovoce.learn._attacks.opening import OpenedSums
-from sottovoce.learn._attacks.training import audit_training
+from sottovoce.arrays import Floats, Integers
+from sottovoce.learn import opened_bits, train
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._features import Features, TextRecipe, frequent_words
+from sottovoce.learn.attacks.audit import DocumentsRead, audit_openings
+from sottovoce.learn.attacks.opening import OpenedSums
+from sottovoce.learn.attacks.training import audit_training
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import Features, TextRecipe, frequent_words
 
 DATA = Path(os.environ.get("SOTTOVOCE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 LISTED, FEWEST, DRAWN = 1000, 5, 12_000
@@ -184,8 +184,8 @@ def accuracy(asked: str) -> Iterator[dict[str, Any]]:
             for word in {*_WORD.findall(text.lower())} - ENGLISH_STOP_WORDS
         )
         listed = [word for word, _ in used.most_common(words)]
-        for share in (_opened_bits.MOST_OPENED_SHARE, np.inf):
-            with mock.patch.object(_opened_bits, "MOST_OPENED_SHARE", share):
+        for share in (opened_bits.MOST_OPENED_SHARE, np.inf):
+            with mock.patch.object(opened_bits, "MOST_OPENED_SHARE", share):
                 trained = train(holders, words=listed)
             right.append((trained.predict(texts[rest].tolist()) == labels[rest]).mean())
             opened.append(len(trained.kept_))

@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 import pyarrow.csv as pacsv
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+from sottovoce_lab.bench._advise_page import advisor_process
 
 from sottovoce.advisor._demo_posts import demo_posts
-from sottovoce.lab.bench._advise_page import advisor_process
 from sottovoce.topics.shipped import shipped_catalogue
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"

@@ -3,7 +3,7 @@
 from statistics import mean, stdev
 
 from sottovoce.corpus.simulate import DIFFICULTIES, SimulationParameters, simulate
-from sottovoce.corpus.simulate._count import CountingBaselines, counting_baselines
+from sottovoce.corpus.simulate.count import CountingBaselines, counting_baselines
 
 USERS = 2000
 SEEDS = range(5)

@@ -11,7 +11,7 @@ Each call does what its command does, on a path, a data frame or rows. Names her
 they are first used: importing the package takes no time and needs no extra.
 """
 
-from sottovoce._lazy import TYPE_CHECKING, attach
+from sottovoce.lazy import TYPE_CHECKING, attach
 
 __all__ = [
     "__version__",
@@ -35,7 +35,7 @@ __all__ = [
 if TYPE_CHECKING:
     from sottovoce import assess, corpus, learn, loop, privacy, release, topics
     from sottovoce._version import __version__
-    from sottovoce.advisor._statements import make_statement
+    from sottovoce.advisor.statements import make_statement
     from sottovoce.assess import assess_posts
     from sottovoce.assess.disclosure import disclosures
     from sottovoce.corpus.simulate import simulate
@@ -55,7 +55,7 @@ else:
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",
-            "make_statement": "sottovoce.advisor._statements",
+            "make_statement": "sottovoce.advisor.statements",
             "privacy": "sottovoce.privacy",
             "release": "sottovoce.release",
             "release_counts": "sottovoce.release",

@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sottovoce._files import begins_with, cause_of, private_folder, whole_file
-from sottovoce._json import parse_json
 from sottovoce._noted import NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import InputError
+from sottovoce.files import begins_with, cause_of, private_folder, whole_file
+from sottovoce.json import parse_json
 
 LEFT_BEHIND = b'moved = "'
 """How the file begins that may be left where something was moved from: TOML, with the day."""

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
-from sottovoce._files import PRIVATE_MODE, cause_of, check_folder, private_folder, state_folder
 from sottovoce.errors import InputError
+from sottovoce.files import PRIVATE_MODE, cause_of, check_folder, private_folder, state_folder
 
 ABSENT = (FileNotFoundError, NotADirectoryError)
 _DIGITS = 20

@@ -47,7 +47,7 @@ class BudgetError(InputError):
 
 
 class ProtocolError(SottovoceError):
-    """A message or a party broke its protocol; `sottovoce.learn._wire._refusals` names the ways."""
+    """A message or a party broke its protocol; `sottovoce.learn.wire.refusals` names the ways."""
 
 
 class MissingExtraError(SottovoceError):

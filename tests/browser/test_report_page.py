@@ -11,8 +11,8 @@ from PIL import Image, ImageStat
 from playwright.sync_api import Browser, Locator, Page
 
 import sottovoce as sv
-from sottovoce.assess.measures._catalogue import PAPER_METHODS
-from sottovoce.report._analysis import analysis_report
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
+from sottovoce.report.analysis import analysis_report
 
 pytest_plugins = ["support.browser"]
 _BOXES = """all => all.map((each) => {

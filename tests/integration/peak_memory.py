@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sottovoce.corpus._count import count_batches
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read import Corpus, open_documents, open_posts
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError
 
 

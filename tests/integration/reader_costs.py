@@ -11,22 +11,22 @@ from pathlib import Path
 
 from peak_memory import peak_mib  # type: ignore[import-not-found] # beside this script
 
-from sottovoce.assess.evaluation._judged import read_judgements, read_ranks
-from sottovoce.corpus._schema import DOCUMENTS, POSTS
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.assess.evaluation.judged import read_judgements, read_ranks
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts, read_truth
-from sottovoce.corpus.read._guessed import guessed_reading
+from sottovoce.corpus.read.guessed import guessed_reading
+from sottovoce.corpus.schema import DOCUMENTS, POSTS
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._roster import load_roster
+from sottovoce.federation.roster import load_roster
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.release._card import read_card
-from sottovoce.release._counts_file import CountsFile
-from sottovoce.release._inputs import load_frequencies
-from sottovoce.topics import _model_file
-from sottovoce.topics._catalogue import Catalogue
+from sottovoce.release.card import read_card
+from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.inputs import load_frequencies
+from sottovoce.topics import model_file
+from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.imports._files import import_mallet, import_word2vec
-from sottovoce.topics.judgements._profiles import load_key
-from sottovoce.topics.judgements._votes import read_rows
+from sottovoce.topics.judgements.profiles import load_key
+from sottovoce.topics.judgements.votes import read_rows
 
 GIB = 1 << 30
 LIMIT_S = 30
@@ -52,7 +52,7 @@ def passed(corpus: Corpus) -> None:
 
 def rules(path: Path) -> None:
     """The rules of a rank server."""
-    from sottovoce.advisor._statements import read_rules  # noqa: PLC0415 - few need it
+    from sottovoce.advisor.statements import read_rules  # noqa: PLC0415 - few need it
 
     read_rules(path)
 
@@ -72,7 +72,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "roster": load_roster,
     "release-card": lambda path: read_card(path.read_text(encoding="utf-8")),
     "counts": lambda path: CountsFile(path).whole(),
-    "model-card": _model_file.read_card,
+    "model-card": model_file.read_card,
     "vocabulary": Vocabulary.load,
     "frequencies": lambda path: load_frequencies(path, Vocabulary.public(["word1", "word2"])),
     "ranks": read_ranks,

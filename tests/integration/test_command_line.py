@@ -20,7 +20,7 @@ from support.warm_python import run_warm
 
 from sottovoce.cli import main
 from sottovoce.errors import MissingExtraError
-from sottovoce.report._page import Section
+from sottovoce.report.page import Section
 
 Run = Callable[..., tuple[int, str, str]]
 PRIVATE = "veryprivatesentence"
@@ -127,9 +127,9 @@ def test_bench_prints_rows_for_people_and_machines(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    monkeypatch.setattr("sottovoce.lab.bench.tokenize.REPEATS", 1)
-    monkeypatch.setattr("sottovoce.lab.bench.tokenize._SHORT_POSTS_USERS", 60)
-    monkeypatch.setattr("sottovoce.lab.bench.tokenize.TURNS_S", 0.0)
+    monkeypatch.setattr("sottovoce_lab.bench.tokenize.REPEATS", 1)
+    monkeypatch.setattr("sottovoce_lab.bench.tokenize._SHORT_POSTS_USERS", 60)
+    monkeypatch.setattr("sottovoce_lab.bench.tokenize.TURNS_S", 0.0)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     code, out, _ = run("bench", "tokenize", "--size", "0.01", "--json")
     assert code == 0
@@ -147,7 +147,7 @@ def test_demo_writes_a_report_and_says_where(
     assert page.count("<svg") == 12
     assert "This part was left out" not in page
     for part in ("released", "learnt", "looped"):
-        monkeypatch.setattr(f"sottovoce.demo._demo._{part}", left_out)
+        monkeypatch.setattr(f"sottovoce.demo.demo._{part}", left_out)
     arguments = ("demo", "--out", tmp_path / "d", "--users", SIZES.users, "--weeks", SIZES.weeks)
     with quick_demo():
         code, out, err = run(*arguments)
@@ -158,7 +158,7 @@ def test_demo_writes_a_report_and_says_where(
     repeated = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
     assert repeated[:release] == page[:release]
     assert repeated.count("This part was left out: tomotopy is not installed") == 3
-    monkeypatch.setattr("sottovoce.demo._demo._assessed", left_out)
+    monkeypatch.setattr("sottovoce.demo.demo._assessed", left_out)
     code, out, _ = run(*arguments, "--json")
     told = json.loads(out)
     assert (code, told["report"]) == (0, str(tmp_path / "d" / "report.html"))
@@ -323,7 +323,7 @@ def test_a_defect_is_one_sentence_without_private_text(
     def broken(_batches: object) -> None:
         raise ValueError(PRIVATE)
 
-    monkeypatch.setattr("sottovoce.corpus._summary.summarise_posts", broken)
+    monkeypatch.setattr("sottovoce.corpus.summary.summarise_posts", broken)
     code, _, err = run("describe", posts)
     assert code == 70
     assert err.startswith("A defect in Sottovoce, sorry: ValueError at ")
@@ -341,7 +341,7 @@ def test_a_signal_leaves_no_half_written_file(
     def signalled(*_arguments: object) -> None:
         os.kill(os.getpid(), number)
 
-    monkeypatch.setattr("sottovoce.corpus._count.write_matrix", signalled)
+    monkeypatch.setattr("sottovoce.corpus.counts.write_matrix", signalled)
     code, _, err = run("count", posts, "--out", tmp_path / "out")
     assert code == 128 + number
     assert err == "Stopped. Nothing was left half-written.\n"
@@ -360,7 +360,7 @@ def test_a_signal_in_a_finaliser_still_stops_the_command(
         del finalised
         time.sleep(10)
 
-    monkeypatch.setattr("sottovoce.corpus._count.write_matrix", signalled)
+    monkeypatch.setattr("sottovoce.corpus.counts.write_matrix", signalled)
     code, _, err = run("count", posts, "--out", tmp_path / "out")
     assert code == 128 + signal.SIGTERM
     assert err == "Stopped. Nothing was left half-written.\n"

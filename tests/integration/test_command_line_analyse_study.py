@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from sottovoce.lab.release.analyse_rows import NAMES
+from sottovoce_lab.release.analyse_rows import NAMES
 
 Run = Callable[..., tuple[int, str, str]]
 PART = ("--quick", "--data", "simulated", "--readers", "topics", "--rates", "2")

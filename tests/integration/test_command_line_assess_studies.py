@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from sottovoce_lab.assess import experiment
+from sottovoce_lab.assess.experiment import AssessStudySizes, seed_knowledge
 
 from sottovoce.corpus.simulate import SimulationParameters, write_community
-from sottovoce.lab.assess import _experiment
-from sottovoce.lab.assess._experiment import AssessStudySizes, seed_knowledge
-from sottovoce.loop._knowledge import Knowledge
+from sottovoce.loop.knowledge import Knowledge
 
 pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
 pytest.importorskip("gensim", reason="gensim is missing: pip install sottovoce[topics]")
@@ -57,7 +57,7 @@ def trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
         used = tuple(space for space in known.spaces if space.name in spaces)
         return replace(known, spaces=used)
 
-    monkeypatch.setattr(_experiment, "seed_knowledge", shared)
+    monkeypatch.setattr(experiment, "seed_knowledge", shared)
 
 
 @cache

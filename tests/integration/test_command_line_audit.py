@@ -9,11 +9,11 @@ from types import ModuleType
 
 import pytest
 
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy.audit._black_box import TRIALS
-from sottovoce.privacy.audit._findings import AuditReport, Finding
+from sottovoce.privacy.audit.black_box import TRIALS
+from sottovoce.privacy.audit.findings import AuditReport, Finding
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger, SpendRequest
-from sottovoce.release._audit import CONTROLS
+from sottovoce.release.audit import CONTROLS
 
 Run = Callable[..., tuple[int, str, str]]
 CORPUS = "c0ffee" * 8
@@ -39,7 +39,7 @@ def _write(file: Path, content: bytes) -> None:
 def test_the_sampler_passes_its_audit(
     run: Run, trials: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.privacy.audit._black_box.TRIALS", trials)
+    monkeypatch.setattr("sottovoce.privacy.audit.black_box.TRIALS", trials)
     code, out, err = run("audit", "--json")
     report = json.loads(out)
     assert (code, err) == (0, "")
@@ -73,7 +73,7 @@ def test_every_control_is_refuted_with_exit_code_1(run: Run, name: str) -> None:
 def audit_with(monkeypatch: pytest.MonkeyPatch, finding: Finding) -> list[Path]:
     """Let the audit of any folder find ``finding``; the folders asked for."""
     asked: list[Path] = []
-    module = ModuleType("sottovoce.release._audit")
+    module = ModuleType("sottovoce.release.audit")
 
     def audit_release(folder: Path) -> AuditReport:
         asked.append(folder)
@@ -99,7 +99,7 @@ def test_a_release_is_audited_by_its_folder(
 def test_a_missing_module_of_ours_is_a_defect_and_no_extra(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "sottovoce.release._audit", None)
+    monkeypatch.setitem(sys.modules, "sottovoce.release.audit", None)
     code, _, err = run("audit")
     assert code == 70
     assert "pip install" not in err
@@ -109,7 +109,7 @@ def test_a_missing_package_names_its_extra(run: Run, monkeypatch: pytest.MonkeyP
     def broken(_size: float) -> None:
         raise ModuleNotFoundError(name="sklearn")
 
-    monkeypatch.setattr("sottovoce.lab.bench.release.bench_release", broken)
+    monkeypatch.setattr("sottovoce_lab.bench.release.bench_release", broken)
     code, _, err = run("bench", "release")
     assert code == 2
     assert "pip install 'sottovoce[release]'" in err
@@ -178,7 +178,7 @@ def test_benches_of_the_release_print_rows(
         asked.append(size)
         return [{**row, "theirs": None, "ratio": None}] * 2
 
-    monkeypatch.setattr(f"sottovoce.lab.bench.{name}.bench_{name}", measured)
+    monkeypatch.setattr(f"sottovoce_lab.bench.{name}.bench_{name}", measured)
     code, out, _ = run("bench", name, "--size", 2000, "--json")
     assert (code, asked) == (0, [2000])
     assert json.loads(out) == [{**row, "theirs": None, "ratio": None}] * 2

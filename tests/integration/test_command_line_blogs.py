@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-from sottovoce.lab.assess.blogs._people import half_of
+from sottovoce_lab.assess.blogs._people import half_of
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from sottovoce_lab.release.analyse_rows import NAMES
 
-from sottovoce.lab.release.analyse_rows import NAMES
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = ("bank", "debt", "itch", "loan", "rash", "skin")

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.corpus._schema import POSTS, TRUTH
+from sottovoce.corpus.schema import POSTS, TRUTH
 
 Run = Callable[..., tuple[int, str, str]]
 TOPICS = ("one topic", "another")

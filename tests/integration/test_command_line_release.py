@@ -18,9 +18,9 @@ from support.warm_python import WarmPopen
 
 from sottovoce.cli import main
 from sottovoce.corpus import tokenize
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.privacy.ledger import Ledger, user_ledger
-from sottovoce.privacy.ledger._chosen_ledger import forget_ledger
+from sottovoce.privacy.ledger.chosen_ledger import forget_ledger
 
 PRIVATE = "veryprivatesentence"
 STATED = ("--epsilon", "2", "--precision", "2")

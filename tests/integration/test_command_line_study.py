@@ -117,7 +117,7 @@ def test_without_the_extras_a_study_says_what_to_install(
         # What is imported again takes its place there too, and must not stay.
         monkeypatch.setattr(sottovoce, name, import_module(f"sottovoce.{name}"))
     for name in [
-        name for name in sys.modules if name.startswith(("sottovoce.lab", "sottovoce.report"))
+        name for name in sys.modules if name.startswith(("sottovoce_lab", "sottovoce.report"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     code, _, err = run_study("list")

@@ -18,7 +18,7 @@ from support.warm_python import WarmPopen
 
 from sottovoce.release.compression import EmbeddingClusterCompression, read_embedding
 from sottovoce.topics import SkipGramModel, load_model
-from sottovoce.topics.w2v._files import EmbeddingError
+from sottovoce.topics.w2v.files import EmbeddingError
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -15,15 +15,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from sottovoce.cli.topics import judge
-from sottovoce.corpus._count import count_batches
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read import read_truth
 from sottovoce.corpus.simulate import SimulationParameters, write_community
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel, load_model
-from sottovoce.topics._model_file import Origin
-from sottovoce.topics.judgements import _sheets as sheets
-from sottovoce.topics.judgements._sheets import CHECK_TEXT
+from sottovoce.topics.judgements import sheets as sheets
+from sottovoce.topics.judgements.sheets import CHECK_TEXT
+from sottovoce.topics.model_file import Origin
 
 Run = Callable[..., tuple[int, str, str]]
 PARAMETERS = SimulationParameters(users=60, weeks=3, background_documents=1)

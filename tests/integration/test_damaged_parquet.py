@@ -12,7 +12,7 @@ import pytest
 from support.warm_python import WarmPopen
 
 from sottovoce.assess import assess_posts
-from sottovoce.assess.state._parts import load_state
+from sottovoce.assess.state.parts import load_state
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import SottovoceError
 

@@ -20,15 +20,15 @@ from support.hidden_systems import BITS, small_keys_allowed
 from support.ports import free_ports
 from support.warm_python import WarmPopen, warm_parties
 
-from sottovoce.assess.state import _parts
+from sottovoce.assess.state import parts as parts_module
 from sottovoce.cli._app import app
-from sottovoce.federation._config import load_config
-from sottovoce.federation._join.folders import begin_join, finish_join
-from sottovoce.federation._join.request import JoinToken
+from sottovoce.federation.config import load_config
+from sottovoce.federation.join.folders import begin_join, finish_join
+from sottovoce.federation.join.request import JoinToken
 from sottovoce.federation.party._joins import Joins, membership_of
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._processes import running_parties
-from sottovoce.topics._checkpoint import Checkpoint
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.processes import running_parties
+from sottovoce.topics.checkpoint import Checkpoint
 
 Run = Callable[..., tuple[int, str, str]]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "data-flows.md"
@@ -165,7 +165,7 @@ def test_assess_writes_what_the_page_says(
     export = (place / "posts.csv").read_text().replace("user,time,text", "author,time,body")
     (place / "export.csv").write_text(export)  # whose columns are guessed
     inputs = set(place.rglob("*"))
-    monkeypatch.setattr(_parts, "LEAST", 1)  # so that a small state is kept in parts, too
+    monkeypatch.setattr(parts_module, "LEAST", 1)  # so that a small state is kept in parts, too
     monkeypatch.setattr(Checkpoint, "clear", lambda _self: None)  # as a run that was stopped
     asked = "--topics topics.toml --measure bow-t"
     ran(run, f"assess posts.csv {asked} --state community.state --checkpoint progress "

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sottovoce_lab.bench import tokenize
 from support.demos import EXAMPLE as DEMO
 from support.help_examples import EXAMPLES, STORIES, Run, Story, address_in, answer_sheets
 from support.own_export import write_own_export
@@ -17,7 +18,6 @@ from support.shown_commands import blocks_in
 
 import sottovoce as sv
 from sottovoce.corpus.simulate import SimulationParameters, write_community
-from sottovoce.lab.bench import tokenize
 
 ROOT = Path(__file__).parents[2]
 # Its models take long to train: the page that says the same line is run by test_readme.py.

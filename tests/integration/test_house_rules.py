@@ -26,22 +26,22 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
 
 PLANTED = {
     "against the layers": (
-        "corpus/_schema.py",
+        "corpus/schema.py",
         "sottovoce.release",
         "sottovoce.corpus is not allowed to import sottovoce.release",
     ),
     "in a circle": (
-        "corpus/_vocabulary.py",
-        "sottovoce.corpus._count",
+        "corpus/vocabulary.py",
+        "sottovoce.corpus.counts",
         "No cycles are allowed in sottovoce.corpus",
     ),
     "of the paper's mode": (
-        "federation/_roster.py",
+        "federation/roster.py",
         "sottovoce.learn.paper",
         "Illegal imports of protected package sottovoce.learn.paper",
     ),
     "of the kernels of noise": (
-        "release/_plan.py",
+        "release/plan.py",
         "sottovoce.privacy._noise_kernels",
         "Illegal imports of protected package sottovoce.privacy._noise_kernels",
     ),

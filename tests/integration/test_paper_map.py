@@ -4,9 +4,8 @@ from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
+from sottovoce_lab.studies import STUDIES
 from support.tools import loaded_tool
-
-from sottovoce.lab.studies import STUDIES
 
 ROOT = Path(__file__).parents[2]
 

@@ -21,12 +21,12 @@ from sottovoce.cli._app import app
 from sottovoce.corpus import count, open_documents, open_posts, summarise_posts
 from sottovoce.learn import audit_training
 from sottovoce.learn.count import counted_topics
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy.audit._findings import AuditReport, Finding
+from sottovoce.privacy.audit.findings import AuditReport, Finding
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release import Ledger
 from sottovoce.topics import LdaParameters, WordChoice, judgements, load_model, train_lda
-from sottovoce.topics._match import catalogue_of
 from sottovoce.topics.imports import import_model
+from sottovoce.topics.match import catalogue_of
 
 WORDS = ("bank", "debt", "doctor", "family", "home", "loan", "money", "sleep", "work")
 ELSEWHERE = {
@@ -169,7 +169,7 @@ def audit(_: Path) -> None:
     found = sv.load_release("released")
     seen = AuditReport((Finding("sampler", holds=True, detail="as it was claimed"),))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sottovoce.release._audit.audit_sampler", lambda *_, **__: seen)
+        patch.setattr("sottovoce.release.audit.audit_sampler", lambda *_, **__: seen)
         for texts in (None, "documents.parquet"):
             words = [] if texts is None else ["--texts", texts]
             by_command = command("audit", "--release", "released", *words)

@@ -12,13 +12,13 @@ from pathlib import Path
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from sottovoce_lab.bench import tokenize
 from support.demos import count_few_words, train_loops_briefly
 from support.own_export import write_own_export
 from support.shown_commands import blocks_in
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
-from sottovoce.lab.bench import tokenize
 from sottovoce.privacy.ledger import Ledger, user_ledger
 
 ROOT = Path(__file__).parents[2]
@@ -135,7 +135,7 @@ def test_the_commands_of_a_page_run_as_written(
     train_loops_briefly(monkeypatch)
     count_few_words(monkeypatch, 120)
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    monkeypatch.setattr("sottovoce.web.advise._app.serve", lambda *_where, **_how: None)
+    monkeypatch.setattr("sottovoce.web.advise.app.serve", lambda *_where, **_how: None)
     write_own_export(tmp_path)
     (tmp_path / "few.txt").write_text("sleep\nwork\nhome\ndoctor\n", encoding="utf-8")
     for line in map(smaller, commands(ROOT / page)):

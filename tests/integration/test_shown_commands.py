@@ -11,13 +11,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sottovoce_lab.studies import STUDIES
 from support.help_examples import Run, address_in, answer_sheets, kept_running, parsed, ran
 from support.rank_servers import having_published
 from support.shown_commands import DOCS, PAGES, blocks, shown
 
 from sottovoce.cli.lab import BENCHES
 from sottovoce.corpus.simulate import SimulationParameters, write_community
-from sottovoce.lab.studies import STUDIES
 
 HERE = Path(__file__).parent
 KNOWN = {"console", "", "sh", "python", "pycon", "toml", "text"}

@@ -19,17 +19,17 @@ from playwright.sync_api import (
     expect,
 )
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, RankedTopic
 from sottovoce.web._listening import listening_socket
-from sottovoce.web.advise._app import PageOptions, create_app
-from sottovoce.web.advise._rank_server import ask
-from sottovoce.web.advise._reports import Reporting
-from sottovoce.web.advise._session import DEMO, ComparedCommunity
-from sottovoce.web.rank._service import RankService
+from sottovoce.web.advise.app import PageOptions, create_app
+from sottovoce.web.advise.rank_server import ask
+from sottovoce.web.advise.reports import Reporting
+from sottovoce.web.advise.session import DEMO, ComparedCommunity
 from sottovoce.web.rank._sqlite_store import SqliteStore
-from sottovoce.web.security._login import LoginTokens
+from sottovoce.web.rank.service import RankService
+from sottovoce.web.security.login import LoginTokens
 from support.rank_servers import running
 from support.serving import served_at
 

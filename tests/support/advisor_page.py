@@ -11,8 +11,8 @@ import httpx
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from sottovoce.web.advise._app import PageOptions, create_app
-from sottovoce.web.security._login import LoginTokens
+from sottovoce.web.advise.app import PageOptions, create_app
+from sottovoce.web.security.login import LoginTokens
 from support.serving import served_at
 
 # Nothing here is under TLS, and to read all authorities for each client would be dear.

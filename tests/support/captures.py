@@ -7,8 +7,8 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from sottovoce.federation._config import ROSTER_FILE
-from sottovoce.federation._roster import Roster, load_roster, save_roster
+from sottovoce.federation.config import ROSTER_FILE
+from sottovoce.federation.roster import Roster, load_roster, save_roster
 
 
 class Proxy:

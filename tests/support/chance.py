@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import pytest
 
-from sottovoce.privacy import _randomness as source
+from sottovoce.privacy import randomness as source
 
 SYSTEM = "system_randomness"
 _P = ParamSpec("_P")

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.schema import POSTS
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import LdaModel, SkipGramModel
-from sottovoce.topics._catalogue import Catalogue, Topic
-from sottovoce.topics._space import Mode
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.space import Mode
 
 WORDS = ("debt", "loan", "bank", "prozac", "sad", "tired", "baby", "clinic")
 MONDAY = datetime(2024, 1, 1, tzinfo=UTC)

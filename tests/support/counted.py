@@ -6,7 +6,7 @@ import numpy as np
 
 from sottovoce.demo._count import CountDemo
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe
 
 
 def counted_by_hand() -> CountDemo:

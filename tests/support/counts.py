@@ -6,21 +6,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce._arrays import Integers
-from sottovoce.learn._data_digest import keyed_digest
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.count import noised_sum
-from sottovoce.learn._run.party import RunParty, make_party
-from sottovoce.learn._run.terms import Holdings, RunTerms
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.count._opened import TogetherCounts
-from sottovoce.learn.count._promise import CountTrust
-from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._spend import PaidBefore, Spending
+from sottovoce.arrays import Integers
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.count.promise import CountTrust
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.spend import PaidBefore, Spending
+from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.count import noised_sum
+from sottovoce.learn.run.party import RunParty, make_party
+from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.message import new_session
 
 SECRET = bytes(range(16))
 

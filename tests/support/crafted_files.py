@@ -343,7 +343,7 @@ def _roster(size: int) -> bytes:
 
 
 def _counts_together(size: int) -> bytes:
-    from sottovoce.learn._wire.codec import encoded  # noqa: PLC0415 - few files need it
+    from sottovoce.learn.wire.codec import encoded  # noqa: PLC0415 - few files need it
 
     return encoded({"words": tuple(f"word{n}" for n in range(max(1, size // 12)))})
 
@@ -666,7 +666,7 @@ CRAFTED: dict[str, dict[str, Maker]] = {
 
 
 def _nest(size: int, piece: bytes) -> bytes:
-    from sottovoce.learn._wire import codec  # noqa: PLC0415 - few files need it
+    from sottovoce.learn.wire import codec  # noqa: PLC0415 - few files need it
 
     tags = {b"\x07": codec.RECORD, b"\x06": codec.TUPLE}
     item = bytes([tags[piece[:1]]]) + bytes(4)

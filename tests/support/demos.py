@@ -11,12 +11,12 @@ import pytest
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
-from sottovoce.demo._demo import REPORT_FILE
 from sottovoce.demo._loop import PLAN
-from sottovoce.loop._knowledge import Training
-from sottovoce.loop._loop import run_loop
-from sottovoce.loop._subject import public_words
-from sottovoce.loop._usefulness import Effort, Task
+from sottovoce.demo.demo import REPORT_FILE
+from sottovoce.loop.knowledge import Training
+from sottovoce.loop.loop import run_loop
+from sottovoce.loop.subject import public_words
+from sottovoce.loop.usefulness import Effort, Task
 from support.warm_python import warm_parties
 
 EXAMPLE = "demo --out demo"
@@ -34,9 +34,9 @@ QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
 def train_loops_briefly(patch: pytest.MonkeyPatch) -> None:
     """What `loop` is asked for as it stands, with models that are trained for a moment."""
     effort = Effort(topics=5, iterations=10, most_tokens=20_000)
-    patch.setattr("sottovoce.loop._subject.TRAINING", QUICK)
+    patch.setattr("sottovoce.loop.subject.TRAINING", QUICK)
     patch.setattr(
-        "sottovoce.loop._compare.run_loop",
+        "sottovoce.loop.compare.run_loop",
         lambda subjects, plan: run_loop(subjects, replace(plan, effort=effort)),
     )
 
@@ -44,7 +44,7 @@ def train_loops_briefly(patch: pytest.MonkeyPatch) -> None:
 def count_few_words(patch: pytest.MonkeyPatch, most: int = 200) -> None:
     """Release only the first words of a catalogue: to read them takes the cube of their number."""
     few = partial(public_words, most=most)
-    patch.setattr("sottovoce.loop._subject.public_words", few)
+    patch.setattr("sottovoce.loop.subject.public_words", few)
     patch.setattr("sottovoce.demo._release.public_words", few)
 
 
@@ -63,7 +63,7 @@ def quick_demo() -> Iterator[None]:
     """Within the block, a demo trains no longer than its figures need."""
     with pytest.MonkeyPatch.context() as patch:
         count_few_words(patch)
-        patch.setattr("sottovoce.demo._demo.simulate", _with_little_to_learn_from)
+        patch.setattr("sottovoce.demo.demo.simulate", _with_little_to_learn_from)
         patch.setattr("sottovoce.demo._assess.TRAINING", QUICK)
         patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
         patch.setattr("sottovoce.demo._release.SWEEPS", 5)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._opened_bits import OpenedLimit
-from sottovoce.learn._ridge import LinearModel
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._sums.weights import PROJECTIONS, SummandWeights
-from sottovoce.learn._support import KeptFeatures
-from sottovoce.learn._training_terms import Recipe, TrainingTerms
-from sottovoce.learn._wire.exchange import Exchange, Traffic
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.open._train import TrainingCoordinator, TrainingPeer
+from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
+from sottovoce.learn.opened_bits import OpenedLimit
+from sottovoce.learn.ridge import LinearModel
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.sums.weights import PROJECTIONS, SummandWeights
+from sottovoce.learn.support import KeptFeatures
+from sottovoce.learn.training_terms import Recipe, TrainingTerms
+from sottovoce.learn.wire.exchange import Exchange, Traffic
+from sottovoce.learn.wire.message import new_session
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.machine import Party
+    from sottovoce.learn.wire.machine import Party
 
 # All columns are opened, whatever they say of documents.
 ANY = OpenedLimit(share=1e9)

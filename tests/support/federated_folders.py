@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._history import journal_history, latest_training
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._processes import prepare
+from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation.party.history import journal_history, latest_training
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.processes import prepare
+from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Table
 
 NAMES = ("ada", "ben", "cy", "dee")

@@ -16,8 +16,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sottovoce.federation import Credentials, Machines, Member, Node, Roster, Settings
-from sottovoce.federation._transport.frames import RunAbortedError
-from sottovoce.learn import _opened_bits
+from sottovoce.federation.transport.frames import RunAbortedError
+from sottovoce.learn import opened_bits
 from support.federations import JOURNAL_KEY, ToyDocuments, ToyTraining
 from support.hidden_systems import small_keys_allowed
 
@@ -75,7 +75,7 @@ def made(given: dict[str, Any], folder: Path, killer: KillAtPoint) -> Node:
 
 
 def main(path: Path) -> None:
-    _opened_bits.MOST_OPENED_SHARE = math.inf  # a toy's few rows hide few columns
+    opened_bits.MOST_OPENED_SHARE = math.inf  # a toy's few rows hide few columns
     given, killer, known = json.loads(path.read_text()), KillAtPoint(), list[bytes]()
     node = made(given, path.parent, killer)
     with small_keys_allowed(), node:

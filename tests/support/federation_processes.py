@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation._transport.frames import Proposal
-from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.federation.transport.frames import Proposal
+from sottovoce.learn.training_terms import COORDINATOR
 from support.federations import Authority, ToyTraining, roster_of
 from support.ports import free_ports
 from support.warm_python import WarmPopen

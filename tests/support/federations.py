@@ -14,24 +14,24 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from sottovoce.federation._certificates import Credentials, fingerprint
-from sottovoce.federation._roster import Member, Roster
-from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._paillier._primes import random_primes
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._solve.plan import Share, opened_integers
-from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn._wire.codec import decoded, encoded
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.hidden._train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
-from sottovoce.learn.open._train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
-from sottovoce.privacy._randomness import drawing_from
+from sottovoce.federation.certificates import Credentials, fingerprint
+from sottovoce.federation.roster import Member, Roster
+from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
+from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.open.train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.primes import random_primes
+from sottovoce.learn.solve.plan import Share, opened_integers
+from sottovoce.learn.sums.fixed import Ring
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.sums.mask_peer import MaskPeer
+from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.wire.codec import decoded, encoded
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import new_session
+from sottovoce.privacy.randomness import drawing_from
 from support.false_sums import documents, with_liar
 from support.hidden_systems import BITS
 from support.paillier_keys import insecure_key_of_primes

@@ -5,19 +5,19 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from sottovoce_lab._data import data_file
 
-from sottovoce._arrays import Floats
-from sottovoce.lab._data import data_file
-from sottovoce.learn._paillier import keys
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._solve.system import IntegerSystem, PublicBounds
+from sottovoce.arrays import Floats
+from sottovoce.learn.paillier import keys
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
 from support.paillier_keys import insecure_key_for_tests
 from support.warm_python import FIRST
 
 BITS = 512
 _SMALL_KEYS = f"""
 from sottovoce.federation.party._policy import RULES, Rule, _from_to
-from sottovoce.learn._paillier import keys
+from sottovoce.learn.paillier import keys
 keys.MINIMUM_BITS = {BITS}
 RULES["recipe.key_bits"] = Rule("", _from_to("key_bits", {BITS}, "most_key_bits"))
 """

@@ -4,7 +4,7 @@ import os
 import signal
 
 from sottovoce.federation._node.outbox import MessageOutbox
-from sottovoce.federation._transport.frames import Frame
+from sottovoce.federation.transport.frames import Frame
 
 
 def kill(victim: str, *, at: int) -> None:

@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 
 from sottovoce.federation._node.inbox import MessageInbox
-from sottovoce.federation._transport.client import MessageClient
-from sottovoce.federation._transport.frames import Answer, Frame, Header, Proposal, packed
+from sottovoce.federation.transport.client import MessageClient
+from sottovoce.federation.transport.frames import Answer, Frame, Header, Proposal, packed
 from sottovoce.learn._alike import Alike
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.message import Message
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.message import Message
 
 Lie = Callable[[Frame], Frame]
 ELSE = "cy"

@@ -17,8 +17,8 @@ _ENDS_A_COMMAND_LINE = re.compile(r"(and|or|with|.*[.,;:)`])$")
 OTHER_TOOLS = {"--output-state": "MALLET"}
 """Options that are not ours, with the tool that a message must name beside them."""
 TAKEN_AS_OPTIONS = (
-    Place("sottovoce.learn._training_terms", "Recipe"),
-    Place("sottovoce.learn._features", "TextRecipe"),
+    Place("sottovoce.learn.training_terms", "Recipe"),
+    Place("sottovoce.learn.features", "TextRecipe"),
 )
 """Classes whose fields a public function takes by name: ``learn.train(way=..., width=...)``."""
 

@@ -7,12 +7,12 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn._openings import OpenedWords
-from sottovoce.learn._openings import Opening as Remembered
-from sottovoce.learn._ridge import ExampleSums
-from sottovoce.learn._run.party import run_in_process
-from sottovoce.learn._run.terms import Holdings, RunTerms
-from sottovoce.learn.open import _train as open_training
+from sottovoce.learn.open import train as open_training
+from sottovoce.learn.openings import OpenedWords
+from sottovoce.learn.openings import Opening as Remembered
+from sottovoce.learn.ridge import ExampleSums
+from sottovoce.learn.run.party import run_in_process
+from sottovoce.learn.run.terms import Holdings, RunTerms
 
 
 class Opening(NamedTuple):

@@ -1,7 +1,7 @@
 """Keys that are far too small, so that tests are fast. The package itself makes none such."""
 
-from sottovoce.learn._paillier._primes import random_primes
-from sottovoce.learn._paillier.keys import PrivateKey
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.primes import random_primes
 from support.chance import drawn_once
 
 

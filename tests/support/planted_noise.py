@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy._randomness import SystemKeystream, system_bytes
-from sottovoce.release._plan import ColumnNoise, ReleasePlan
-from sottovoce.release.compression._maps import RandomCompression
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.randomness import SystemKeystream, system_bytes
+from sottovoce.release.compression.maps import RandomCompression
+from sottovoce.release.plan import ColumnNoise, ReleasePlan
 
 Dense = NDArray[np.int64]
 Break = Callable[[Dense, Dense], Dense]
@@ -133,7 +133,7 @@ def one_noise_for_one_text(true: Dense, noise: Dense) -> Dense:
 
 def exact_frequencies(patch: pytest.MonkeyPatch) -> None:
     """Frequencies that were bought are published as they are."""
-    patch.setattr("sottovoce.release.compression._frequency._noised", lambda counts, *_: counts)
+    patch.setattr("sottovoce.release.compression.frequency._noised", lambda counts, *_: counts)
 
 
 def less_noise(patch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sottovoce.advisor.rank._description import Description
-from sottovoce.advisor.rank._shares import SharedReport, prio3
-from sottovoce.web.rank._pair import FirstServer, SecondServer
-from sottovoce.web.rank._service import RankService
+from sottovoce.advisor.rank.description import Description
+from sottovoce.advisor.rank.shares import SharedReport, prio3
+from sottovoce.web.rank.pair import FirstServer, SecondServer
+from sottovoce.web.rank.service import RankService
 
 TOPIC, PERIOD = "debt", 100
 Servers = tuple[FirstServer, SecondServer]

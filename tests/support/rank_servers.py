@@ -8,16 +8,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._client import RankClient
-from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank._opening import Message
-from sottovoce.advisor.rank._transport import RefusedError
-from sottovoce.web.rank._app import Limits, create_app
-from sottovoce.web.rank._pair import FirstServer, SecondServer
-from sottovoce.web.rank._peer import VERIFY, PeerKey
-from sottovoce.web.rank._service import RankService
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.client import RankClient
+from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.opening import Message
+from sottovoce.advisor.rank.transport import RefusedError
 from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank.app import Limits, create_app
+from sottovoce.web.rank.pair import FirstServer, SecondServer
+from sottovoce.web.rank.peer import VERIFY, PeerKey
+from sottovoce.web.rank.service import RankService
 from support.serving import served_at
 
 with warnings.catch_warnings():

@@ -15,7 +15,7 @@ import numpy as np
 
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
-from sottovoce.federation._transport.frames import Answer, Frame, Header, Settings, packed, unpacked
+from sottovoce.federation.transport.frames import Answer, Frame, Header, Settings, packed, unpacked
 from support.federations import JOURNAL_KEY, bare_roster
 
 SETTINGS = Settings(deadline_s=10.0, beat_s=1.0, call_s=0.5, give_up_s=20.0)

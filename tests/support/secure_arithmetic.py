@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._paillier.wire import encrypt, encrypt_integers
+from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.wire import encrypt, encrypt_integers
 from support.paillier_keys import insecure_key_for_tests
 
 KEY = insecure_key_for_tests(512)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel, Topic
 
 Floats = NDArray[np.float64]

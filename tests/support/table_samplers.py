@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.privacy._laws import LawTable
-from sottovoce.privacy._sampler import TableSampler
+from sottovoce.privacy.sampler import TableSampler
 
 _Sampler = TypeVar("_Sampler", bound=TableSampler)
 

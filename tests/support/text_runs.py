@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.party import Finished, run_in_process
-from sottovoce.learn._run.terms import Holdings, RunTerms
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe
-from sottovoce.learn._wire.codec import Value, parts, texts
-from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.documents import Documents, Table
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe
+from sottovoce.learn.wire.codec import Value, parts, texts
+from sottovoce.learn.wire.message import new_session
 from support.hidden_systems import two_keys
 
 NAMES = ("ada", "ben", "cy", "dee")

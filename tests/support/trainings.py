@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.learn import TrainedClassifier, train
-from sottovoce.learn._paillier.wire import decrypt_integers
-from sottovoce.learn._run.records import read_hidden
+from sottovoce.learn.paillier.wire import decrypt_integers
+from sottovoce.learn.run.records import read_hidden
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
 Floats = NDArray[np.float64]

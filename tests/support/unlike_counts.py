@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
+from sottovoce_spark._blocks import BlockName
+from sottovoce_spark._noise import Block, NoiseTask
 
-from sottovoce.cluster._blocks import BlockName
-from sottovoce.cluster._noise import Block, NoiseTask
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.release._counts import Counts
-from sottovoce.release._plan import Released, ReleasePlan
-from sottovoce.release._settings import ReleaseSettings
-from sottovoce.release._sharded_job import new_drawing
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import Released, ReleasePlan
+from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.sharded_job import new_drawing
 
 Make: TypeAlias = Callable[[], Any]
 SHARDS = 4

@@ -32,17 +32,17 @@ IMPORTED = (
     "grpc._server",
     "numba.core.registry",
     "rich.progress",
-    "sottovoce.assess._assess_posts",
+    "sottovoce.assess.assess",
     "sottovoce.cli._app",
-    "sottovoce.federation._setup",
+    "sottovoce.federation.setup",
     "sottovoce.federation.party._differences",
-    "sottovoce.federation.party._offline",
-    "sottovoce.federation.party._party",
-    "sottovoce.federation.party._service",
-    "sottovoce.learn._paillier.blinding",
-    "sottovoce.learn._paillier.keys",
-    "sottovoce.release._release_counts",
-    "sottovoce.web.rank._service",
+    "sottovoce.federation.party.offline",
+    "sottovoce.federation.party.party",
+    "sottovoce.federation.party.service",
+    "sottovoce.learn.paillier.blinding",
+    "sottovoce.learn.paillier.keys",
+    "sottovoce.release.make",
+    "sottovoce.web.rank.service",
     "support.federations",
     "typer._adapters",
 )
@@ -126,7 +126,7 @@ class _Subprocess:
 @contextmanager
 def warm_parties() -> Iterator[None]:
     """Within the block, the processes of parties have their imports already."""
-    with patch("sottovoce.federation.party._processes.subprocess", _Subprocess):
+    with patch("sottovoce.federation.party.processes.subprocess", _Subprocess):
         yield
 
 
@@ -186,7 +186,7 @@ def _make_ready_for_commands() -> None:
     typer: Any = sys.modules["typer.main"]
     typer.get_command = cache(typer.get_command)
     typer.get_command(sys.modules["sottovoce.cli._app"].app)
-    features = sys.modules["sottovoce.learn._features"]
+    features = sys.modules["sottovoce.learn.features"]
     features.Features(features.TextRecipe(dictionary="hashed", width=2)).rows(["a word"])
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sottovoce._compiled import ahead
+from sottovoce.compiled import ahead
 
 
 def test_items_come_in_order_and_all() -> None:

@@ -7,7 +7,7 @@ import pytest
 from support.chance import drawing, drawn_once
 
 import sottovoce as sv
-from sottovoce.privacy._randomness import system_bytes
+from sottovoce.privacy.randomness import system_bytes
 
 
 @pytest.fixture(scope="module")

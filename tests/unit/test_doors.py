@@ -17,14 +17,14 @@ import pyarrow as pa
 import pytest
 
 import sottovoce as sv
-from sottovoce._lazy import attach
-from sottovoce.assess._explain.explanation import UserPosts
-from sottovoce.corpus._count import term_statistics
-from sottovoce.corpus.read._corpus import Source
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.assess.explain.explanation import UserPosts
+from sottovoce.corpus.counts import term_statistics
+from sottovoce.corpus.read.corpus import Source
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, MissingExtraError, ParameterError
+from sottovoce.lazy import attach
 from sottovoce.privacy.ledger import user_ledger
-from sottovoce.release._inputs import count_documents
+from sottovoce.release.inputs import count_documents
 
 DOORS = (
     "sottovoce",
@@ -39,7 +39,7 @@ OTHER_DOORS = (
     "sottovoce.assess.evaluation",
     "sottovoce.assess.measures",
     "sottovoce.assess.state",
-    "sottovoce.cluster",
+    "sottovoce_spark",
 )
 VERBS = ("sottovoce.assess", "sottovoce.release", "sottovoce.learn")
 MOST_NAMES = 15
@@ -166,7 +166,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout.split()
     ours = {name for name in loaded if name.startswith("sottovoce")}
-    assert ours == {"sottovoce", "sottovoce._lazy"}
+    assert ours == {"sottovoce", "sottovoce.lazy"}
     assert not {"numpy", "pyarrow", "numba", "importlib.metadata"} & set(loaded)
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce._files import only_one, whole_file
 from sottovoce.errors import InputError
+from sottovoce.files import only_one, whole_file
 
 HOLDER = """
 import sys
 from pathlib import Path
-from sottovoce._files import only_one, whole_file
+from sottovoce.files import only_one, whole_file
 with only_one(Path(sys.argv[1])) if sys.argv[2] == "lock" else whole_file(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

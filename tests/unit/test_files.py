@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce._files import output_folder, passing_folder, small_text, whole_file
-from sottovoce.corpus._matrix_file import write_matrix
+from sottovoce.corpus.matrix_file import write_matrix
 from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.files import output_folder, passing_folder, small_text, whole_file
 
 
 def test_a_finished_file_has_its_content_and_leaves_nothing_beside(tmp_path: Path) -> None:

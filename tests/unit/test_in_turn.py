@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sottovoce._compiled import in_turn
+from sottovoce.compiled import in_turn
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import sottovoce
-from sottovoce._json import parse_json
-from sottovoce.advisor._statements import make_statement
-from sottovoce.assess.evaluation._judged import read_ranks
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.read import _bytes
+from sottovoce.advisor.statements import make_statement
+from sottovoce.assess.evaluation.judged import read_ranks
+from sottovoce.corpus.read import bytes
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
-from sottovoce.federation.party import _approvals
-from sottovoce.privacy.ledger._chosen_ledger import move_ledger
+from sottovoce.federation.party import approvals
+from sottovoce.json import parse_json
+from sottovoce.privacy.ledger.chosen_ledger import move_ledger
 from sottovoce.topics.imports._files import import_mallet
 
 SOURCE = Path(sottovoce.__file__).parent
@@ -31,7 +31,7 @@ def test_one_function_alone_reads_json() -> None:
         for each in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(each, ast.Attribute) and ast.unparse(each) == "json.loads"
     ]
-    assert found == ["_json.py"]
+    assert found == ["json.py"]
 
 
 def test_what_is_nested_too_deep_is_no_json() -> None:
@@ -47,7 +47,7 @@ def archive_of(path: Path) -> None:
 CASES: dict[str, Callable[[Path], Any]] = {
     "ranks.jsonl": read_ranks,
     "rules.json": make_statement,
-    "approvals": _approvals._read,
+    "approvals": approvals._read,
     "vocabulary.txt": Vocabulary.load,
     "moved.zip": lambda path: move_ledger(path, path.with_name("ledger")),
 }
@@ -79,7 +79,7 @@ def test_a_packed_state_of_mallet_unfolds_no_further_than_other_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A megabyte of it came to half a gigabyte, read line by line."""
-    monkeypatch.setattr(_bytes, "ALWAYS_READ", 1 << 20)
+    monkeypatch.setattr(bytes, "ALWAYS_READ", 1 << 20)
     path = tmp_path / "state.gz"
     lines = b"0 f 0 0 w 0\n" * 150_000
     path.write_bytes(gzip.compress(b"#doc\n#alpha : 0.1\n#beta : 0.1\n" + lines, 1))

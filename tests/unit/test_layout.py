@@ -27,12 +27,12 @@ CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 APART = {
     "sottovoce._version": "reading the metadata takes longer than the rest of the import",
     "sottovoce.corpus.read._parquet_kernel": "compiled, and so imported late",
-    "sottovoce.lab.loop": "a study, as every other file there",
+    "sottovoce_lab.loop": "a study, as every other file there",
     "sottovoce.topics.imports._tomotopy_child": "run in a process of its own",
 }
 
 # Where every module is a command, or a study or bench.
-OPEN_ROOMS = ("sottovoce.cli", "sottovoce.lab")
+OPEN_ROOMS = ("sottovoce.cli", "sottovoce_lab")
 PUBLIC_MODULES = {
     "sottovoce.__main__",
     "sottovoce.assess.evaluation.trec",

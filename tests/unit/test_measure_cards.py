@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.assess.measures._catalogue import MEASURES
-from sottovoce.assess.measures._lifts import LIFTS
+from sottovoce.assess.measures.catalogue import MEASURES
+from sottovoce.assess.measures.lifts import LIFTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 CARDS = (DOCS / "reference" / "measure-cards.md").read_text(encoding="utf-8")

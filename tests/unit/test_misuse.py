@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 
 import sottovoce as sv
 from sottovoce.assess.state import load_state, save_state
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.loop._subject import SubjectSources, subject_of
+from sottovoce.loop.subject import SubjectSources, subject_of
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release._inputs import count_documents
+from sottovoce.release.inputs import count_documents
 
 PRIVATE_TEXT = "zebra my secret loan"
 

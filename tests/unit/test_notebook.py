@@ -3,20 +3,20 @@
 from datetime import UTC, datetime
 
 from sottovoce._notebook import html_facts, html_table
-from sottovoce.assess._explain.explanation import (
+from sottovoce.assess.evaluation._bootstrap import Interval
+from sottovoce.assess.explain.explanation import (
     Explanation,
     Interest,
     Position,
     PostShare,
     WordShare,
 )
-from sottovoce.assess.evaluation._bootstrap import Interval
-from sottovoce.learn._run.evaluate import ConfusionCounts
-from sottovoce.learn._wire.machine import Leakage, Learns
-from sottovoce.privacy.audit._findings import AuditReport, Finding
-from sottovoce.report._figures import new_figure
-from sottovoce.report._page import Plot
-from sottovoce.report._result import StudyResult
+from sottovoce.learn.run.evaluate import ConfusionCounts
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.privacy.audit.findings import AuditReport, Finding
+from sottovoce.report.figures import new_figure
+from sottovoce.report.page import Plot
+from sottovoce.report.result import StudyResult
 
 
 def test_cells_are_escaped_and_numbers_readable() -> None:

@@ -12,17 +12,17 @@ import pytest
 
 import sottovoce
 from sottovoce._toml import parse_toml
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, RankedTopic
 from sottovoce.errors import InputError
-from sottovoce.federation._config import ConfigError, load_config
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._run.terms_bytes import DamagedTermsError
-from sottovoce.learn._training_terms import Recipe
-from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
+from sottovoce.federation.config import ConfigError, load_config
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.run.terms_bytes import DamagedTermsError
+from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.wire.codec import DamagedResultError, Value, decoded, encoded
 
 Run = Callable[..., tuple[int, str, str]]
 SOURCE = Path(sottovoce.__file__).parent
@@ -30,14 +30,14 @@ HUGE = "1e300000000"
 AT_ONCE_S = 1.0
 # What is no text: numbers of this program, or text that it has just made of a float.
 NO_TEXT = {
-    "advisor/_timeline.py": {"Fraction(repr(float(hysteresis)))"},
-    "assess/_alerts.py": {"Fraction(repr(float(hysteresis)))"},
-    "assess/_sketch/sketch.py": {"Fraction(repr(self.exact))"},
-    "assess/measures/_risks.py": {"Fraction(repr(float(k)))"},
-    "learn/_paillier/slots.py": {"Fraction(magnitude)"},
-    "learn/count/_promise.py": {"Fraction(2 * LARGEST_EPSILON)"},
-    "learn/_solve/system.py": {"Fraction(self.entry)"},
-    "privacy/_exact.py": {
+    "advisor/timeline.py": {"Fraction(repr(float(hysteresis)))"},
+    "assess/alerts.py": {"Fraction(repr(float(hysteresis)))"},
+    "assess/sketch/sketch.py": {"Fraction(repr(self.exact))"},
+    "assess/measures/risks.py": {"Fraction(repr(float(k)))"},
+    "learn/paillier/slots.py": {"Fraction(magnitude)"},
+    "learn/count/promise.py": {"Fraction(2 * LARGEST_EPSILON)"},
+    "learn/solve/system.py": {"Fraction(self.entry)"},
+    "privacy/exact.py": {
         "Decimal(number.denominator)",
         "Decimal(number.numerator)",
         "Decimal(text)",  # the one function
@@ -45,13 +45,13 @@ NO_TEXT = {
         "Fraction(number)",
         "Fraction(*float(value).as_integer_ratio())",
     },
-    "privacy/audit/_sampler.py": {
+    "privacy/audit/sampler.py": {
         "Decimal(k + 1)",
         "Decimal(number.denominator)",
         "Decimal(number.numerator)",
         "Fraction(probability)",
     },
-    "release/compression/_frequency.py": {"Fraction(rate)"},
+    "release/compression/frequency.py": {"Fraction(rate)"},
 }
 
 

@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
-from sottovoce import _compiled
-from sottovoce._compiled import on_threads
+from sottovoce import compiled
+from sottovoce.compiled import on_threads
 
 OUTER: ContextVar[str] = ContextVar("outer", default="none")
 
@@ -101,7 +101,7 @@ def test_what_a_task_sets_is_gone_when_its_thread_has_another(
         return found
 
     with ThreadPoolExecutor(2) as pool:
-        monkeypatch.setattr(_compiled, "_POOL", [pool])
+        monkeypatch.setattr(compiled, "_POOL", [pool])
         assert [on_threads([task] * 3) for _ in range(2)] == [["none"] * 3] * 2
 
 

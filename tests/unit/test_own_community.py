@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.assess._community_facts import TopicFacts
+from sottovoce.assess.community_facts import TopicFacts
 from sottovoce.assess.disclosure import TopicCounts
-from sottovoce.report._own_community import CommunityFacts, community_report
+from sottovoce.report.own_community import CommunityFacts, community_report
 
 ROWS = {
     "rows": 240,

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.corpus._summary import PostsSummary
-from sottovoce.report._community import community_section, counting_section, word_frequency_plot
-from sottovoce.report._figures import as_svg, new_figure
-from sottovoce.report._page import Report, Section
+from sottovoce.corpus.summary import PostsSummary
+from sottovoce.report.community import community_section, counting_section, word_frequency_plot
+from sottovoce.report.figures import as_svg, new_figure
+from sottovoce.report.page import Report, Section
 
 SUMMARY = PostsSummary(
     users=3,

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from sottovoce.cli._app import app
-from sottovoce.federation._config import Role
+from sottovoce.federation.config import Role
 
 FOLDER = Path(__file__).parents[2] / "packaging" / "systemd"
 UNITS = sorted(FOLDER.glob("*.service"))

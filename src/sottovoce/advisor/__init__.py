@@ -7,7 +7,7 @@ a server that never sees their score.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "AdvisorSetting",
@@ -22,26 +22,26 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.advisor._alert_store import AlertStore
-    from sottovoce.advisor._community import Community
-    from sottovoce.advisor._crowd import ScoreHistogram, published_histograms
-    from sottovoce.advisor._guidance import guidance
-    from sottovoce.advisor._person import Person
-    from sottovoce.advisor._person_values import Post
-    from sottovoce.advisor._settings import AdvisorSetting
-    from sottovoce.advisor._standing import Standing
+    from sottovoce.advisor.alert_store import AlertStore
+    from sottovoce.advisor.community import Community
+    from sottovoce.advisor.crowd import ScoreHistogram, published_histograms
+    from sottovoce.advisor.guides import guidance
+    from sottovoce.advisor.person import Person
+    from sottovoce.advisor.person_values import Post
+    from sottovoce.advisor.settings import AdvisorSetting
+    from sottovoce.advisor.standing import Standing
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "AdvisorSetting": "sottovoce.advisor._settings",
-            "AlertStore": "sottovoce.advisor._alert_store",
-            "Community": "sottovoce.advisor._community",
-            "Person": "sottovoce.advisor._person",
-            "Post": "sottovoce.advisor._person_values",
-            "ScoreHistogram": "sottovoce.advisor._crowd",
-            "Standing": "sottovoce.advisor._standing",
-            "guidance": "sottovoce.advisor._guidance",
-            "published_histograms": "sottovoce.advisor._crowd",
+            "AdvisorSetting": "sottovoce.advisor.settings",
+            "AlertStore": "sottovoce.advisor.alert_store",
+            "Community": "sottovoce.advisor.community",
+            "Person": "sottovoce.advisor.person",
+            "Post": "sottovoce.advisor.person_values",
+            "ScoreHistogram": "sottovoce.advisor.crowd",
+            "Standing": "sottovoce.advisor.standing",
+            "guidance": "sottovoce.advisor.guides",
+            "published_histograms": "sottovoce.advisor.crowd",
         },
     )

@@ -6,12 +6,12 @@ from importlib.util import find_spec
 
 import pyarrow.compute as pc
 
-from sottovoce.advisor._community import Community
 from sottovoce.advisor._demo_posts import DemoPosts, demo_background, demo_posts, start_of_week
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.assess._ranking import susceptibility
-from sottovoce.topics._match import match_model
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.assess.ranking import susceptibility
 from sottovoce.topics.lda import LdaParameters, train_lda
+from sottovoce.topics.match import match_model
 from sottovoce.topics.shipped import shipped_catalogue
 from sottovoce.topics.voice import VoiceModel, train_voice
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sottovoce.corpus._schema import POSTS
+from sottovoce.corpus.schema import POSTS
 
 ROLES: Mapping[str, tuple[int, float]] = {
     "afflicted": (6, 0.4),

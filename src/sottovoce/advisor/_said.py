@@ -7,7 +7,7 @@ says to each of its readers, and no crowd hides it.
 from dataclasses import dataclass
 from functools import cached_property
 
-from sottovoce.advisor._person_values import Post
+from sottovoce.advisor.person_values import Post
 from sottovoce.assess.disclosure import Disclosure, DisclosureLevel, DisclosureReader
 
 

@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor._crowd import Crowd, Seats
-from sottovoce.advisor._person_values import PostMatrix, Variants
+from sottovoce.advisor.crowd import Crowd, Seats
+from sottovoce.advisor.person_values import PostMatrix, Variants
 
 # Of no time that there is.
 _NO_BUCKET = np.iinfo(np.int32).min

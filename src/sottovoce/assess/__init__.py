@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Alerts",
@@ -23,33 +23,33 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.assess._alerts import Alerts
-    from sottovoce.assess._assess_posts import assess_posts
-    from sottovoce.assess._explain.explanation import Explanation
-    from sottovoce.assess._ranking import Ranking, rank
-    from sottovoce.assess._score import Scoring, score
-    from sottovoce.assess._setting import Bucket, Setting
-    from sottovoce.assess.measures._catalogue import Measure, known_measures
-    from sottovoce.assess.state._parts import load_state, save_state
-    from sottovoce.assess.state._state import State, merge_all
+    from sottovoce.assess.alerts import Alerts
+    from sottovoce.assess.assess import assess_posts
+    from sottovoce.assess.explain.explanation import Explanation
+    from sottovoce.assess.measures.catalogue import Measure, known_measures
+    from sottovoce.assess.ranking import Ranking, rank
+    from sottovoce.assess.scores import Scoring, score
+    from sottovoce.assess.setting import Bucket, Setting
+    from sottovoce.assess.state.parts import load_state, save_state
+    from sottovoce.assess.state.state import State, merge_all
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Alerts": "sottovoce.assess._alerts",
-            "Bucket": "sottovoce.assess._setting",
-            "Explanation": "sottovoce.assess._explain.explanation",
-            "Measure": "sottovoce.assess.measures._catalogue",
-            "Ranking": "sottovoce.assess._ranking",
-            "Scoring": "sottovoce.assess._score",
-            "Setting": "sottovoce.assess._setting",
-            "State": "sottovoce.assess.state._state",
-            "assess_posts": "sottovoce.assess._assess_posts",
-            "known_measures": "sottovoce.assess.measures._catalogue",
-            "load_state": "sottovoce.assess.state._parts",
-            "merge_all": "sottovoce.assess.state._state",
-            "rank": "sottovoce.assess._ranking",
-            "save_state": "sottovoce.assess.state._parts",
-            "score": "sottovoce.assess._score",
+            "Alerts": "sottovoce.assess.alerts",
+            "Bucket": "sottovoce.assess.setting",
+            "Explanation": "sottovoce.assess.explain.explanation",
+            "Measure": "sottovoce.assess.measures.catalogue",
+            "Ranking": "sottovoce.assess.ranking",
+            "Scoring": "sottovoce.assess.scores",
+            "Setting": "sottovoce.assess.setting",
+            "State": "sottovoce.assess.state.state",
+            "assess_posts": "sottovoce.assess.assess",
+            "known_measures": "sottovoce.assess.measures.catalogue",
+            "load_state": "sottovoce.assess.state.parts",
+            "merge_all": "sottovoce.assess.state.state",
+            "rank": "sottovoce.assess.ranking",
+            "save_state": "sottovoce.assess.state.parts",
+            "score": "sottovoce.assess.scores",
         },
     )

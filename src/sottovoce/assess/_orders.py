@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sottovoce._compiled import kernel
+from sottovoce.compiled import kernel
 
 _SIGN, _LAST = np.uint64(1 << 63), np.uint64((1 << 64) - 1)
 _BYTE = np.uint64(255)

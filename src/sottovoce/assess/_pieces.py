@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._compiled import ahead, in_turn
-from sottovoce.assess._setting import Bucket
-from sottovoce.assess.state._buckets import UserBuckets
-from sottovoce.assess.state._header import fingerprint_of
-from sottovoce.corpus._clean import CleaningCounts, clean_posts
-from sottovoce.corpus._count import CountWorker, VocabularyCounter
-from sottovoce.topics._space import PostScorer
+from sottovoce.assess.setting import Bucket
+from sottovoce.assess.state.buckets import UserBuckets
+from sottovoce.assess.state.header import fingerprint_of
+from sottovoce.compiled import ahead, in_turn
+from sottovoce.corpus.clean import CleaningCounts, clean_posts
+from sottovoce.corpus.counts import CountWorker, VocabularyCounter
+from sottovoce.topics.space import PostScorer
 
 WAITING = 2
 """How many pieces a thread may have scored that are not folded in yet."""

@@ -16,8 +16,8 @@ from sottovoce.cli._output import progress
 from sottovoce.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.assess._community_facts import CommunityWatch
-    from sottovoce.assess._job import Assessment
+    from sottovoce.assess.community_facts import CommunityWatch
+    from sottovoce.assess.job import Assessment
 
 MOST_PEOPLE = 10
 
@@ -58,18 +58,18 @@ class CommunityReport:
 
     def watching(self, assessment: "Assessment") -> "CommunityWatch":
         """What sees the posts on their way to the state."""
-        from sottovoce.assess._community_facts import CommunityWatch  # noqa: PLC0415 - fast --help
+        from sottovoce.assess.community_facts import CommunityWatch  # noqa: PLC0415 - fast --help
 
         self._watches.append(CommunityWatch(clean=bool(assessment.scoring.header.clean)))
         return self._watches[-1]
 
     def write(self, assessment: "Assessment", read: Mapping[str, object]) -> None:
         """Draw and write the page; that it names people is logged before it does."""
-        from sottovoce.assess._community_facts import all_shipped, first_people, topic_facts  # noqa: PLC0415 - fast --help
+        from sottovoce.assess.community_facts import all_shipped, first_people, topic_facts  # noqa: PLC0415 - fast --help
         from sottovoce.assess.disclosure import disclosure_counts  # noqa: PLC0415 - fast --help
 
         try:
-            from sottovoce.report._own_community import CommunityFacts, community_report  # noqa: PLC0415 - fast --help
+            from sottovoce.report.own_community import CommunityFacts, community_report  # noqa: PLC0415 - fast --help
         except ModuleNotFoundError as error:
             raise MissingExtraError.of_import(error, "report") from None
         catalogue = assessment.state.header.catalogue
@@ -101,7 +101,7 @@ class CommunityReport:
         return f": it names people and is readable by you only; logged in {self.log}."
 
     def _note(self, topics: int) -> None:
-        from sottovoce._files import append_private  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.files import append_private  # noqa: PLC0415 - keeps --help fast
 
         line = {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),

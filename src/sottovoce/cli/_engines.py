@@ -14,13 +14,14 @@ from sottovoce.cli._output import finite, progress, show_json, show_rows
 from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
-    from sottovoce.assess._job import Request
-    from sottovoce.cluster._release import SparkDocuments
-    from sottovoce.cluster._sketches import Precision
+    from sottovoce_spark.release import SparkDocuments
+    from sottovoce_spark.sketches import Precision
+
+    from sottovoce.assess.job import Request
     from sottovoce.corpus.read import ReadOptions
-    from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
-    from sottovoce.release._inputs import ReleaseInputs
-    from sottovoce.release._release import Release
+    from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
+    from sottovoce.release.inputs import ReleaseInputs
+    from sottovoce.release.release import Release
 
 
 ENGINES = ("embedded", "spark")
@@ -117,7 +118,7 @@ class Engine:
     @contextmanager
     def session(self) -> Iterator[Any]:
         """Spark, started for the block."""
-        from sottovoce.cluster._session import open_session  # noqa: PLC0415 - keeps --help fast
+        from sottovoce_spark.session import open_session  # noqa: PLC0415 - keeps --help fast
 
         pairs = [written.partition("=") for written in self.settings]
         if not all(name and sign for name, sign, _ in pairs):
@@ -134,14 +135,14 @@ def ledger_beside(corpus: Path) -> Path:
             "a corpus at an address has no place beside it; give the --ledger, which the driver "
             "must find again wherever it runs."
         )
-    from sottovoce.privacy.ledger._chosen_ledger import ledger_of  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger.chosen_ledger import ledger_of  # noqa: PLC0415 - keeps --help fast
 
     return ledger_of(Path(corpus))
 
 
 def chosen_ledger(given: Path | None, corpus: Path, engine: Engine) -> "LedgerPlace":
     """The ledger of a release; on a cluster it lies where a driver elsewhere finds it too."""
-    from sottovoce.privacy.ledger._chosen_ledger import (  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.ledger.chosen_ledger import (  # noqa: PLC0415 - fast --help
         beside_corpus,
         ledger_place,
         with_others,
@@ -160,7 +161,7 @@ def documents_on_spark(
     engine: Engine, inputs: "ReleaseInputs", corpus: Path
 ) -> "Iterator[SparkDocuments]":
     """Documents counted on Spark, which stays up for the block to draw their noise."""
-    from sottovoce.cluster._release import counted_documents  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_spark.release import counted_documents  # noqa: PLC0415 - keeps --help fast
 
     address = address_of(corpus)
     with (
@@ -173,7 +174,7 @@ def documents_on_spark(
 @contextmanager
 def release_at(engine: Engine, released: Path) -> "Iterator[Release]":
     """A sharded release on Spark, which stays up for the block to add it up."""
-    from sottovoce.cluster._analyse import release_on_spark  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_spark.analyse import release_on_spark  # noqa: PLC0415 - keeps --help fast
 
     with engine.session() as session:
         yield release_on_spark(session, address_of(released), engine.partitions)
@@ -186,14 +187,14 @@ def rank_precision(kind: str, engine: Engine) -> "Precision | None":
         return None
     if not engine.is_spark:
         raise ParameterError("--ranks sketch needs --engine spark; one machine's are exact.")
-    from sottovoce.cluster._sketches import Precision  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_spark.sketches import Precision  # noqa: PLC0415 - keeps --help fast
 
     return Precision()
 
 
 def show_lifts(measures: Iterable[str], concerned: float | None) -> None:
     """What the bands of these measures are worth, as far as it was measured."""
-    from sottovoce.assess.measures._lifts import lift_rows, lift_title  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures.lifts import lift_rows, lift_title  # noqa: PLC0415 - fast --help
 
     if rows := lift_rows(measures, concerned):
         show_rows(lift_title(concerned), rows)
@@ -215,10 +216,11 @@ def assess_on_spark(
     as_json: bool,
 ) -> None:
     """Rank on Spark, and show what one machine would show."""
-    from sottovoce.assess._job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures._lifts import banded_lifts  # noqa: PLC0415 - fast --help
-    from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_spark.assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
+
+    from sottovoce.assess.job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures.lifts import banded_lifts  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
 
     if posts is None:
         raise ParameterError("Spark needs posts: give POSTS.")

@@ -14,7 +14,7 @@ import typer
 
 from sottovoce.cli._output import progress
 from sottovoce.cli._reading import reading_of
-from sottovoce.corpus.read._tally import Skip, Tallied, Tally
+from sottovoce.corpus.read.tally import Skip, Tallied, Tally
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sottovoce.assess._job import Request
-    from sottovoce.assess._setting import Bucket, Setting
+    from sottovoce.assess.job import Request
+    from sottovoce.assess.setting import Bucket, Setting
     from sottovoce.corpus.read import Corpus, ReadOptions
-    from sottovoce.topics._catalogue import Catalogue
-    from sottovoce.topics._space import Mode, Space
-    from sottovoce.topics.voice._learnt import LearntVoice
+    from sottovoce.topics.catalogue import Catalogue
+    from sottovoce.topics.space import Mode, Space
+    from sottovoce.topics.voice.learnt import LearntVoice
 
 
 def check_precision(*given: int) -> None:
@@ -105,7 +105,7 @@ ModeOption = Annotated[
 
 def parsed_setting(k: float, m: int, mode: str) -> "Setting":
     """The options -k, -m and --mode."""
-    from sottovoce.assess._setting import Setting  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.setting import Setting  # noqa: PLC0415 - keeps --help fast
 
     return Setting(k, m, cast("Mode", mode))
 
@@ -117,7 +117,7 @@ def parsed_mode(written: str | None) -> "Mode | None":
 
 def parsed_bucket(written: str | None) -> "Bucket | None":
     """The option --bucket."""
-    from sottovoce.assess._setting import Bucket  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.setting import Bucket  # noqa: PLC0415 - keeps --help fast
 
     return None if written is None else Bucket.parse(written)
 
@@ -126,7 +126,7 @@ def parsed_share(written: str | None) -> float | None:
     """The option --concerned."""
     if written is None:
         return None
-    from sottovoce.assess.measures._lifts import check_concerned  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures.lifts import check_concerned  # noqa: PLC0415 - fast --help
 
     number, percent = written.strip().removesuffix("%"), written.strip().endswith("%")
     try:
@@ -138,7 +138,7 @@ def parsed_share(written: str | None) -> float | None:
 
 def loaded_catalogue(path: Path | None) -> "Catalogue | None":
     """The option --topics."""
-    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
 
     return None if path is None else Catalogue.load(path)
 
@@ -164,8 +164,8 @@ def opened_posts(
     posts: Path, told: "ReadOptions", encoding: str, beside: Path | None
 ) -> "tuple[Corpus, ReadOptions]":
     """A file of posts, and how it is read: as told, as kept, or as guessed."""
-    from sottovoce.corpus._schema import POSTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
 
     reading = reading_of(posts, POSTS, told, encoding, beside=beside)
     return open_posts(posts, options=reading), reading
@@ -175,7 +175,7 @@ def with_background(
     request: "Request", opened: "Iterable[pa.RecordBatch] | None", state: Path | None
 ) -> "tuple[Request, LearntVoice | None]":
     """The request with the background that its measures need: given, kept, or learnt now."""
-    from sottovoce.assess import _background as background  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess import background as background  # noqa: PLC0415 - keeps --help fast
 
     with progress("Learning a background from the posts"):
         return background.with_background(request, opened, state, partial(typer.echo, err=True))

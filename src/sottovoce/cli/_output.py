@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sottovoce._steps import steps_heard_by
+from sottovoce.steps import steps_heard_by
 
 if TYPE_CHECKING:
-    from sottovoce.report._result import StudyResult
+    from sottovoce.report.result import StudyResult
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -79,7 +79,7 @@ def show_study(
     result: "StudyResult", *, name: str, title: str, out: Path | None, as_json: bool
 ) -> None:
     """A folder if there is to be one; then rows for machines, or a table and what it says."""
-    from sottovoce.report._result import write_study  # noqa: PLC0415 - fast --help
+    from sottovoce.report.result import write_study  # noqa: PLC0415 - fast --help
 
     if out is not None:
         again = shlex.join(["sottovoce", *sys.argv[1:]])

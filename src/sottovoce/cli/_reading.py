@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, DateOrder
+from sottovoce.corpus.read.tally import DEFAULT_LINE_BYTES, DateOrder
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def reading_of(
     beside: Path | None = None,
 ) -> ReadOptions:
     """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
-    from sottovoce.corpus.read._kept_reading import chosen_reading  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.read.kept_reading import chosen_reading  # noqa: PLC0415 - fast --help
 
     found = chosen_reading(posts, schema, told, encoding=encoding, beside=beside)
     for line in found.said:

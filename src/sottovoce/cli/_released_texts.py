@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sottovoce.release._card import ReleaseCard
-    from sottovoce.release._job import Job
+    from sottovoce.release.card import ReleaseCard
+    from sottovoce.release.job import Job
 
 
 def named_facts(facts: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
@@ -62,7 +62,7 @@ def as_they_stand(job: "Job") -> Iterator[str]:
 
 def promised(card: "ReleaseCard") -> dict[str, object]:
     """The guarantees of the card, as records."""
-    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - fast --help
 
     return {
         "stated": to_record(card.stated),

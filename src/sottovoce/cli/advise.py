@@ -21,10 +21,10 @@ from sottovoce.cli._output import AsJson, progress
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor._settings import AdvisorSetting
-    from sottovoce.topics._catalogue import Catalogue
-    from sottovoce.web.advise._reports import Reporting
-    from sottovoce.web.advise._session import ComparedCommunity
+    from sottovoce.advisor.settings import AdvisorSetting
+    from sottovoce.topics.catalogue import Catalogue
+    from sottovoce.web.advise.reports import Reporting
+    from sottovoce.web.advise.session import ComparedCommunity
 
 _OWNER_ONLY = 0o700
 
@@ -75,7 +75,7 @@ def advise(
     Example: sottovoce advise
     """
     with needs_extra("web"):
-        from sottovoce.web.advise._app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise.app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
     listen_at = PageAddress(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(rank_server, second_rank_server, rank_budget, rank_admission, kept)
@@ -119,9 +119,9 @@ def _reporting(
         return None
     if rank_server is None:
         raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
-    from sottovoce.advisor.rank._admission import read_tokens  # noqa: PLC0415 - fast --help
-    from sottovoce.privacy._exact import positive  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise._reports import FOLDER, Reporting  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.admission import read_tokens  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.exact import positive  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.reports import FOLDER, Reporting  # noqa: PLC0415 - fast --help
 
     servers = [rank_server] if second is None else [rank_server, second]
     token = None if admission is None else read_tokens(admission)[0]
@@ -138,7 +138,7 @@ def _comparison(
     *,
     first: bool,
 ) -> "ComparedCommunity":
-    from sottovoce.web.advise._session import DEMO  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.session import DEMO  # noqa: PLC0415 - keeps --help fast
 
     if posts is None and rank_server is None:
         if model or topics is not None:
@@ -148,8 +148,8 @@ def _comparison(
         return DEMO
     catalogue = loaded_catalogue(topics) or shipped()
     if posts is None:
-        from sottovoce.advisor.rank._transport import HttpTransport  # noqa: PLC0415 - fast --help
-        from sottovoce.web.advise._rank_server import ask  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise.rank_server import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))
         return ask(server, loaded_models(model), catalogue, unpublished=first)
@@ -159,11 +159,11 @@ def _comparison(
 
 
 def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "ComparedCommunity":
-    from sottovoce.advisor._community import Community  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus._clean import CleaningCounts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.clean import CleaningCounts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise._received import cleaned_table  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise._session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.received import cleaned_table  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 
     spaces, counts = loaded_models(model), CleaningCounts()
     corpus, _ = opened_posts(posts, ReadOptions(), formats.AUTO, None)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce._files import check_outputs
 from sottovoce.cli._engines import (
     Address,
     Engine,
@@ -23,10 +22,11 @@ from sottovoce.cli._engines import (
 )
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
+from sottovoce.files import check_outputs
 
 if TYPE_CHECKING:
-    from sottovoce.release._release import Release
-    from sottovoce.release.analysis._summary import ReleaseSummary
+    from sottovoce.release.analysis.summary import ReleaseSummary
+    from sottovoce.release.release import Release
 
 _SHOWN = 10
 _LEVEL = 0.95
@@ -70,7 +70,7 @@ def analyse(
     Example: sottovoce analyse released --report report.html
     """
     with needs_extra("release"):
-        from sottovoce.release._release import load_release  # noqa: PLC0415 - fast --help
+        from sottovoce.release.release import load_release  # noqa: PLC0415 - fast --help
 
     check_outputs(report)
     chosen = Engine(engine, master, spark_conf or (), partitions)
@@ -164,7 +164,7 @@ def _learnt(
 
 def _label_lines(path: Path) -> list[str]:
     from sottovoce.errors import CorpusError  # noqa: PLC0415 - fast --help
-    from sottovoce.release._labels import checked_labels  # noqa: PLC0415 - fast --help
+    from sottovoce.release.labels import checked_labels  # noqa: PLC0415 - fast --help
 
     try:
         lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
@@ -196,7 +196,7 @@ def _write_report(
     found: "Release", summary: "ReleaseSummary", more: Further, path: Path, command: str
 ) -> None:
     with needs_extra("all"):
-        from sottovoce.report._analysis import analysis_report  # noqa: PLC0415 - fast --help
+        from sottovoce.report.analysis import analysis_report  # noqa: PLC0415 - fast --help
 
     with progress("Drawing the report"):
         analysis_report(
@@ -224,7 +224,7 @@ def _show_summary(summary: "ReleaseSummary", most: int) -> None:
 
 
 def _show_pairs(summary: "ReleaseSummary", most: int) -> None:
-    from sottovoce.release.analysis._summary import NO_PAIRS  # noqa: PLC0415 - fast --help
+    from sottovoce.release.analysis.summary import NO_PAIRS  # noqa: PLC0415 - fast --help
 
     if beyond := summary.clear_pairs(most).shown(most):
         show_rows("Which words stand together beyond chance", beyond)

@@ -48,9 +48,9 @@ from sottovoce.cli._output import AsJson, finite, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.assess._job import Assessment
+    from sottovoce.assess.job import Assessment
     from sottovoce.corpus.read import Corpus, ReadOptions
-    from sottovoce.topics.voice._learnt import LearntVoice
+    from sottovoce.topics.voice.learnt import LearntVoice
 
 
 RECOMMENDATION = (
@@ -160,13 +160,13 @@ def assess(
     Example: sottovoce assess community/posts.parquet --topics community/topics.toml --measure bow-t
     --state community.state --out ranks.parquet
     """
-    from sottovoce._files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._background import measures_asked, topics_asked  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._checkpoints import alone_with, checkpoint_of  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._given_posts import files_beside, language_warning  # noqa: PLC0415 - fast --help
-    from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read._kept_reading import keep_reading  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.background import measures_asked, topics_asked  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.checkpoints import alone_with, checkpoint_of  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.given_posts import files_beside, language_warning  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.kept_reading import keep_reading  # noqa: PLC0415 - fast --help
+    from sottovoce.files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
@@ -254,7 +254,7 @@ def _folded(
     only_newer: bool,
 ) -> dict[str, object]:
     """Posts and other states into the state; what became of the posts' rows."""
-    from sottovoce.assess._given_posts import Notices, fold_posts  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.given_posts import Notices, fold_posts  # noqa: PLC0415 - fast --help
 
     read: dict[str, object] = {}
     say = partial(typer.echo, err=True)
@@ -277,7 +277,7 @@ def _saved(
 
     A run that only adds to a state ranks nobody, unless it asks for what is ``shown``.
     """
-    from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.background import model_folder  # noqa: PLC0415 - keeps --help fast
 
     with progress("Ranking users"):
         if learnt is not None and files.state is not None:
@@ -311,9 +311,9 @@ def _show(
     concerned: float | None,
     as_json: bool,
 ) -> None:
-    from sottovoce.assess._ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures._lifts import banded_lifts  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures.catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures.lifts import banded_lifts  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
 
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out, **read}
     if as_json:

@@ -15,7 +15,7 @@ from sottovoce.errors import CheckFailedError, ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.corpus.read import ReadOptions
-    from sottovoce.privacy.audit._findings import AuditReport, Finding
+    from sottovoce.privacy.audit.findings import AuditReport, Finding
 
 
 DEFAULT_EPSILON, DEFAULT_PRECISION = "1", 2
@@ -94,9 +94,10 @@ def audit(
 
 
 def _audit_sampler(epsilon: str | None, precision: int | None) -> "AuditReport":
-    from sottovoce.cluster._trial import drawn_in_shards  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
-    from sottovoce.release._audit import audit_sampler  # noqa: PLC0415 - fast --help
+    from sottovoce_spark.trial import drawn_in_shards  # noqa: PLC0415 - keeps --help fast
+
+    from sottovoce.privacy.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
+    from sottovoce.release.audit import audit_sampler  # noqa: PLC0415 - fast --help
 
     n = DEFAULT_PRECISION if precision is None else precision
     if not 1 <= n <= LARGEST_PRECISION:
@@ -106,7 +107,7 @@ def _audit_sampler(epsilon: str | None, precision: int | None) -> "AuditReport":
 
 
 def _audit_control(name: str) -> "AuditReport":
-    from sottovoce.release._audit import audit_control  # noqa: PLC0415 - fast --help
+    from sottovoce.release.audit import audit_control  # noqa: PLC0415 - fast --help
 
     return audit_control(name)
 
@@ -114,11 +115,11 @@ def _audit_control(name: str) -> "AuditReport":
 def _audit_release(
     folder: Path, texts: Path | None, told: "ReadOptions", encoding: str, stop_words: str | None
 ) -> "AuditReport":
-    from sottovoce.release._audit import audit_release  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.release.audit import audit_release  # noqa: PLC0415 - keeps --help fast
 
     if texts is None:
         return audit_release(folder)
-    from sottovoce.release._held import audit_held  # noqa: PLC0415 - fast --help
+    from sottovoce.release.held import audit_held  # noqa: PLC0415 - fast --help
 
     read = partial(formats.reading_of, texts, told=told, encoding=encoding)
     return audit_held(folder, texts, read, stop_words)

@@ -13,8 +13,8 @@ from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.corpus._vocabulary import Vocabulary
-    from sottovoce.corpus.words._rules import TokenRules
+    from sottovoce.corpus.vocabulary import Vocabulary
+    from sottovoce.corpus.words.rules import TokenRules
 
 
 def count(
@@ -49,11 +49,11 @@ def count(
 
     Example: sottovoce count community/posts.parquet --out counts --stop-words english
     """
-    from sottovoce.corpus._count import count_to_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus._schema import DOCUMENTS  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus._vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.counts import count_to_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import open_documents  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.words._rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.schema import DOCUMENTS  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
 
     if vocabulary is not None and (max_terms is not None or min_texts != 1):
         raise ParameterError("--min-texts and --max-terms choose words; --vocabulary gives them.")
@@ -113,9 +113,9 @@ def describe(
 
     Example: sottovoce describe community/posts.parquet --truth community/truth.parquet
     """
-    from sottovoce.corpus._schema import POSTS  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus._summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
 
     told = formats.read_options(
         file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first

@@ -53,9 +53,9 @@ def evaluate(
     Example: sottovoce evaluate ranks.parquet community/truth.parquet
     --posts community/posts.parquet --topics community/topics.toml
     """
-    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess import evaluation  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.evaluation._judged import read_judgements, read_ranks  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.evaluation.judged import read_judgements, read_ranks  # noqa: PLC0415 - fast --help
+    from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
 
     if qrels_levels not in LEVELS:
         raise ParameterError(f"--qrels-levels must be grades or sensitive, got {qrels_levels!r}.")

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sottovoce.assess._explain.explanation import Explanation, PostShare, UserPosts
-    from sottovoce.assess._explain.fewest import BandExit
-    from sottovoce.assess._job import Assessment
     from sottovoce.assess.disclosure import DisclosureLevel
+    from sottovoce.assess.explain.explanation import Explanation, PostShare, UserPosts
+    from sottovoce.assess.explain.fewest import BandExit
+    from sottovoce.assess.job import Assessment
     from sottovoce.corpus.read import Corpus
 
 
@@ -88,11 +88,11 @@ def explain(
 
     Example: sottovoce explain export.csv --user ada --topic depression
     """
-    from sottovoce.assess._background import measure_explained  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._explain.explain import Question  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._explain.explain import explain as explained  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.background import measure_explained  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.explain.explain import Question  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.explain.explain import explain as explained  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
     request = Request(
         measures=(measure_explained(measure, state),),

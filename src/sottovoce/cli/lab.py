@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from sottovoce.lab.bench._rows import BenchRow
+    from sottovoce_lab.bench.rows import BenchRow
 
 
 _OF_ONE_STUDY = {"half", "labels-column", "votes", "seconds", "rates", "readers"}
@@ -91,8 +91,8 @@ def study(
     Example: sottovoce study release-figure-1 --quick --data simulated --out study
     """
     with needs_extra("all"):
-        from sottovoce.lab._options import StudyOptions  # noqa: PLC0415 - fast --help
-        from sottovoce.lab.studies import STUDIES, study_named  # noqa: PLC0415 - fast --help
+        from sottovoce_lab.options import StudyOptions  # noqa: PLC0415 - fast --help
+        from sottovoce_lab.studies import STUDIES, study_named  # noqa: PLC0415 - fast --help
 
     if name == "list":
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
@@ -133,7 +133,7 @@ def study(
 
 def _exact_rates(rates: str | None) -> "tuple[Fraction, ...]":
     """Numbers with commas between them, taken exactly."""
-    from sottovoce.privacy._exact import exact  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.exact import exact  # noqa: PLC0415 - keeps --help fast
 
     return tuple(exact(each.strip(), "rates") for each in rates.split(",")) if rates else ()
 
@@ -158,7 +158,7 @@ def _show(rows: list[dict[str, str]], as_json: bool) -> None:
 
 
 def _tokenize(megabytes: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.tokenize import bench_tokenize  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.tokenize import bench_tokenize  # noqa: PLC0415 - keeps --help fast
 
     rows = bench_tokenize(megabytes)
     if not any(row["case"].startswith("complaints") for row in rows):
@@ -167,67 +167,67 @@ def _tokenize(megabytes: float) -> "list[BenchRow]":
 
 
 def _noise(samples: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.noise import bench_noise  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.noise import bench_noise  # noqa: PLC0415 - keeps --help fast
 
     return bench_noise(int(samples))
 
 
 def _shares(cells: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.shares import bench_shares  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.shares import bench_shares  # noqa: PLC0415 - keeps --help fast
 
     return bench_shares(int(cells))
 
 
 def _release(documents: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.release import bench_release  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.release import bench_release  # noqa: PLC0415 - keeps --help fast
 
     return bench_release(int(documents))
 
 
 def _assess(posts: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.assess import bench_assess  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.assess import bench_assess  # noqa: PLC0415 - keeps --help fast
 
     return bench_assess(int(posts))
 
 
 def _infer(posts: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.infer import bench_infer  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.infer import bench_infer  # noqa: PLC0415 - keeps --help fast
 
     return bench_infer(int(posts))
 
 
 def _paillier(values: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.paillier import bench_paillier  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.paillier import bench_paillier  # noqa: PLC0415 - keeps --help fast
 
     return bench_paillier(int(values))
 
 
 def _learn(words: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.learn import bench_learn  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.learn import bench_learn  # noqa: PLC0415 - keeps --help fast
 
     return bench_learn(int(words))
 
 
 def _federation(words: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.federation import bench_federation  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.federation import bench_federation  # noqa: PLC0415 - keeps --help fast
 
     return bench_federation(int(words))
 
 
 def _advise(posts: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.advise import bench_advise  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.advise import bench_advise  # noqa: PLC0415 - keeps --help fast
 
     return bench_advise(int(posts))
 
 
 def _analyse(documents: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.analyse import bench_analyse  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.analyse import bench_analyse  # noqa: PLC0415 - keeps --help fast
 
     return bench_analyse(int(documents))
 
 
 def _vdaf(reports: float) -> "list[BenchRow]":
-    from sottovoce.lab.bench.vdaf import bench_vdaf  # noqa: PLC0415 - keeps --help fast
+    from sottovoce_lab.bench.vdaf import bench_vdaf  # noqa: PLC0415 - keeps --help fast
 
     return bench_vdaf(int(reports))
 
@@ -322,8 +322,9 @@ def _list_benches(as_json: bool) -> None:
 
 
 def _draw_bench(name: str, rows: "list[BenchRow]", out: Path) -> None:
-    from sottovoce.lab.bench._drawn import bench_result  # noqa: PLC0415 - fast --help
-    from sottovoce.report._result import write_study  # noqa: PLC0415 - fast --help
+    from sottovoce_lab.bench.drawn import bench_result  # noqa: PLC0415 - fast --help
+
+    from sottovoce.report.result import write_study  # noqa: PLC0415 - fast --help
 
     again = shlex.join(["sottovoce", *sys.argv[1:]])
     title = f"Ours and its peers: {BENCHES[name].unit}"
@@ -360,7 +361,7 @@ def demo(
 
     parameters = SimulationParameters(users=users, weeks=weeks, seed=seed)
     with needs_extra("all"):
-        from sottovoce.demo._demo import run_demo  # noqa: PLC0415 - fast --help
+        from sottovoce.demo.demo import run_demo  # noqa: PLC0415 - fast --help
     with progress("Running the demo"):
         made = run_demo(out, parameters)
     for part, reason in made.left_out.items():

@@ -36,7 +36,7 @@ def show(
     Example: sottovoce ledger show
     """
     from sottovoce.privacy.ledger import Ledger, user_ledger  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy.ledger._place import refuse_lost  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger.place import refuse_lost  # noqa: PLC0415 - keeps --help fast
 
     path = file or user_ledger()
     if not path.exists():
@@ -66,7 +66,7 @@ def forget_place(
 
     Example: sottovoce ledger forget-place old/notes.ledger
     """
-    from sottovoce.privacy.ledger._chosen_ledger import forget_ledger  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.ledger.chosen_ledger import forget_ledger  # noqa: PLC0415 - fast --help
 
     spends = forget_ledger(file)
     if as_json:
@@ -95,7 +95,7 @@ def move(
 
     Example: sottovoce ledger move carried.zip my.ledger
     """
-    from sottovoce.privacy.ledger._chosen_ledger import move_ledger  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.ledger.chosen_ledger import move_ledger  # noqa: PLC0415 - fast --help
 
     move_ledger(source, to)
     show_json({"moved_to": to}) if as_json else typer.echo(f"Moved to {to}.")
@@ -116,7 +116,7 @@ def _show_tables(accounts: "list[tuple[Account, list[Spend]]]") -> None:
 
 
 def _account_row(account: "Account") -> dict[str, object]:
-    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.exact import text_up  # noqa: PLC0415 - keeps --help fast
 
     n = account.budget.n
     return {
@@ -131,7 +131,7 @@ def _account_row(account: "Account") -> dict[str, object]:
 
 
 def _spend_row(spend: "Spend") -> dict[str, object]:
-    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.exact import text_up  # noqa: PLC0415 - keeps --help fast
 
     asked = spend.request
     return {
@@ -147,8 +147,8 @@ def _spend_row(spend: "Spend") -> dict[str, object]:
 
 
 def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
-    from sottovoce.privacy._exact import float_up  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.exact import float_up  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - keeps --help fast
 
     spent, left = account.spent * account.budget.n, account.left * account.budget.n
     return {
@@ -163,7 +163,7 @@ def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
 
 
 def _group_record(group: "DocumentGroup") -> dict[str, object]:
-    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - keeps --help fast
 
     return {
         "documents": group.documents,
@@ -177,7 +177,7 @@ def _ratios(epsilon: "Fraction", rate: "Fraction") -> dict[str, object]:
 
 
 def _spend_record(spend: "Spend") -> dict[str, object]:
-    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - keeps --help fast
 
     stored = spend.output
     return {

@@ -13,11 +13,11 @@ from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.rank._admission import Admission
-    from sottovoce.advisor.rank._description import Description, RankedTopic
-    from sottovoce.web.rank._service import RankService
-    from sottovoce.web.rank._store import Store
-    from sottovoce.web.rank._telemetry import Telemetry
+    from sottovoce.advisor.rank.admission import Admission
+    from sottovoce.advisor.rank.description import Description, RankedTopic
+    from sottovoce.web.rank.service import RankService
+    from sottovoce.web.rank.store import Store
+    from sottovoce.web.rank.telemetry import Telemetry
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -33,9 +33,9 @@ class _BucketOptions:
     edges: Path | None
 
     def of(self, topics: Sequence[str], measure: str) -> "tuple[RankedTopic, ...]":
-        from sottovoce.advisor.rank._buckets import BUCKETS, Buckets, score_range  # noqa: PLC0415 - fast --help
-        from sottovoce.advisor.rank._description import RankedTopic  # noqa: PLC0415 - fast --help
-        from sottovoce.advisor.rank._edges import load_edges  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank.buckets import BUCKETS, Buckets, score_range  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank.description import RankedTopic  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank.edges import load_edges  # noqa: PLC0415 - fast --help
 
         bounds = (self.lowest, self.highest)
         if self.edges is not None:
@@ -130,10 +130,10 @@ def rank_server(
     Example: sottovoce rank-server --topics community/topics.toml --epsilon 1 --period 1w
     """
     with needs_extra("web"):
-        from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank._peer import PeerKey, key_digits  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank._serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank._telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.peer import PeerKey, key_digits  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
 
     between = _BucketOptions(buckets, lowest, highest, edges)
     rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
@@ -170,9 +170,9 @@ def _service(
     peer_key: Path | None,
     telemetry: "Telemetry",
 ) -> "RankService":
-    from sottovoce.web.rank._pair import FirstServer, PairedServer, SecondServer  # noqa: PLC0415 - fast --help
-    from sottovoce.web.rank._peer import HttpPeer, PeerKey  # noqa: PLC0415 - fast --help
-    from sottovoce.web.rank._service import RankService  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank.pair import FirstServer, PairedServer, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank.peer import HttpPeer, PeerKey  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank.service import RankService  # noqa: PLC0415 - fast --help
 
     if rules.mode == "noise":
         if peer or peer_key:
@@ -191,7 +191,7 @@ def _service(
 
 
 def _admission(path: Path | None) -> "Admission | None":
-    from sottovoce.advisor.rank._admission import Admission, read_tokens  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.admission import Admission, read_tokens  # noqa: PLC0415 - fast --help
 
     return None if path is None else Admission(read_tokens(path))
 
@@ -206,8 +206,8 @@ def _description(
     period: str,
     minimum: int,
 ) -> "Description":
-    from sottovoce.advisor.rank._description import MODES, Description  # noqa: PLC0415 - fast --help
-    from sottovoce.privacy._exact import positive  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.description import MODES, Description  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.exact import positive  # noqa: PLC0415 - fast --help
 
     catalogue = loaded_catalogue(topics) or shipped()
     chosen = catalogue.sensitive or catalogue.topics
@@ -249,7 +249,7 @@ def _lasting(seconds: int) -> str:
 
 
 def _warn_of_plain(host: str) -> None:
-    from sottovoce.advisor.rank._transport import is_this_machine  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.transport import is_this_machine  # noqa: PLC0415 - fast --help
 
     if not is_this_machine(host):
         typer.echo(
@@ -263,7 +263,7 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(rules.record() | {"version": rules.version, "url": url}))
         return
-    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.exact import text_up  # noqa: PLC0415 - fast --help
 
     noise = rules.noise(rules.topics[0].name)
     if url is not None:
@@ -297,10 +297,10 @@ def rank_edges(
 
     Example: sottovoce rank-edges http://127.0.0.1:8765 --out edges.json
     """
-    from sottovoce.advisor.rank._client import latest_histogram  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank._description import Description, RankedTopic  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank._edges import fitted_buckets, save_edges  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank._transport import HttpTransport  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.client import latest_histogram  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.description import Description, RankedTopic  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.edges import fitted_buckets, save_edges  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
 
     asked = HttpTransport(server)
     rules = Description.from_record(asked.call("GET", "/description"))

@@ -32,9 +32,9 @@ from sottovoce.cli._released_texts import (
 )
 
 if TYPE_CHECKING:
-    from sottovoce.release._job import Job, ReleaseQuote
-    from sottovoce.release._release_counts import Done
-    from sottovoce.release._settings import Accounting, PriorKind
+    from sottovoce.release.job import Job, ReleaseQuote
+    from sottovoce.release.make import Done
+    from sottovoce.release.settings import Accounting, PriorKind
 
 
 # What is shown that follows from the true texts, without noise.
@@ -161,12 +161,12 @@ def release(
     --precision 2 --out released
     """
     with needs_extra("release"):
-        from sottovoce.corpus._everyday import named_vocabulary  # noqa: PLC0415 - fast --help
-        from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
-        from sottovoce.release._groups import checked_ids  # noqa: PLC0415 - fast --help
-        from sottovoce.release._inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
-        from sottovoce.release._job import quote  # noqa: PLC0415 - fast --help
-        from sottovoce.release._release_counts import Wanted, carry_out, uncounted  # noqa: PLC0415 - fast --help
+        from sottovoce.corpus.everyday import named_vocabulary  # noqa: PLC0415 - fast --help
+        from sottovoce.privacy.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
+        from sottovoce.release.groups import checked_ids  # noqa: PLC0415 - fast --help
+        from sottovoce.release.inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
+        from sottovoce.release.job import quote  # noqa: PLC0415 - fast --help
+        from sottovoce.release.make import Wanted, carry_out, uncounted  # noqa: PLC0415 - fast --help
 
     check_precision(precision)
     stated = LimitedPrecision(precision, epsilon)
@@ -255,7 +255,7 @@ def _show(
     out: Path | None = None,
 ) -> None:
     """What was released into ``out``, or what a dry run would."""
-    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.exact import text_up  # noqa: PLC0415 - fast --help
 
     card, account = made.card, made.account
     n = account.budget.n

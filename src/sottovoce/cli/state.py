@@ -13,7 +13,7 @@ from sottovoce.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sottovoce.assess._alerts import Alerts
+    from sottovoce.assess.alerts import Alerts
 
 
 def alerts(
@@ -58,8 +58,8 @@ def alerts(
 
     Example: sottovoce alerts community.state --top 1,5 --out alerts.parquet
     """
-    from sottovoce._files import check_outputs  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._alerts import check_alerts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.alerts import check_alerts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import check_outputs  # noqa: PLC0415 - keeps --help fast
 
     check_outputs(out)
     share = parsed_share(concerned)
@@ -136,9 +136,9 @@ def forget(
 
     Example: sottovoce forget community.state --user u0007 --in ranks.parquet
     """
-    from sottovoce._files import only_one  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.background import model_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
+    from sottovoce.files import only_one  # noqa: PLC0415 - keeps --help fast
 
     if post and len(user) != 1:
         raise ParameterError(f"--post needs exactly 1 --user, got {len(user)}.")
@@ -184,7 +184,7 @@ def _instants(written: list[str]) -> list[int]:
     """Microseconds since 1970 of times in ISO 8601, UTC where they name no zone."""
     import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
 
-    from sottovoce.corpus.read._times import to_instants  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.times import to_instants  # noqa: PLC0415 - keeps --help fast
 
     instants = to_instants(pa.array(written), "UTC")
     if instants.null_count:

@@ -26,11 +26,11 @@ def statement(
     Example: sottovoce statement released --out statement.md
     """
     with needs_extra("all"):
-        from sottovoce.advisor._statements import make_statement  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.statements import make_statement  # noqa: PLC0415 - fast --help
 
         made = make_statement(source)
     if out is not None:
-        from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.files import whole_file  # noqa: PLC0415 - keeps --help fast
 
         with whole_file(out) as part:
             part.write_text(made.markdown(), encoding="utf-8")

@@ -7,7 +7,7 @@ communities with known personas.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Corpus",
@@ -25,30 +25,30 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.corpus._count import count, count_batches
-    from sottovoce.corpus._summary import summarise_posts
-    from sottovoce.corpus._vocabulary import Vocabulary
-    from sottovoce.corpus.read._corpus import Corpus, open_documents, open_posts
-    from sottovoce.corpus.read._tally import ReadOptions
-    from sottovoce.corpus.simulate._community import SimulatedCommunity
-    from sottovoce.corpus.simulate._parameters import SimulationParameters
-    from sottovoce.corpus.words._codes import tokenize
-    from sottovoce.corpus.words._rules import TokenRules
+    from sottovoce.corpus.counts import count, count_batches
+    from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts
+    from sottovoce.corpus.read.tally import ReadOptions
+    from sottovoce.corpus.simulate.community import SimulatedCommunity
+    from sottovoce.corpus.simulate.parameters import SimulationParameters
+    from sottovoce.corpus.summary import summarise_posts
+    from sottovoce.corpus.vocabulary import Vocabulary
+    from sottovoce.corpus.words.codes import tokenize
+    from sottovoce.corpus.words.rules import TokenRules
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Corpus": "sottovoce.corpus.read._corpus",
-            "ReadOptions": "sottovoce.corpus.read._tally",
-            "SimulatedCommunity": "sottovoce.corpus.simulate._community",
-            "SimulationParameters": "sottovoce.corpus.simulate._parameters",
-            "TokenRules": "sottovoce.corpus.words._rules",
-            "Vocabulary": "sottovoce.corpus._vocabulary",
-            "count": "sottovoce.corpus._count",
-            "count_batches": "sottovoce.corpus._count",
-            "open_documents": "sottovoce.corpus.read._corpus",
-            "open_posts": "sottovoce.corpus.read._corpus",
-            "summarise_posts": "sottovoce.corpus._summary",
-            "tokenize": "sottovoce.corpus.words._codes",
+            "Corpus": "sottovoce.corpus.read.corpus",
+            "ReadOptions": "sottovoce.corpus.read.tally",
+            "SimulatedCommunity": "sottovoce.corpus.simulate.community",
+            "SimulationParameters": "sottovoce.corpus.simulate.parameters",
+            "TokenRules": "sottovoce.corpus.words.rules",
+            "Vocabulary": "sottovoce.corpus.vocabulary",
+            "count": "sottovoce.corpus.counts",
+            "count_batches": "sottovoce.corpus.counts",
+            "open_documents": "sottovoce.corpus.read.corpus",
+            "open_posts": "sottovoce.corpus.read.corpus",
+            "summarise_posts": "sottovoce.corpus.summary",
+            "tokenize": "sottovoce.corpus.words.codes",
         },
     )

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._compiled import Whole, kernel
-from sottovoce.corpus.words._codes import DROPPED, OUTSIDE
-from sottovoce.corpus.words._scan import WordStream
+from sottovoce.compiled import Whole, kernel
+from sottovoce.corpus.words.codes import DROPPED, OUTSIDE
+from sottovoce.corpus.words.scan import WordStream
 
 Cell = TypeVar("Cell", np.int32, np.int64)
 

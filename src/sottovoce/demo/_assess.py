@@ -3,11 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess._setting import Setting
+from sottovoce_lab.assess.experiment import captured
+from sottovoce_lab.assess.outcomes import (
+    AFFLICTED,
+    CommunityOutcome,
+    metric_columns,
+    outcome,
+    persona_columns,
+    score_community,
+)
+from sottovoce_lab.assess.plots import by_measure, by_persona
+
 from sottovoce.assess.evaluation import Difference, paired_difference
-from sottovoce.assess.evaluation._evaluate import ENT, POSTS, RANDOM
-from sottovoce.assess.measures._catalogue import PAPER_METHODS
+from sottovoce.assess.evaluation.runs import ENT, POSTS, RANDOM
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.setting import Setting
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.demo._people import (
     Portrait,
@@ -20,20 +31,10 @@ from sottovoce.demo._people import (
     timeline,
     topic_rankings,
 )
-from sottovoce.lab.assess._experiment import captured
-from sottovoce.lab.assess._outcomes import (
-    AFFLICTED,
-    CommunityOutcome,
-    metric_columns,
-    outcome,
-    persona_columns,
-    score_community,
-)
-from sottovoce.lab.assess._plots import by_measure, by_persona
-from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_community
-from sottovoce.loop._knowledge import Knowledge, Training, train_knowledge
-from sottovoce.report._page import Section
-from sottovoce.report._result import Row, number
+from sottovoce.loop.communities import DEFAULT, simulated_catalogue, simulated_community
+from sottovoce.loop.knowledge import Knowledge, Training, train_knowledge
+from sottovoce.report.page import Section
+from sottovoce.report.result import Row, number
 
 # Seconds of training: enough to find the topics, far less than the studies do.
 TRAINING = Training(topics=100, iterations=60, burn_in=15, dimensions=48, epochs=3)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.federation.party._processes import PartyProcesses
+from sottovoce.federation.party.processes import PartyProcesses
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.report._page import Section
+from sottovoce.report.page import Section
 
 EPSILON, VOTES = 1, 4
 LEVEL = 0.95

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sottovoce_lab.learn.figures import architecture
+from sottovoce_lab.learn.network import Flow, flows, size_in_words, total
 
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.demo._count import CountDemo, count_section, run_count_demo
 from sottovoce.errors import InputError
-from sottovoce.federation._config import FeatureSettings, TrainingSettings
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
-from sottovoce.lab.learn._network import Flow, flows, size_in_words, total
-from sottovoce.lab.learn.figures import architecture
+from sottovoce.federation.config import FeatureSettings, TrainingSettings
+from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
-from sottovoce.report._page import Section
+from sottovoce.report.page import Section
 
 PEERS = ("ada", "ben", "cy", "dee")
 CONCERNED, NOT = "concerned", "not concerned"

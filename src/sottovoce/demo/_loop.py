@@ -1,11 +1,11 @@
 """The demo's loop: what a release leaves of the exposure that was assessed."""
 
 from sottovoce.corpus.simulate import SimulatedCommunity
-from sottovoce.loop._knowledge import Training
-from sottovoce.loop._loop import LoopPlan, run_loop
-from sottovoce.loop._subject import simulated_subject
-from sottovoce.loop._usefulness import Effort
-from sottovoce.report._page import Section
+from sottovoce.loop.knowledge import Training
+from sottovoce.loop.loop import LoopPlan, run_loop
+from sottovoce.loop.subject import simulated_subject
+from sottovoce.loop.usefulness import Effort
+from sottovoce.report.page import Section
 
 # Seconds of training, as in the other parts.
 TRAINING = Training(topics=60, iterations=40, burn_in=10)

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
+from sottovoce_lab.assess.outcomes import AFFLICTED, PERSONAS, ScoredCommunity
 
-from sottovoce.assess._explain.explain import Question, explain, what_if
-from sottovoce.assess._explain.explanation import Explanation, Position, UserPosts
-from sottovoce.assess._ranking import BANDS, rank, susceptibility, users_at_least_as_exposed
-from sottovoce.assess._score import Scoring
-from sottovoce.assess._setting import Setting
+from sottovoce.assess.explain.explain import Question, explain, what_if
+from sottovoce.assess.explain.explanation import Explanation, Position, UserPosts
+from sottovoce.assess.ranking import BANDS, rank, susceptibility, users_at_least_as_exposed
+from sottovoce.assess.scores import Scoring
+from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read import open_posts
-from sottovoce.lab.assess._outcomes import AFFLICTED, PERSONAS, ScoredCommunity
-from sottovoce.report._figures import ACCENT, COLOURS, new_figure, new_panels
-from sottovoce.report._page import Plot
+from sottovoce.report.figures import ACCENT, COLOURS, new_figure, new_panels
+from sottovoce.report.page import Plot
 
 REMOVED = 3
 WORDS = 6

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sottovoce._arrays import Floats
-from sottovoce.corpus._count import count_batches
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.arrays import Floats
+from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity
-from sottovoce.loop._communities import simulated_catalogue
-from sottovoce.loop._subject import public_words
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release._estimator import PrivateBagOfWords
-from sottovoce.release.analysis._meter import SignalMeter, signal_meter
-from sottovoce.release.analysis._moments import released_moments
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.loop.communities import simulated_catalogue
+from sottovoce.loop.subject import public_words
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.meter import SignalMeter, signal_meter
+from sottovoce.release.analysis.moments import released_moments
+from sottovoce.release.counts import Counts, checked_counts
+from sottovoce.release.estimator import PrivateBagOfWords
 from sottovoce.release.evaluation import (
     TopicMatch,
     chance_jaccard,
@@ -28,8 +28,8 @@ from sottovoce.release.evaluation import (
     top_words,
 )
 from sottovoce.release.topics import PrivateTopics
-from sottovoce.report._figures import COLOURS, legend_below, new_panels
-from sottovoce.report._page import Plot, Section
+from sottovoce.report.figures import COLOURS, legend_below, new_panels
+from sottovoce.report.page import Plot, Section
 
 DOCUMENTS = 3000
 PRECISION = 2

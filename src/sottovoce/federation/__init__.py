@@ -22,7 +22,7 @@ does not.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Connected",
@@ -36,24 +36,24 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.federation._certificates import Credentials
     from sottovoce.federation._node.dispatcher import Machines
     from sottovoce.federation._node.node import Node
-    from sottovoce.federation._roster import Member, Roster
-    from sottovoce.federation._transport.frames import RunAbortedError, Settings
-    from sottovoce.federation.party._connection import Connected
+    from sottovoce.federation.certificates import Credentials
+    from sottovoce.federation.party.connection import Connected
+    from sottovoce.federation.roster import Member, Roster
+    from sottovoce.federation.transport.frames import RunAbortedError, Settings
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Connected": "sottovoce.federation.party._connection",
-            "Credentials": "sottovoce.federation._certificates",
+            "Connected": "sottovoce.federation.party.connection",
+            "Credentials": "sottovoce.federation.certificates",
             "Machines": "sottovoce.federation._node.dispatcher",
-            "Member": "sottovoce.federation._roster",
+            "Member": "sottovoce.federation.roster",
             "Node": "sottovoce.federation._node.node",
-            "Roster": "sottovoce.federation._roster",
-            "RunAbortedError": "sottovoce.federation._transport.frames",
-            "Settings": "sottovoce.federation._transport.frames",
+            "Roster": "sottovoce.federation.roster",
+            "RunAbortedError": "sottovoce.federation.transport.frames",
+            "Settings": "sottovoce.federation.transport.frames",
         },
         extra="federation",
     )

@@ -14,10 +14,10 @@ from typing import Any
 
 from cryptography.exceptions import InvalidTag
 
-from sottovoce._files import refuse_open_to_others, small_text, whole_file
-from sottovoce._json import parse_json
 from sottovoce.errors import InputError
-from sottovoce.learn._encrypted_files import sealed_fields, unsealed
+from sottovoce.files import refuse_open_to_others, small_text, whole_file
+from sottovoce.json import parse_json
+from sottovoce.learn.encrypted_files import sealed_fields, unsealed
 
 FORMAT = "sottovoce-secret"
 VERSION = 1

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from sottovoce._toml import Plain, toml_lines
-from sottovoce.federation._config import (
+from sottovoce.federation._files import NONE
+from sottovoce.federation.config import (
     CHANGES_FILE,
     NEW_BUDGET,
     ROWS_FILE,
@@ -18,7 +19,6 @@ from sottovoce.federation._config import (
     Role,
     TrainingSettings,
 )
-from sottovoce.federation._files import NONE
 
 AUTHORITY_KEY_FILE = "ca.key"
 _HEAD = "# One party of a training together. Paths are relative to this file's folder."

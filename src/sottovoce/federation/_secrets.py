@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.federation._certificates import load_key
-from sottovoce.federation._config import PartyConfig, Role, SecretFiles
 from sottovoce.federation._files import load_secret, read_passphrase, save_secret
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.privacy._randomness import random_bytes
+from sottovoce.federation.certificates import load_key
+from sottovoce.federation.config import PartyConfig, Role, SecretFiles
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.privacy.randomness import random_bytes
 
 if TYPE_CHECKING:
-    from sottovoce.learn._paillier.keys import PrivateKey
+    from sottovoce.learn.paillier.keys import PrivateKey
 
 
 IDENTITY, JOURNAL, MEMORY = "identity", "journal", "memory"
@@ -75,8 +75,8 @@ def new_identity(path: Path, passphrase: str | None) -> bytes:
 
 def new_paillier_key(path: Path, bits: int, passphrase: str | None) -> None:
     """A fresh Paillier key; classifiers hidden under the old one can be asked no more."""
-    from sottovoce.learn._paillier.key_files import save_private_key  # noqa: PLC0415 - likewise
-    from sottovoce.learn._paillier.keys import generate_key  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.paillier.key_files import save_private_key  # noqa: PLC0415 - likewise
+    from sottovoce.learn.paillier.keys import generate_key  # noqa: PLC0415 - masks need no gmpy2
 
     with generate_key(bits) as key:
         save_private_key(key, path, passphrase=passphrase)
@@ -104,6 +104,6 @@ def _paillier(config: PartyConfig, passphrase: str | None) -> "PrivateKey | None
     path = config.path(config.party.secrets.paillier)
     if config.party.role not in ("coordinator", "keyholder") or not path.exists():
         return None
-    from sottovoce.learn._paillier.key_files import load_private_key  # noqa: PLC0415 - gmpy2
+    from sottovoce.learn.paillier.key_files import load_private_key  # noqa: PLC0415 - gmpy2
 
     return load_private_key(path, passphrase=passphrase)

@@ -23,7 +23,7 @@ Where to read on, from the call inwards:
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "AbortedError",
@@ -45,41 +45,41 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.learn._attacks.training import audit_training
-    from sottovoce.learn._estimators import (
+    from sottovoce.learn._examples import LeakError
+    from sottovoce.learn._text_classifier import FederatedTextClassifier
+    from sottovoce.learn._train import DroppedFeaturesWarning, PaperModeWarning, train
+    from sottovoce.learn._trained import TrainedClassifier
+    from sottovoce.learn.attacks.training import audit_training
+    from sottovoce.learn.estimators import (
         MLossClassifier,
         RadoBoostClassifier,
         RadoDescentClassifier,
         SummedRidgeClassifier,
     )
-    from sottovoce.learn._examples import LeakError
-    from sottovoce.learn._query_ledger import QueryBudgetError
-    from sottovoce.learn._run.evaluate import JointEvaluation
-    from sottovoce.learn._text_classifier import FederatedTextClassifier
-    from sottovoce.learn._train import DroppedFeaturesWarning, PaperModeWarning, train
-    from sottovoce.learn._trained import TrainedClassifier
-    from sottovoce.learn._wire._refusals import TooFewPartiesError
-    from sottovoce.learn._wire.machine import Leakage
-    from sottovoce.learn._wire.stages import AbortedError
+    from sottovoce.learn.query_ledger import QueryBudgetError
+    from sottovoce.learn.run.evaluate import JointEvaluation
+    from sottovoce.learn.wire.machine import Leakage
+    from sottovoce.learn.wire.refusals import TooFewPartiesError
+    from sottovoce.learn.wire.stages import AbortedError
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "AbortedError": "sottovoce.learn._wire.stages",
+            "AbortedError": "sottovoce.learn.wire.stages",
             "DroppedFeaturesWarning": "sottovoce.learn._train",
             "FederatedTextClassifier": "sottovoce.learn._text_classifier",
-            "JointEvaluation": "sottovoce.learn._run.evaluate",
+            "JointEvaluation": "sottovoce.learn.run.evaluate",
             "LeakError": "sottovoce.learn._examples",
-            "Leakage": "sottovoce.learn._wire.machine",
-            "MLossClassifier": "sottovoce.learn._estimators",
+            "Leakage": "sottovoce.learn.wire.machine",
+            "MLossClassifier": "sottovoce.learn.estimators",
             "PaperModeWarning": "sottovoce.learn._train",
-            "QueryBudgetError": "sottovoce.learn._query_ledger",
-            "RadoBoostClassifier": "sottovoce.learn._estimators",
-            "RadoDescentClassifier": "sottovoce.learn._estimators",
-            "SummedRidgeClassifier": "sottovoce.learn._estimators",
-            "TooFewPartiesError": "sottovoce.learn._wire._refusals",
+            "QueryBudgetError": "sottovoce.learn.query_ledger",
+            "RadoBoostClassifier": "sottovoce.learn.estimators",
+            "RadoDescentClassifier": "sottovoce.learn.estimators",
+            "SummedRidgeClassifier": "sottovoce.learn.estimators",
+            "TooFewPartiesError": "sottovoce.learn.wire.refusals",
             "TrainedClassifier": "sottovoce.learn._trained",
-            "audit_training": "sottovoce.learn._attacks.training",
+            "audit_training": "sottovoce.learn.attacks.training",
             "train": "sottovoce.learn._train",
         },
         extra="learn",

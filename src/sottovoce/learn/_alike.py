@@ -15,12 +15,12 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.learn._sums.keys import Identity, check_signature
-from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
-from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
-from sottovoce.learn._wire.codec import Value, encoded
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.stages import Listener, Stage, Teller
+from sottovoce.learn.sums.keys import Identity, check_signature
+from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 _MOST = 1 << 40
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._data_digest import document_numbers, numbered_digests
-from sottovoce.learn._support import FEWEST_DOCUMENTS
+from sottovoce.learn.data_digest import document_numbers, numbered_digests
 from sottovoce.learn.documents import Examples, NoDocumentsError
+from sottovoce.learn.support import FEWEST_DOCUMENTS
 
 # The proposer's own threshold does not move it: choices by two thresholds could differ by one.
 BLOCK = FEWEST_DOCUMENTS

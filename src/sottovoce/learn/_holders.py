@@ -10,13 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.corpus.read import ReadOptions
-from sottovoce.corpus.read._columns import MissingColumnError
+from sottovoce.corpus.read.columns import MissingColumnError
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._labels import LabelValues, check_one_kind, listed, plain_labels
-from sottovoce.learn._local_data import feature_places
 from sottovoce.learn.documents import (
     Documents,
     NoDocumentsError,
@@ -24,9 +23,10 @@ from sottovoce.learn.documents import (
     Table,
     read_labelled,
 )
+from sottovoce.learn.local_data import feature_places
 
 if TYPE_CHECKING:
-    from sottovoce.corpus.read._corpus import Source
+    from sottovoce.corpus.read.corpus import Source
 
 RowsGiven: TypeAlias = tuple[Rows, ArrayLike]
 TextsGiven: TypeAlias = (

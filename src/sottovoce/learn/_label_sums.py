@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import checked_signs
-from sottovoce.learn._ridge import ExampleSums, example_vector_size, local_sums
-from sottovoce.learn._support import KeptFeatures
+from sottovoce.learn.ridge import ExampleSums, example_vector_size, local_sums
+from sottovoce.learn.support import KeptFeatures
 
 
 def label_vector_size(width: int, labels: int) -> int:

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
 from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import named_holders
 from sottovoce.learn._labels import LabelValues, check_one_kind, label_names
-from sottovoce.learn._run.classify import called, scores
-from sottovoce.learn._run.evaluate import JointEvaluation
-from sottovoce.learn._run.leakage import run_leakage
-from sottovoce.learn._run.party import Connection, InProcess
-from sottovoce.learn._run.records import read_trained
-from sottovoce.learn._run.terms import RunKind, RunTerms
 from sottovoce.learn._train import PAPER_WARNING, PaperModeWarning
-from sottovoce.learn._training_terms import Mode, Recipe, mode_recipe
-from sottovoce.learn._wire.codec import texts as texts_of
-from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
+from sottovoce.learn.run.classify import called, scores
+from sottovoce.learn.run.evaluate import JointEvaluation
+from sottovoce.learn.run.leakage import run_leakage
+from sottovoce.learn.run.party import Connection, InProcess
+from sottovoce.learn.run.records import read_trained
+from sottovoce.learn.run.terms import RunKind, RunTerms
+from sottovoce.learn.training_terms import Mode, Recipe, mode_recipe
+from sottovoce.learn.wire.codec import texts as texts_of
+from sottovoce.learn.wire.message import new_session
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.machine import Leakage
+    from sottovoce.learn.wire.machine import Leakage
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin

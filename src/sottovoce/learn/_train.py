@@ -9,10 +9,8 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError, check_choice
-from sottovoce.learn._count_together import count_together
-from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._holders import (
     RowHolders,
     RowsGiven,
@@ -23,14 +21,16 @@ from sottovoce.learn._holders import (
     named_holders,
 )
 from sottovoce.learn._labels import label_names
-from sottovoce.learn._run.party import InProcess
-from sottovoce.learn._run.terms import MODES, RunTerms
 from sottovoce.learn._trained import TrainedClassifier
-from sottovoce.learn._training_terms import Mode, mode_recipe
-from sottovoce.learn._wire.exchange import Faults
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.count._classes import CountedClassifier, counted_classifier
-from sottovoce.privacy._exact import Exact
+from sottovoce.learn.count.classes import CountedClassifier, counted_classifier
+from sottovoce.learn.count_together import count_together
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.party import InProcess
+from sottovoce.learn.run.terms import MODES, RunTerms
+from sottovoce.learn.training_terms import Mode, mode_recipe
+from sottovoce.learn.wire.exchange import Faults
+from sottovoce.learn.wire.message import new_session
+from sottovoce.privacy.exact import Exact
 
 Given: TypeAlias = "RowsGiven | TextsGiven"
 _TEXT_OPTIONS = frozenset(TextRecipe.__dataclass_fields__)

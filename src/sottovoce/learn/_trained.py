@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
+from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import RowHolders, TextHolders
-from sottovoce.learn._ridge import LinearModel
-from sottovoce.learn._run.classify import called
-from sottovoce.learn._run.evaluate import ConfusionCounts, JointEvaluation
-from sottovoce.learn._run.party import InProcess
-from sottovoce.learn._run.records import opened_words, read_model, read_trained
-from sottovoce.learn._run.terms import RunKind, RunTerms
-from sottovoce.learn._training_terms import COORDINATOR, Mode, Offset
-from sottovoce.learn._wire import codec
-from sottovoce.learn._wire._refusals import StalledError
-from sottovoce.learn._wire.codec import Value
-from sottovoce.learn._wire.exchange import Said, Traffic
-from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.documents import Examples
+from sottovoce.learn.ridge import LinearModel
+from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
+from sottovoce.learn.run.party import InProcess
+from sottovoce.learn.run.records import opened_words, read_model, read_trained
+from sottovoce.learn.run.terms import RunKind, RunTerms
+from sottovoce.learn.training_terms import COORDINATOR, Mode, Offset
+from sottovoce.learn.wire import codec
+from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.exchange import Said, Traffic
+from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.wire.refusals import StalledError
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.machine import Leakage
+    from sottovoce.learn.wire.machine import Leakage
 
 
 class TrainedClassifier:

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally, open_documents
-from sottovoce.corpus.read._corpus import Source, reader_for
-from sottovoce.corpus.read._strings import as_bytes, repaired
+from sottovoce.corpus.read.corpus import Source, reader_for
+from sottovoce.corpus.read.strings import as_bytes, repaired
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._labels import label_names, listed

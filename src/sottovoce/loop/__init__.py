@@ -11,7 +11,7 @@ measured; a ``_passage`` is looked for and what is seen set beside its bound. ``
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Effort",
@@ -23,21 +23,21 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.loop._compare import compare_settings
-    from sottovoce.loop._knowledge import Training
-    from sottovoce.loop._loop import LoopPlan, run_loop
-    from sottovoce.loop._subject import simulated_subject
-    from sottovoce.loop._usefulness import Effort
+    from sottovoce.loop.compare import compare_settings
+    from sottovoce.loop.knowledge import Training
+    from sottovoce.loop.loop import LoopPlan, run_loop
+    from sottovoce.loop.subject import simulated_subject
+    from sottovoce.loop.usefulness import Effort
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Effort": "sottovoce.loop._usefulness",
-            "LoopPlan": "sottovoce.loop._loop",
-            "Training": "sottovoce.loop._knowledge",
-            "compare_settings": "sottovoce.loop._compare",
-            "run_loop": "sottovoce.loop._loop",
-            "simulated_subject": "sottovoce.loop._subject",
+            "Effort": "sottovoce.loop.usefulness",
+            "LoopPlan": "sottovoce.loop.loop",
+            "Training": "sottovoce.loop.knowledge",
+            "compare_settings": "sottovoce.loop.compare",
+            "run_loop": "sottovoce.loop.loop",
+            "simulated_subject": "sottovoce.loop.subject",
         },
         extra="all",
     )

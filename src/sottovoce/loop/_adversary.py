@@ -20,18 +20,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Floats
-from sottovoce.assess._score import Scoring, plan_scoring
-from sottovoce.assess._setting import Setting
-from sottovoce.assess.measures._catalogue import Measure
-from sottovoce.assess.state._state import State
+from sottovoce.arrays import Floats
+from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.scores import Scoring, plan_scoring
+from sottovoce.assess.setting import Setting
+from sottovoce.assess.state.state import State
 from sottovoce.loop._evidence import ratios_of, recurring_interest, summed_interest
-from sottovoce.loop._knowledge import Knowledge
 from sottovoce.loop._profiles import learnt_profiles, public_profiles
 from sottovoce.loop._reading import Reading
-from sottovoce.loop._subject import WEEK, UserDocuments
-from sottovoce.release._counts import Counts
-from sottovoce.topics._space import PostScorer
+from sottovoce.loop.knowledge import Knowledge
+from sottovoce.loop.subject import WEEK, UserDocuments
+from sottovoce.release.counts import Counts
+from sottovoce.topics.space import PostScorer
 
 _LEAST_MEAN = 1e-6
 _NEAR_ONE = 1e-6

@@ -22,11 +22,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.loop._reading import LARGEST_CELL, Reading
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts import Counts
-from sottovoce.release.classify._expected import CellLikelihoods
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.classify.expected import CellLikelihoods
+from sottovoce.release.counts import Counts
 
 PASSAGE = 4.0
 """Counted words of a document that speaks of a topic."""

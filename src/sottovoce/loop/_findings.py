@@ -9,11 +9,11 @@ from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 from sottovoce.loop._adversary import is_simple
 from sottovoce.loop._round import FOUND, KEPT
 from sottovoce.loop._verdict import LABELS, end_of
-from sottovoce.privacy._exact import in_nats
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
-from sottovoce.report._page import Plot
-from sottovoce.report._result import Row, number
+from sottovoce.privacy.exact import in_nats
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
+from sottovoce.report.page import Plot
+from sottovoce.report.result import Row, number
 
 _MARKERS = "os^Dv"
 DASHES = ("-", "--", "-.", ":")

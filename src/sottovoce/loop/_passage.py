@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.loop._evidence import log_ratios
 from sottovoce.loop._reading import Reading
 from sottovoce.loop._settings import PrivacySetting
-from sottovoce.loop._subject import UserDocuments
-from sottovoce.release._counts import Counts, checked_counts
+from sottovoce.loop.subject import UserDocuments
+from sottovoce.release.counts import Counts, checked_counts
 
 FALSE_ALARMS = 0.05
 TRIALS = 400

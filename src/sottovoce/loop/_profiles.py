@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sottovoce._arrays import Floats
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.loop._knowledge import Knowledge
+from sottovoce.arrays import Floats
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.loop.knowledge import Knowledge
 from sottovoce.topics import Catalogue, LdaModel, Topic
-from sottovoce.topics._match import match_model
+from sottovoce.topics.match import match_model
 
 _PRIOR = 0.1
 

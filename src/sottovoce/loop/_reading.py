@@ -11,14 +11,14 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from sottovoce._arrays import Floats
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts import Counts, Weights
-from sottovoce.release.classify._expected import ExpectedCells
-from sottovoce.release.classify._features import CountFeature
-from sottovoce.release.classify._sums import mean_counts
+from sottovoce.arrays import Floats
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.classify.expected import ExpectedCells
+from sottovoce.release.classify.features import CountFeature
+from sottovoce.release.classify.sums import mean_counts
 from sottovoce.release.compression import WordMap
-from sottovoce.release.compression._decompress import column_spread
+from sottovoce.release.compression.decompress import column_spread
+from sottovoce.release.counts import Counts, Weights
 from sottovoce.release.topics import PrivateTopics
 
 _SILENT = 12.0

@@ -12,17 +12,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import stats
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.assess.evaluation import JudgedTopic
-from sottovoce.assess.evaluation._judged import user_rows
-from sottovoce.assess.evaluation._metrics import averaged, metrics_by_topic
+from sottovoce.assess.evaluation.judged import user_rows
+from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
 from sottovoce.loop._adversary import Adversary, TopicScores, View
 from sottovoce.loop._passage import PassageTest, is_defect, passage_test
 from sottovoce.loop._settings import PrivacySetting
-from sottovoce.loop._subject import UserDocuments
-from sottovoce.loop._usefulness import Task
-from sottovoce.release.evaluation._intervals import mean_interval
-from sottovoce.report._result import Row
+from sottovoce.loop.subject import UserDocuments
+from sottovoce.loop.usefulness import Task
+from sottovoce.release.evaluation.intervals import mean_interval
+from sottovoce.report.result import Row
 
 SHARES = (1, 5, 10)
 """Per cent of the community."""

@@ -7,14 +7,14 @@ from itertools import product
 
 import numpy as np
 
-from sottovoce._arrays import Floats
-from sottovoce.loop._subject import UserDocuments
-from sottovoce.privacy._exact import Exact
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.release._counts import Counts
-from sottovoce.release._plan import Released, ReleasePlan
-from sottovoce.release._settings import ReleaseSettings
+from sottovoce.arrays import Floats
+from sottovoce.loop.subject import UserDocuments
+from sottovoce.privacy.exact import Exact
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.compression import NoCompression, chosen_compression
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import Released, ReleasePlan
+from sottovoce.release.settings import ReleaseSettings
 
 
 @dataclass(frozen=True)

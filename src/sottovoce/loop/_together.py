@@ -23,16 +23,16 @@ from functools import cached_property
 
 import numpy as np
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._recipe import CountRecipe, What
-from sottovoce.learn.count._votes import VotePlan
+from sottovoce.learn.count.recipe import CountRecipe, What
+from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.loop._passage import TRIALS, PassageTest, most_told, told_share
-from sottovoce.loop._subject import UserDocuments
-from sottovoce.loop._usefulness import APART, ASKED, HOLDERS, OTHER, Task
-from sottovoce.privacy._whole_document import WholeDocument
+from sottovoce.loop.subject import UserDocuments
+from sottovoce.loop.usefulness import APART, ASKED, HOLDERS, OTHER, Task
 from sottovoce.privacy.shares import NoiseShare
+from sottovoce.privacy.whole_document import WholeDocument
 
 COLLUDE = 1
 _COUNTS: tuple[What, ...] = ("pairs", "words")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from sottovoce.loop._round import FOUND, KEPT
-from sottovoce.privacy._exact import in_nats
-from sottovoce.report._result import Row, number
+from sottovoce.privacy.exact import in_nats
+from sottovoce.report.result import Row, number
 
 LABELS = {FOUND: "share found of people concerned", KEPT: "share of the top 5% who stay there"}
 ENOUGH = 0.5

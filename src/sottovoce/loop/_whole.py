@@ -18,9 +18,9 @@ from sottovoce.loop._passage import PassageTest, document_test, is_defect
 from sottovoce.loop._round import Circle, setting_row, summary
 from sottovoce.loop._settings import PrivacySetting
 from sottovoce.loop._together import TogetherCounting
-from sottovoce.privacy._exact import positive
-from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.report._result import Row
+from sottovoce.privacy.exact import positive
+from sottovoce.release.counts import Counts, checked_counts
+from sottovoce.report.result import Row
 
 NOTHING, LOCAL, TOGETHER = "no protection", "local release", "count together"
 PASSAGE, DOCUMENT = "passage", "whole document"

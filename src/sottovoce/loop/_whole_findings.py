@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 
 from sottovoce.loop._verdict import LABELS
 from sottovoce.loop._whole import BOUND, DOCUMENT, LOCAL, NOTHING, TOGETHER, TOLD
-from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
-from sottovoce.report._page import Plot
-from sottovoce.report._result import Row, StudyResult, number
+from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
+from sottovoce.report.page import Plot
+from sottovoce.report.result import Row, StudyResult, number
 
 _COLOURS = {NOTHING: COLOURS[-1], LOCAL: COLOURS[1], TOGETHER: COLOURS[0]}
 _ALLOWED, _IDLE = "at most, by the promise", "the commoner label; random topics"

@@ -8,7 +8,7 @@ The `ledger` spends before anything is drawn, and `audit` tries to refute what i
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Account",
@@ -35,37 +35,37 @@ if TYPE_CHECKING:
         compose_disjoint,
         compose_overlapping,
     )
-    from sottovoce.privacy._guarantee import (
+    from sottovoce.privacy.audit.black_box import audit_noise
+    from sottovoce.privacy.audit.findings import AuditReport
+    from sottovoce.privacy.audit.sampler import audit_mechanism
+    from sottovoce.privacy.guarantee import (
         LimitedPrecision,
         LocalPrivacy,
         NoGuarantee,
     )
-    from sottovoce.privacy._mechanism import GeometricMechanism
-    from sottovoce.privacy._whole_document import WholeDocument
-    from sottovoce.privacy.audit._black_box import audit_noise
-    from sottovoce.privacy.audit._findings import AuditReport
-    from sottovoce.privacy.audit._sampler import audit_mechanism
-    from sottovoce.privacy.ledger._accounts import Account, SpendRequest
-    from sottovoce.privacy.ledger._ledger import Ledger
-    from sottovoce.privacy.shares._share import NoiseShare
-    from sottovoce.privacy.shares._total import SharesLaw
+    from sottovoce.privacy.ledger.accounts import Account, SpendRequest
+    from sottovoce.privacy.ledger.ledger import Ledger
+    from sottovoce.privacy.mechanism import GeometricMechanism
+    from sottovoce.privacy.shares.share import NoiseShare
+    from sottovoce.privacy.shares.total import SharesLaw
+    from sottovoce.privacy.whole_document import WholeDocument
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Account": "sottovoce.privacy.ledger._accounts",
-            "AuditReport": "sottovoce.privacy.audit._findings",
-            "GeometricMechanism": "sottovoce.privacy._mechanism",
-            "Ledger": "sottovoce.privacy.ledger._ledger",
-            "LimitedPrecision": "sottovoce.privacy._guarantee",
-            "LocalPrivacy": "sottovoce.privacy._guarantee",
-            "NoGuarantee": "sottovoce.privacy._guarantee",
-            "NoiseShare": "sottovoce.privacy.shares._share",
-            "SharesLaw": "sottovoce.privacy.shares._total",
-            "SpendRequest": "sottovoce.privacy.ledger._accounts",
-            "WholeDocument": "sottovoce.privacy._whole_document",
-            "audit_mechanism": "sottovoce.privacy.audit._sampler",
-            "audit_noise": "sottovoce.privacy.audit._black_box",
+            "Account": "sottovoce.privacy.ledger.accounts",
+            "AuditReport": "sottovoce.privacy.audit.findings",
+            "GeometricMechanism": "sottovoce.privacy.mechanism",
+            "Ledger": "sottovoce.privacy.ledger.ledger",
+            "LimitedPrecision": "sottovoce.privacy.guarantee",
+            "LocalPrivacy": "sottovoce.privacy.guarantee",
+            "NoGuarantee": "sottovoce.privacy.guarantee",
+            "NoiseShare": "sottovoce.privacy.shares.share",
+            "SharesLaw": "sottovoce.privacy.shares.total",
+            "SpendRequest": "sottovoce.privacy.ledger.accounts",
+            "WholeDocument": "sottovoce.privacy.whole_document",
+            "audit_mechanism": "sottovoce.privacy.audit.sampler",
+            "audit_noise": "sottovoce.privacy.audit.black_box",
             "compose_counts": "sottovoce.privacy._composition",
             "compose_disjoint": "sottovoce.privacy._composition",
             "compose_overlapping": "sottovoce.privacy._composition",

@@ -4,8 +4,8 @@ from fractions import Fraction
 from functools import reduce
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy._whole_document import WholeDocument
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.privacy.whole_document import WholeDocument
 
 
 def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._compiled import kernel
+from sottovoce.compiled import kernel
 from sottovoce.privacy._laws import BOUNDARY_BITS, CELL_BITS, ESCAPE
 
 UNDECIDED = -1

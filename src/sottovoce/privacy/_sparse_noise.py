@@ -28,8 +28,8 @@ from sottovoce.privacy._noise_kernels import (
     turn_to_signed,
     walk_gaps,
 )
-from sottovoce.privacy._randomness import Keystream, words
-from sottovoce.privacy._sampler import (
+from sottovoce.privacy.randomness import Keystream, words
+from sottovoce.privacy.sampler import (
     TableSampler,
     gap_sampler,
     geometric_sampler,

@@ -11,7 +11,7 @@ of made-up documents the way that every release goes.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Embedding",
@@ -32,41 +32,41 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy._guarantee import LimitedPrecision
-    from sottovoce.privacy.ledger._ledger import Ledger
-    from sottovoce.release._card import ReleaseCard
-    from sottovoce.release._estimator import PrivateBagOfWords
-    from sottovoce.release._job import ReleaseQuote
-    from sottovoce.release._release import Release, load_release
-    from sottovoce.release._release_counts import release_counts
-    from sottovoce.release.classify._bayes import PrivateNaiveBayes
-    from sottovoce.release.compression._embedding import (
+    from sottovoce.privacy.guarantee import LimitedPrecision
+    from sottovoce.privacy.ledger.ledger import Ledger
+    from sottovoce.release.card import ReleaseCard
+    from sottovoce.release.classify.bayes import PrivateNaiveBayes
+    from sottovoce.release.compression.embedding import (
         Embedding,
         EmbeddingClusterCompression,
         EmbeddingDisperseCompression,
     )
-    from sottovoce.release.compression._frequency import FrequencyCompression
-    from sottovoce.release.compression._maps import RandomCompression
-    from sottovoce.release.topics._estimator import PrivateTopics
+    from sottovoce.release.compression.frequency import FrequencyCompression
+    from sottovoce.release.compression.maps import RandomCompression
+    from sottovoce.release.estimator import PrivateBagOfWords
+    from sottovoce.release.job import ReleaseQuote
+    from sottovoce.release.make import release_counts
+    from sottovoce.release.release import Release, load_release
+    from sottovoce.release.topics.estimator import PrivateTopics
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Embedding": "sottovoce.release.compression._embedding",
-            "EmbeddingClusterCompression": "sottovoce.release.compression._embedding",
-            "EmbeddingDisperseCompression": "sottovoce.release.compression._embedding",
-            "FrequencyCompression": "sottovoce.release.compression._frequency",
-            "Ledger": "sottovoce.privacy.ledger._ledger",
-            "LimitedPrecision": "sottovoce.privacy._guarantee",
-            "PrivateBagOfWords": "sottovoce.release._estimator",
-            "PrivateNaiveBayes": "sottovoce.release.classify._bayes",
-            "PrivateTopics": "sottovoce.release.topics._estimator",
-            "RandomCompression": "sottovoce.release.compression._maps",
-            "Release": "sottovoce.release._release",
-            "ReleaseCard": "sottovoce.release._card",
-            "ReleaseQuote": "sottovoce.release._job",
-            "load_release": "sottovoce.release._release",
-            "release_counts": "sottovoce.release._release_counts",
+            "Embedding": "sottovoce.release.compression.embedding",
+            "EmbeddingClusterCompression": "sottovoce.release.compression.embedding",
+            "EmbeddingDisperseCompression": "sottovoce.release.compression.embedding",
+            "FrequencyCompression": "sottovoce.release.compression.frequency",
+            "Ledger": "sottovoce.privacy.ledger.ledger",
+            "LimitedPrecision": "sottovoce.privacy.guarantee",
+            "PrivateBagOfWords": "sottovoce.release.estimator",
+            "PrivateNaiveBayes": "sottovoce.release.classify.bayes",
+            "PrivateTopics": "sottovoce.release.topics.estimator",
+            "RandomCompression": "sottovoce.release.compression.maps",
+            "Release": "sottovoce.release.release",
+            "ReleaseCard": "sottovoce.release.card",
+            "ReleaseQuote": "sottovoce.release.job",
+            "load_release": "sottovoce.release.release",
+            "release_counts": "sottovoce.release.make",
         },
         extra="release",
     )

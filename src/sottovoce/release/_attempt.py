@@ -10,12 +10,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from sottovoce._files import nearest_folder, whole_file
-from sottovoce._json import parse_json
 from sottovoce.errors import LedgerError
-from sottovoce.privacy._randomness import system_bytes
-from sottovoce.release._shards import SHARD_FOLDERS
-from sottovoce.release._stores import LocalStore, ReleaseStore
+from sottovoce.files import nearest_folder, whole_file
+from sottovoce.json import parse_json
+from sottovoce.privacy.randomness import system_bytes
+from sottovoce.release.shards import SHARD_FOLDERS
+from sottovoce.release.stores import LocalStore, ReleaseStore
 
 
 def new_attempt(note: Path, address: str) -> str:

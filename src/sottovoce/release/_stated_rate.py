@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import NoiseLaw
 
 
 class HasLaw(Protocol):

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.analysis._tables import level_at_once, noise_reach
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.tables import level_at_once, noise_reach
 
 _LEVEL = 0.95
 

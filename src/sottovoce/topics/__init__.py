@@ -8,7 +8,7 @@ of words.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "BagOfWords",
@@ -32,43 +32,43 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.topics._background import WordChoice
-    from sottovoce.topics._bow import BagOfWords
-    from sottovoce.topics._catalogue import Catalogue, Topic
-    from sottovoce.topics._load import load_model
-    from sottovoce.topics._match import match_model
-    from sottovoce.topics._salient import salient_words
-    from sottovoce.topics._space import Space
-    from sottovoce.topics.lda._model import LdaModel
-    from sottovoce.topics.lda._train import LdaParameters, train_lda
+    from sottovoce.topics.background import WordChoice
+    from sottovoce.topics.bow import BagOfWords
+    from sottovoce.topics.catalogue import Catalogue, Topic
+    from sottovoce.topics.lda.model import LdaModel
+    from sottovoce.topics.lda.train import LdaParameters, train_lda
+    from sottovoce.topics.load import load_model
+    from sottovoce.topics.match import match_model
+    from sottovoce.topics.salient import salient_words
     from sottovoce.topics.shipped import shipped_catalogue
-    from sottovoce.topics.voice._model import VoiceModel
-    from sottovoce.topics.voice._parameters import VoiceParameters
-    from sottovoce.topics.voice._train import train_voice
-    from sottovoce.topics.w2v._model import SkipGramModel
-    from sottovoce.topics.w2v._train import SkipGramParameters, train_skip_gram
+    from sottovoce.topics.space import Space
+    from sottovoce.topics.voice.model import VoiceModel
+    from sottovoce.topics.voice.parameters import VoiceParameters
+    from sottovoce.topics.voice.train import train_voice
+    from sottovoce.topics.w2v.model import SkipGramModel
+    from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "BagOfWords": "sottovoce.topics._bow",
-            "Catalogue": "sottovoce.topics._catalogue",
-            "LdaModel": "sottovoce.topics.lda._model",
-            "LdaParameters": "sottovoce.topics.lda._train",
-            "SkipGramModel": "sottovoce.topics.w2v._model",
-            "SkipGramParameters": "sottovoce.topics.w2v._train",
-            "Space": "sottovoce.topics._space",
-            "Topic": "sottovoce.topics._catalogue",
-            "VoiceModel": "sottovoce.topics.voice._model",
-            "VoiceParameters": "sottovoce.topics.voice._parameters",
-            "WordChoice": "sottovoce.topics._background",
-            "load_model": "sottovoce.topics._load",
-            "match_model": "sottovoce.topics._match",
-            "salient_words": "sottovoce.topics._salient",
+            "BagOfWords": "sottovoce.topics.bow",
+            "Catalogue": "sottovoce.topics.catalogue",
+            "LdaModel": "sottovoce.topics.lda.model",
+            "LdaParameters": "sottovoce.topics.lda.train",
+            "SkipGramModel": "sottovoce.topics.w2v.model",
+            "SkipGramParameters": "sottovoce.topics.w2v.train",
+            "Space": "sottovoce.topics.space",
+            "Topic": "sottovoce.topics.catalogue",
+            "VoiceModel": "sottovoce.topics.voice.model",
+            "VoiceParameters": "sottovoce.topics.voice.parameters",
+            "WordChoice": "sottovoce.topics.background",
+            "load_model": "sottovoce.topics.load",
+            "match_model": "sottovoce.topics.match",
+            "salient_words": "sottovoce.topics.salient",
             "shipped_catalogue": "sottovoce.topics.shipped",
-            "train_lda": "sottovoce.topics.lda._train",
-            "train_skip_gram": "sottovoce.topics.w2v._train",
-            "train_voice": "sottovoce.topics.voice._train",
+            "train_lda": "sottovoce.topics.lda.train",
+            "train_skip_gram": "sottovoce.topics.w2v.train",
+            "train_voice": "sottovoce.topics.voice.train",
         },
         extra="topics",
     )

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._standing import Standing
-from sottovoce.corpus._schema import POSTS
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.standing import Standing
+from sottovoce.corpus.schema import POSTS
 from sottovoce.web.advise._views import topic_views
 from sottovoce.web.advise._words import short_places
 

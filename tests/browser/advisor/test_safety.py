@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import expect
 from support.communities import random_posts
 
-from sottovoce.advisor._community import Community
-from sottovoce.corpus._clean import clean_text
-from sottovoce.topics._catalogue import Catalogue, Topic
-from sottovoce.web.advise._session import ComparedCommunity
-from sottovoce.web.security._responses import CONTENT_POLICY
+from sottovoce.advisor.community import Community
+from sottovoce.corpus.clean import clean_text
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.web.advise.session import ComparedCommunity
+from sottovoce.web.security.responses import CONTENT_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

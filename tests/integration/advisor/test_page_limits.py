@@ -18,8 +18,8 @@ import pytest
 from support.advisor_page import PageClient, served
 from support.slow_senders import given_up, impatient
 
-from sottovoce.web.advise import _received as received
-from sottovoce.web.advise._app import BODY_LIMIT_BYTES
+from sottovoce.web.advise import received as received
+from sottovoce.web.advise.app import BODY_LIMIT_BYTES
 
 MIB = 1024 * 1024
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'--><svg onload=alert(1)>"
@@ -205,7 +205,7 @@ def test_a_defect_is_told_without_anybodys_text(
 
     # Its own, since whatever else runs in this process may change that of all.
     terminal = SimpleNamespace(stderr=StringIO())
-    monkeypatch.setattr("sottovoce.web.security._responses.sys", terminal)
+    monkeypatch.setattr("sottovoce.web.security.responses.sys", terminal)
     monkeypatch.setattr("sottovoce.web.advise._answers.with_draft", broken)
     answer = demo.post("/api/draft", json={"text": "x"})
     assert answer.status_code == 500

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from support.advisor_page import PageClient
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor._person import Person
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.person import Person
 from sottovoce.web.advise._views import topic_views
 from sottovoce.web.advise._words import measure_in_words, places
 

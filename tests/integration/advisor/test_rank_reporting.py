@@ -18,17 +18,17 @@ from support.advisor_page import PageClient, served
 from support.rank_servers import KEY, Clock, listening
 from support.warm_python import WarmPopen
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank._transport import HttpTransport
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import ParameterError
-from sottovoce.web.advise._rank_server import ask
-from sottovoce.web.advise._reports import Reporting
-from sottovoce.web.rank._pair import FirstServer, SecondServer
-from sottovoce.web.rank._peer import HttpPeer
-from sottovoce.web.rank._service import RankService
+from sottovoce.web.advise.rank_server import ask
+from sottovoce.web.advise.reports import Reporting
 from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank.pair import FirstServer, SecondServer
+from sottovoce.web.rank.peer import HttpPeer
+from sottovoce.web.rank.service import RankService
 
 Run = Callable[..., tuple[int, str, str]]
 TOPIC, OTHER = "drug addiction", "pregnancy"

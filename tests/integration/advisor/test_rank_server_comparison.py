@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from support.advisor_page import served
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import Description, RankedTopic
-from sottovoce.advisor.rank._histogram import Histogram as Published
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.histogram import Histogram as Published
 from sottovoce.errors import InputError
-from sottovoce.web.advise._rank_server import ask
+from sottovoce.web.advise.rank_server import ask
 
 TOPIC = "drug addiction"
 POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-03-20 bread"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce.assess.state._state import State
+from sottovoce.assess.state.state import State
 from sottovoce.cli import main
-from sottovoce.corpus.read import _corpus as corpus
 from sottovoce.corpus.read import _parquet
+from sottovoce.corpus.read import corpus as corpus
 
 EVENTS = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "batch"}
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sottovoce.assess._score import plan_scoring
-from sottovoce.corpus._schema import POSTS
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.corpus.schema import POSTS
+from sottovoce.topics.catalogue import Catalogue, Topic
 
 USERS, WEEKS, BATCH = 20_000, 26, 20_000
 _WEEK = 7 * 86_400_000_000

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import random_posts
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import LdaModel
 
 Run = Callable[..., tuple[int, str, str]]

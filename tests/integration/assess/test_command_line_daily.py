@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import random_posts, write_days
 
-from sottovoce.assess import _erase as erase
+from sottovoce.assess import erase as erase
 from sottovoce.assess import load_state
-from sottovoce.assess._explain.explanation import UserPosts
-from sottovoce.assess.state import _parts as parts
-from sottovoce.assess.state._parts import KeptState
+from sottovoce.assess.explain.explanation import UserPosts
+from sottovoce.assess.state import parts as parts
+from sottovoce.assess.state.parts import KeptState
 
 Run = Callable[..., tuple[int, str, str]]
 SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent")

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import MONDAY, random_posts, write_days
 
-from sottovoce._files import only_one
+from sottovoce.files import only_one
 
 Run = Callable[..., tuple[int, str, str]]
 SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent")
@@ -94,7 +94,7 @@ def test_a_state_that_is_being_updated_is_left_alone(
 ) -> None:
     good(run("assess", "day0.parquet", *SCORE, "--state", "s"))
     before = Path("s").read_bytes()
-    monkeypatch.setattr("sottovoce._files.PATIENCE_S", 0.0)
+    monkeypatch.setattr("sottovoce.files.PATIENCE_S", 0.0)
     with only_one(Path("s")):
         code, out, err = run(*command)
     assert (code, out) == (2, "")

@@ -8,10 +8,10 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 from support.failing_calls import FILE_LOST, ONCE_AND_LASTING, Outcomes, fail_each
 
 from sottovoce.assess import Scoring, State, load_state, save_state
-from sottovoce.assess._erase import erase_users
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.state import _parts as kept_state
-from sottovoce.assess.state._parts import (
+from sottovoce.assess.erase import erase_users
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.state import parts as kept_state
+from sottovoce.assess.state.parts import (
     KeptState,
     earlier_folder,
     load_ranked,

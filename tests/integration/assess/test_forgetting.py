@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import TWO_TOPICS, random_posts
 
-from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
-from sottovoce.assess.state import _parts as kept_state
-from sottovoce.assess.state._parts import load_state, write_state
-from sottovoce.topics._checkpoint import Checkpoint
+from sottovoce.assess.checkpoints import CheckpointedFold, CheckpointOptions
+from sottovoce.assess.state import parts as kept_state
+from sottovoce.assess.state.parts import load_state, write_state
+from sottovoce.topics.checkpoint import Checkpoint
 
 Run = Callable[..., tuple[int, str, str]]
 # Names that CSV, JSON and HTML write otherwise than they are, and one that a table would compute.

@@ -12,7 +12,7 @@ import pytest
 from support.forum_export import QUOTER, forum_rows, write_export
 
 from sottovoce.corpus.read import open_posts
-from sottovoce.corpus.read._guessed import guessed_reading
+from sottovoce.corpus.read.guessed import guessed_reading
 
 ROWS = 20_000
 FIRST_ANSWER_S = 60.0
@@ -80,8 +80,8 @@ def _line(row: tuple[str, ...]) -> str:
 
 def test_an_export_of_that_shape_is_read_whole(tmp_path: Path) -> None:
     export = write_export(tmp_path / "export.csv", 300)
-    from sottovoce.corpus._schema import POSTS  # noqa: PLC0415 - beside its use
     from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - beside its use
+    from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - beside its use
 
     found = guessed_reading(tmp_path / "export.csv", POSTS, ReadOptions())
     posts = open_posts(tmp_path / "export.csv", options=found.options).read_all()

@@ -24,7 +24,7 @@ from sottovoce.topics import (
     train_lda,
     train_voice,
 )
-from sottovoce.topics._space import Mode
+from sottovoce.topics.space import Mode
 
 USER = "u07"
 TOPIC = "pregnancy"

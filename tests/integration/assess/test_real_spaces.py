@@ -8,15 +8,15 @@ import pytest
 from support.communities import CATALOGUE, WORDS, random_posts
 
 from sottovoce.assess import Scoring, Setting, merge_all, rank
-from sottovoce.assess._score import plan_scoring
 from sottovoce.assess.measures import chosen_measures
-from sottovoce.assess.measures._catalogue import PAPER_METHODS
-from sottovoce.assess.state._parts import to_table
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.state.parts import to_table
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel
-from sottovoce.topics._space import Mode
-from sottovoce.topics.w2v._model import SkipGramModel
+from sottovoce.topics.space import Mode
+from sottovoce.topics.w2v.model import SkipGramModel
 
 
 def scoring(mode: Mode) -> Scoring:

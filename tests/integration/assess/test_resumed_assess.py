@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from support.communities import TWO_TOPICS, random_posts
 from support.warm_python import run_warm
 
-from sottovoce._files import only_one
 from sottovoce.assess import State, load_state
-from sottovoce.assess import _erase as erase
-from sottovoce.assess.state._buckets import BestBuckets
-from sottovoce.corpus.read import _corpus as corpus
+from sottovoce.assess import erase as erase
+from sottovoce.assess.state.buckets import BestBuckets
 from sottovoce.corpus.read import _parquet
+from sottovoce.corpus.read import corpus as corpus
+from sottovoce.files import only_one
 
 Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("interrupted_assess.py")
@@ -284,7 +284,7 @@ def test_resume_without_a_checkpoint_begins_from_the_start(run: Run, folder: Pat
 def test_two_runs_do_not_share_a_checkpoint(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce._files.PATIENCE_S", 0.0)
+    monkeypatch.setattr("sottovoce.files.PATIENCE_S", 0.0)
     command = ("assess", "posts.parquet", *SCORE[:-2], "--checkpoint", "new/c", "--resume")
     Path("new").mkdir()
     with only_one(Path("new/c")):
@@ -309,10 +309,10 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a clock that stands still but for what writing and scoring a batch are said to take."""
-    from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions  # noqa: PLC0415 - as above
-    from sottovoce.assess._score import plan_scoring  # noqa: PLC0415 - for this test only
+    from sottovoce.assess.checkpoints import CheckpointedFold, CheckpointOptions  # noqa: PLC0415 - as above
+    from sottovoce.assess.scores import plan_scoring  # noqa: PLC0415 - for this test only
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - as above
-    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - as above
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - as above
 
     clock, writes = [0.0], [0]
 
@@ -324,7 +324,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
         clock[0] += 0.5
         return clock[0]
 
-    monkeypatch.setattr("sottovoce.topics._checkpoint.Checkpoint.write", write)
+    monkeypatch.setattr("sottovoce.topics.checkpoint.Checkpoint.write", write)
     _, scoring = plan_scoring(Catalogue.load(Path("topics.toml")), [], ("bow-dt",))
     journey = CheckpointedFold(CheckpointOptions(Path("c"), every_s=1.0), "request", now=tick)
     batches = [batch[:5] for _ in range(60) for batch in open_posts("posts.parquet")]

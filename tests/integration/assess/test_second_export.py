@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.assess.state._parts import load_ranked
+from sottovoce.assess.state.parts import load_ranked
 
 Run = Callable[..., tuple[int, str, str]]
 PEOPLE = 20
@@ -125,7 +125,7 @@ def test_a_state_that_does_not_know_its_newest_post_warns_by_the_number(
     def forgetful(record: dict[str, dict[str, object]]) -> dict[str, object]:
         return {k: v for k, v in record["ranked"].items() if k not in {"newest", "topics"}}
 
-    monkeypatch.setattr("sottovoce.assess.state._parts.ranked_in", forgetful)
+    monkeypatch.setattr("sottovoce.assess.state.parts.ranked_in", forgetful)
     code, _, err = run("assess", begun, "--update", "kept", "--only-newer")
     assert code == 2
     assert "does not say when its newest post was written" in err

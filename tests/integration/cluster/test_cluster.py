@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from support.communities import random_posts, two_spaces
 from support.spark_cluster import Cluster
 
-from sottovoce.assess.evaluation._judged import read_ranks
-from sottovoce.assess.measures._catalogue import PAPER_METHODS
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.assess.evaluation.judged import read_ranks
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release._folder import verified_card
-from sottovoce.release._release import load_release
+from sottovoce.release.folder import verified_card
+from sottovoce.release.release import load_release
 
 # Each command takes about a minute of processor time, most of it Java's beginnings.
 SOURCES = Path(__file__).parents[3] / "src"

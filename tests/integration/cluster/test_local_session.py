@@ -11,31 +11,31 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from sottovoce_spark._read import added_up
+from sottovoce_spark._store import SparkStore
+from sottovoce_spark.analyse import release_on_spark
+from sottovoce_spark.assess import SparkAssessPlan as AssessPlan
+from sottovoce_spark.assess import assess_files, score_on_spark
+from sottovoce_spark.release import SparkWriters, counted_documents
+from sottovoce_spark.session import open_session
 from support.communities import CATALOGUE, WORDS, random_posts, two_spaces
 from support.spark_cluster import SHORT_LIVED
 
-from sottovoce.assess._score import score
-from sottovoce.assess.measures._catalogue import PAPER_METHODS
-from sottovoce.cluster._analyse import release_on_spark
-from sottovoce.cluster._assess import SparkAssessPlan as AssessPlan
-from sottovoce.cluster._assess import assess_files, score_on_spark
-from sottovoce.cluster._read import added_up
-from sottovoce.cluster._release import SparkWriters, counted_documents
-from sottovoce.cluster._session import open_session
-from sottovoce.cluster._store import SparkStore
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
+from sottovoce.assess.scores import score
 from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release import _sharded_job
-from sottovoce.release._audit import audit_release
-from sottovoce.release._inputs import ReleaseInputs
-from sottovoce.release._job import Job, open_account
-from sottovoce.release._plan import ReleasePlan
-from sottovoce.release._release import load_release
-from sottovoce.release._settings import ReleaseSettings
-from sottovoce.release._sharded_job import Drawing, ShardWriters
+from sottovoce.release import sharded_job
+from sottovoce.release.audit import audit_release
+from sottovoce.release.inputs import ReleaseInputs
+from sottovoce.release.job import Job, open_account
+from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.release import load_release
+from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.sharded_job import Drawing, ShardWriters
 
 pytestmark = [
     # Spark leaves its sockets to the garbage collector.
@@ -200,14 +200,14 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
     ledger = Ledger(tmp_path / "ledger", create=True)
     inputs = ReleaseInputs(corpus, ReadOptions(), vocabulary=Vocabulary.load(words))
     drawings: list[Drawing] = []
-    monkeypatch.setattr(_sharded_job, "new_drawing", _noting(drawings))
+    monkeypatch.setattr(sharded_job, "new_drawing", _noting(drawings))
     with counted_documents(spark, inputs, str(corpus), block_rows=30) as remote:
         settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"))
         documents = remote.documents
         job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declared)
         open_account(ledger, job, None)
         with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(_sharded_job, "listed", _die)
+            patched.setattr(sharded_job, "listed", _die)
             remote.release(job, str(dead), ledger)
         with pytest.raises(InputError, match="not finished"):
             load_release(dead)
@@ -271,7 +271,7 @@ def test_what_cannot_be_removed_is_told(
 
 
 def _noting(drawings: list[Drawing]) -> Callable[..., Drawing]:
-    sound = _sharded_job.new_drawing
+    sound = sharded_job.new_drawing
 
     def drawn(plan: ReleasePlan, writers: ShardWriters) -> Drawing:
         drawings.append(sound(plan, writers))

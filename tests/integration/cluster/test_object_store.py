@@ -14,7 +14,7 @@ from support.spark_cluster import SHORT_LIVED, Cluster
 
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release._release import load_release
+from sottovoce.release.release import load_release
 
 pytestmark = pytest.mark.long
 HERE = Path(__file__).parent

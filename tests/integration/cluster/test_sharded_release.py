@@ -19,9 +19,9 @@ from support.spark_cluster import SHORT_LIVED, Cluster
 
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release._folder import released_card
-from sottovoce.release._release import load_release
-from sottovoce.release._shards import ROWS
+from sottovoce.release.folder import released_card
+from sottovoce.release.release import load_release
+from sottovoce.release.shards import ROWS
 
 pytestmark = pytest.mark.long
 SOURCES = Path(__file__).parents[3] / "src"

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.assess import score
-from sottovoce.assess._explain.explanation import Explanation, Interest, Position, WordShare
+from sottovoce.assess.explain.explanation import Explanation, Interest, Position, WordShare
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
-from sottovoce.corpus.simulate._count import r_precision
+from sottovoce.corpus.simulate.count import r_precision
 from sottovoce.demo import _assess as assess
-from sottovoce.demo import _demo as demo
+from sottovoce.demo import demo as demo
 from sottovoce.demo._assess import AssessDemo, run_assess_demo
 from sottovoce.demo._people import (
     Portrait,
@@ -26,7 +26,7 @@ from sottovoce.demo._people import (
     timeline,
 )
 from sottovoce.errors import MissingExtraError
-from sottovoce.loop._knowledge import Training
+from sottovoce.loop.knowledge import Training
 
 QUICK = Training(topics=100, iterations=30, burn_in=5, dimensions=8, epochs=1)
 

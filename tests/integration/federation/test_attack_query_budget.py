@@ -14,13 +14,13 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import HASHED, NAMES, made_holdings, made_peers, made_terms, made_texts
 
-from sottovoce.federation._transport.frames import JournalError
 from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.federation.transport.frames import JournalError
 from sottovoce.learn import QueryBudgetError
-from sottovoce.learn._query_ledger import QueryCharge
-from sottovoce.learn._run.party import Finished, run_in_process
-from sottovoce.learn._run.terms import Holdings
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.query_ledger import QueryCharge
+from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.terms import Holdings
 
 SECRET = bytes(range(32))
 HELPERS = ("coordinator", "key holder")

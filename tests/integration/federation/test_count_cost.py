@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.federation._config import TrainingSettings
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.config import TrainingSettings
+from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
 
 Run = Callable[..., tuple[int, str, str]]
@@ -20,7 +20,7 @@ WORDS = [f"word{at:04}" for at in range(1000)]
 # A peer that gives its votes as they are: no ledger, no noise, and no product has such a switch.
 UNNOISED = """
 import runpy, sys
-from sottovoce.learn.count._sum import Voter
+from sottovoce.learn.count.sum import Voter
 Voter.check = lambda self, count: None
 Voter.summand = lambda self, count: count.plan.summed(self.key, self.documents).view("uint64")
 sys.argv = ["sottovoce", *sys.argv[sys.argv.index("sottovoce.cli") + 1 :]]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._config import TrainingSettings, load_config
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._history import RunHistory, journal_history
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.config import TrainingSettings, load_config
+from sottovoce.federation.party.history import RunHistory, journal_history
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.count import TogetherCounts
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy import Ledger

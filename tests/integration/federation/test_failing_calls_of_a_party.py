@@ -21,14 +21,14 @@ from support.failing_calls import (
 from support.federations import JOURNAL_KEY
 
 from sottovoce.federation._files import NONE, load_secret
-from sottovoce.federation._journal._rows import Event, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal.rows import Event, OutgoingFrame
 from sottovoce.federation._secrets import new_journal_key
-from sottovoce.federation.party._approvals import approve, is_approved, note_asked, waiting
-from sottovoce.federation.party._journal_key import rotate_journal, settle_key
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party._outside_count import OutsideCount, settle_count
-from sottovoce.learn._query_ledger import QueryBudgetError, QueryCharge
+from sottovoce.federation.party.approvals import approve, is_approved, note_asked, waiting
+from sottovoce.federation.party.journal_key import rotate_journal, settle_key
+from sottovoce.learn.query_ledger import QueryBudgetError, QueryCharge
 
 SESSION, SECRET = bytes(16), b"what nobody else may read"
 KINDS = (*ONCE_AND_LASTING, *LOST_ANSWERS)

@@ -10,8 +10,8 @@ from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Faults, Outcome, Rehearsal, changed
 
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation._transport.frames import Settings
-from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.federation.transport.frames import Settings
+from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
 WAYS = ("masks", "packed")

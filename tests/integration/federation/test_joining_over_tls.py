@@ -8,21 +8,21 @@ import pytest
 from support.ports import free_ports
 
 from sottovoce.errors import InputError
-from sottovoce.federation._certificates import Authority, fingerprint, load_key
-from sottovoce.federation._config import load_config
-from sottovoce.federation._join.changes import RosterRefusedError
-from sottovoce.federation._join.folders import (
+from sottovoce.federation.certificates import Authority, fingerprint, load_key
+from sottovoce.federation.config import load_config
+from sottovoce.federation.join.changes import RosterRefusedError
+from sottovoce.federation.join.folders import (
     FoundingPlan,
     begin_join,
     finish_join,
     new_federation,
 )
-from sottovoce.federation._join.request import JoinRefusedError, JoinToken
-from sottovoce.federation._transport.frames import StrangerError
-from sottovoce.federation.party import _party
+from sottovoce.federation.join.request import JoinRefusedError, JoinToken
+from sottovoce.federation.party import party as party_module
 from sottovoce.federation.party._joins import Joins, membership_of
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._renewal import renew_joined
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.renewal import renew_joined
+from sottovoce.federation.transport.frames import StrangerError
 
 
 @dataclass
@@ -163,6 +163,6 @@ def test_a_party_whose_certificate_has_ended_hears_what_to_do(
     pending = begin_join(folder, coordinator.token("ada"), "127.0.0.1:7450", "none", no_log)
     coordinator.admit("ada", pending.string)
     finish_join(folder, pending.string, 0, no_log)
-    monkeypatch.setattr(_party, "days_left", lambda _certificate: -1.0)
+    monkeypatch.setattr(party_module, "days_left", lambda _certificate: -1.0)
     with pytest.raises(InputError, match="remove this party and invite it again"):
         renew_joined(load_config(folder / "party.toml"))

@@ -15,17 +15,17 @@ import sottovoce as sv
 from sottovoce.corpus import Vocabulary
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation import Connected
-from sottovoce.federation._config import TrainingSettings, load_config
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._party import ConfiguredParty, RunRequest
-from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.config import TrainingSettings, load_config
 from sottovoce.federation.party._transcript import UNKNOWN
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._wire.codec import encoded
+from sottovoce.federation.party.party import ConfiguredParty, RunRequest
+from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.wire.codec import encoded
 from sottovoce.privacy import Ledger
 
 Run = Callable[..., tuple[int, str, str]]

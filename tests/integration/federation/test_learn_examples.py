@@ -18,9 +18,9 @@ from support.ports import free_ports
 from support.shown_commands import shown
 from support.text_runs import WORDS, made_texts
 
-from sottovoce.federation.party._approvals import note_asked
+from sottovoce.federation.party.approvals import note_asked
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe
 
 NAMES = ("ada", "ben", "cy", "dee")
 # For the example in help, and for all that the pages count.
@@ -161,7 +161,7 @@ def joined(story: Story, name: str, address: str) -> None:
 def test_keys_are_sealed_by_what_is_typed_as_the_page_on_parties_shows(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.learn._encrypted_files._SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr("sottovoce.learn.encrypted_files._SCRYPT_COST", 1 << 4)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("getpass.getpass", lambda _question: "correct horse battery")
     (line,) = shown("how-to/learn-federation.md")

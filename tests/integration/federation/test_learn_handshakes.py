@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from sottovoce.federation import _certificates as certificates
-from sottovoce.federation._certificates import Authority
-from sottovoce.federation._config import TrainingSettings
-from sottovoce.federation._setup import SetupPlan, load_authority, set_up
-from sottovoce.federation._transport.tls import failure
-from sottovoce.federation.party._processes import running_parties
+from sottovoce.federation import certificates as certificates
+from sottovoce.federation.certificates import Authority
+from sottovoce.federation.config import TrainingSettings
+from sottovoce.federation.party.processes import running_parties
+from sottovoce.federation.setup import SetupPlan, load_authority, set_up
+from sottovoce.federation.transport.tls import failure
 
 NAMES = ("ada", "ben", "cy")
 

@@ -16,14 +16,14 @@ from support.federated_folders import prepare_rows
 
 from sottovoce import learn
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._config import TrainingSettings, load_config
-from sottovoce.federation.party._history import RunHistory, journal_history
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._processes import PartyProcesses, running_parties
+from sottovoce.federation.config import TrainingSettings, load_config
 from sottovoce.federation.party._run_keys import SOLVE
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._paillier.wire import decrypt_integers
-from sottovoce.learn._run.records import read_hidden
+from sottovoce.federation.party.history import RunHistory, journal_history
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.processes import PartyProcesses, running_parties
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.wire import decrypt_integers
+from sottovoce.learn.run.records import read_hidden
 
 PEERS = ("ada", "ben", "cy")
 WAYS: dict[str, dict[str, Any]] = {

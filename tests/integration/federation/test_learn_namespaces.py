@@ -12,8 +12,8 @@ import pytest
 from support.federated_folders import NAMES, kept, prepare_rows, split
 
 from sottovoce import learn
-from sottovoce.federation._config import TrainingSettings
-from sottovoce.federation.party._processes import running_parties
+from sottovoce.federation.config import TrainingSettings
+from sottovoce.federation.party.processes import running_parties
 
 PARTIES = ("coordinator", *NAMES)
 SHORT = f"sv{os.getpid() % 100_000}"

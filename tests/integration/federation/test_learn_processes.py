@@ -13,31 +13,31 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sottovoce_lab._data import data_file
+from sottovoce_lab.bench.learn import ionosphere_rows, message_rows
 from support.captures import Capture
 from support.federated_folders import NAMES, Floats, kept, prepare_rows, split
 from support.hidden_systems import BITS, small_keys_allowed
 
 from sottovoce import learn
 from sottovoce.cli.learn._output import loaded
-from sottovoce.corpus._count import term_statistics
+from sottovoce.corpus.counts import term_statistics
 from sottovoce.corpus.read import ReadOptions, open_documents
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._config import FeatureSettings, TrainingSettings
-from sottovoce.federation._roster import load_roster
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._connection import Connected
-from sottovoce.federation.party._holdings import own_examples
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.config import FeatureSettings, TrainingSettings
 from sottovoce.federation.party._transcript import UNKNOWN
-from sottovoce.lab._data import data_file
-from sottovoce.lab.bench.learn import ionosphere_rows, message_rows
-from sottovoce.learn._paillier.wire import decrypt_integers
-from sottovoce.learn._run.records import read_hidden
+from sottovoce.federation.party.connection import Connected
+from sottovoce.federation.party.holdings import own_examples
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.roster import load_roster
+from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn._text_classifier import FederatedTextClassifier
-from sottovoce.learn._wire import codec
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.hidden._train import HiddenClassifier
+from sottovoce.learn.hidden.train import HiddenClassifier
+from sottovoce.learn.paillier.wire import decrypt_integers
+from sottovoce.learn.run.records import read_hidden
+from sottovoce.learn.wire import codec
 
 pytestmark = pytest.mark.opened_share
 

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from sottovoce.lab.bench.federation import bench_federation
+from sottovoce_lab.bench.federation import bench_federation
 
 Run = Callable[..., tuple[int, str, str]]
 

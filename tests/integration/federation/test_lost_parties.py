@@ -8,15 +8,15 @@ from support.federations import ToySum, ToyTraining, in_process
 from support.rehearsal import Crash, Outcome, Rehearsal, changed
 
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.transport.frames import (
     Complaint,
     Frame,
     LostPartyError,
     Settings,
     packed,
 )
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.codec import decoded
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.codec import decoded
 
 SIX = tuple("abcdef")
 FOUR = ("ann", "bob", "cy", "dee")

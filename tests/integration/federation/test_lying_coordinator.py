@@ -9,8 +9,8 @@ from support.federated_folders import prepare_rows, split
 from support.warm_python import FIRST
 
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._config import TrainingSettings
-from sottovoce.federation.party._processes import running_parties
+from sottovoce.federation.config import TrainingSettings
+from sottovoce.federation.party.processes import running_parties
 
 PREPARED = """
 from support.lying_coordinator import lie

@@ -16,9 +16,9 @@ from support.failing_calls import LOST_ANSWERS, ONCE_AND_LASTING, fail_each
 from support.federated_folders import prepare_rows, split
 
 from sottovoce.errors import InputError, SottovoceError
-from sottovoce.federation._config import TrainingSettings, load_config
-from sottovoce.federation.party._party import ConfiguredParty, move_party
-from sottovoce.federation.party._processes import (
+from sottovoce.federation.config import TrainingSettings, load_config
+from sottovoce.federation.party.party import ConfiguredParty, move_party
+from sottovoce.federation.party.processes import (
     LOG_FILE,
     STATE_FOLDER,
     PartyProcesses,

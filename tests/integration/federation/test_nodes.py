@@ -11,8 +11,8 @@ from support.hidden_systems import small_keys_allowed
 
 from sottovoce.errors import InputError
 from sottovoce.federation import RunAbortedError
-from sottovoce.federation._transport.frames import JournalError
-from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.federation.transport.frames import JournalError
+from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation._journal._rows import Event
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation._journal.rows import Event
+from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party import _differences
-from sottovoce.federation.party._approvals import approve, waiting
-from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty
-from sottovoce.federation.party._service import Service
-from sottovoce.federation.party._terms import training_terms, use_terms
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._wire.codec import encoded
-from sottovoce.learn._wire.message import new_session
+from sottovoce.federation.party.approvals import approve, waiting
+from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.party.service import Service
+from sottovoce.federation.party.terms import training_terms, use_terms
+from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.message import new_session
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ("ada", "ben", "cy")

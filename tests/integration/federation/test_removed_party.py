@@ -9,8 +9,8 @@ from support.federation_nodes import Enrolled
 from support.federations import ToyTraining
 
 from sottovoce.federation import RunAbortedError
-from sottovoce.federation._transport.client import CallRefusedError
-from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.federation.transport.client import CallRefusedError
+from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
 

@@ -18,14 +18,14 @@ import pytest
 from support.federated_folders import NAMES, prepare_rows, split
 from support.warm_python import FIRST
 
-from sottovoce.federation._config import TrainingSettings
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._processes import (
+from sottovoce.federation.config import TrainingSettings
+from sottovoce.federation.party.processes import (
     LOG_FILE,
     PartyProcesses,
     prepare,
     running_parties,
 )
+from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.ledger import Ledger
 

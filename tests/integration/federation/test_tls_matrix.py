@@ -14,9 +14,9 @@ from support.federations import Authority, ToyTraining
 
 from sottovoce.errors import InputError
 from sottovoce.federation import Credentials, Member, Node
-from sottovoce.federation._certificates import network_name
-from sottovoce.federation._transport.client import MessageClient
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.certificates import network_name
+from sottovoce.federation.transport.client import MessageClient
+from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
     Frame,
@@ -27,9 +27,9 @@ from sottovoce.federation._transport.frames import (
     packed,
     unpacked,
 )
-from sottovoce.federation._transport.server import HEADER, SERVICE
-from sottovoce.federation._transport.tls import checked_caller, grpc
-from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.federation.transport.server import HEADER, SERVICE
+from sottovoce.federation.transport.tls import checked_caller, grpc
+from sottovoce.learn.training_terms import COORDINATOR
 
 TRAINING = ToyTraining(("ann", "bob", "cy"))
 TEN_GB = 10_000_000_000

@@ -1,8 +1,7 @@
 """What tests of benches and studies share."""
 
 import pytest
-
-from sottovoce.lab.bench._rows import best_times
+from sottovoce_lab.bench.rows import best_times
 
 
 @pytest.fixture(autouse=True)

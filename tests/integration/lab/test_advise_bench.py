@@ -3,22 +3,22 @@
 import time
 
 import pytest
+from sottovoce_lab.bench import _advise_page as advise_page
+from sottovoce_lab.bench import advise, rank_server
+from sottovoce_lab.bench import advise as advise_windows
+from sottovoce_lab.bench._advise_page import BrowserSession, csv_of
+from sottovoce_lab.bench.advise import asked_at_once, bench_advise, long_history, p95_ms
+from sottovoce_lab.bench.rank_server import Survival
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor._person import Person
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.person import Person
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import _advise_page as advise_page
-from sottovoce.lab.bench import advise, rank_server
-from sottovoce.lab.bench import advise as advise_windows
-from sottovoce.lab.bench._advise_page import BrowserSession, csv_of
-from sottovoce.lab.bench.advise import asked_at_once, bench_advise, long_history, p95_ms
-from sottovoce.lab.bench.rank_server import Survival
 
 pytest.importorskip("fastapi")
 
 
 def test_the_page_and_the_engine_are_timed_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sottovoce.lab.bench.rank_server.rows", list)
+    monkeypatch.setattr("sottovoce_lab.bench.rank_server.rows", list)
     monkeypatch.setattr(advise, "WINDOWS", 2)
     monkeypatch.setattr(advise, "WARM_UP", 1)
     rows = bench_advise(120, questions=2)
@@ -78,7 +78,7 @@ def test_percentiles_are_of_the_questions_after_the_warm_up(
 ) -> None:
     asked: list[int] = []
     clock = iter(number / 1000 for number in range(1000))
-    monkeypatch.setattr("sottovoce.lab.bench.advise.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("sottovoce_lab.bench.advise.time.perf_counter", lambda: next(clock))
     assert p95_ms(asked.append, 20) == pytest.approx(1)
     assert asked == list(range(25))
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from sottovoce_lab.advisor._errors import opened_by_protocol
+from sottovoce_lab.advisor._people import crowd, rules_for
+from sottovoce_lab.advisor.rank import RankStudySettings, run
 
-from sottovoce.lab.advisor._errors import opened_by_protocol
-from sottovoce.lab.advisor._people import crowd, rules_for
-from sottovoce.lab.advisor.rank import RankStudySettings, run
-from sottovoce.report._result import StudyResult
+from sottovoce.report.result import StudyResult
 
 SMALL = RankStudySettings(
     people=(200, 400),
@@ -57,7 +57,7 @@ def test_the_whole_protocol_without_its_noise_opens_the_exact_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     silent = SimpleNamespace(noise=lambda number: [0] * number)
-    monkeypatch.setattr("sottovoce.advisor.rank._opening.GeometricMechanism", lambda _rate: silent)
+    monkeypatch.setattr("sottovoce.advisor.rank.opening.GeometricMechanism", lambda _rate: silent)
     rules = rules_for("shares", Fraction(1), SMALL.buckets)
     community = crowd(200, rules, seed=1)
     opened = opened_by_protocol(community, rules)()

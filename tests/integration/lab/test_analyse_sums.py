@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sottovoce_lab.release import _summed
+from sottovoce_lab.release._summed import summed_rows
+from sottovoce_lab.release.analyse_rows import AnalyseSetting, compared_rows
+from sottovoce_lab.release.parts import PartStore
+from sottovoce_lab.release.pinned import PinnedCorpus
 
-from sottovoce.lab.release import _summed
-from sottovoce.lab.release._parts import PartStore
-from sottovoce.lab.release._pinned import PinnedCorpus
-from sottovoce.lab.release._summed import summed_rows
-from sottovoce.lab.release.analyse_rows import AnalyseSetting, compared_rows
-from sottovoce.report._result import Row, number
+from sottovoce.report.result import Row, number
 
 
 def made_corpus(documents: int = 400, words: int = 60) -> PinnedCorpus:

@@ -7,13 +7,10 @@ from typing import IO
 import numpy as np
 import pytest
 from scipy import sparse
-
-from sottovoce.errors import ParameterError
-from sottovoce.lab.bench import analyse
-from sottovoce.lab.bench.analyse import bench_analyse, planted_topics
-from sottovoce.lab.release import analyse_topics
-from sottovoce.lab.release._pinned import pinned
-from sottovoce.lab.release.analyse_topics import (
+from sottovoce_lab.bench import analyse
+from sottovoce_lab.bench.analyse import bench_analyse, planted_topics
+from sottovoce_lab.release import analyse_topics
+from sottovoce_lab.release.analyse_topics import (
     lda_of_cells,
     noised,
     reference_topics,
@@ -21,7 +18,10 @@ from sottovoce.lab.release.analyse_topics import (
     topic_corpus,
     topic_rows,
 )
-from sottovoce.release._release import load_release
+from sottovoce_lab.release.pinned import pinned
+
+from sottovoce.errors import ParameterError
+from sottovoce.release.release import load_release
 from sottovoce.release.topics import PrivateTopics
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sottovoce_lab.bench import assess
+from sottovoce_lab.bench import assess as assess_peer
+from sottovoce_lab.bench.assess import Material, bench_assess, check_pandas_ranks, ours, prepare
 
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import assess
-from sottovoce.lab.bench import assess as assess_peer
-from sottovoce.lab.bench.assess import Material, bench_assess, check_pandas_ranks, ours, prepare
 
 KEYS = {"bench", "case", "unit", "ours", "peer", "theirs", "ratio"}
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sottovoce_lab.assess import table_1, table_2, table_3
+from sottovoce_lab.assess._simulated_judges import simulated_catalogue, topic_ballots
 
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.lab.assess import table_1, table_2, table_3
-from sottovoce.lab.assess._simulated_judges import simulated_catalogue, topic_ballots
-from sottovoce.report._result import Row, StudyResult
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.report.result import Row, StudyResult
+from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.judgements import Vote
 
 Run = Callable[..., tuple[int, str, str]]

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from sottovoce.lab.bench import infer
-from sottovoce.lab.bench import infer as infer_data
+from sottovoce_lab.bench import infer
+from sottovoce_lab.bench import infer as infer_data
 
 
 @pytest.fixture

@@ -6,20 +6,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import _hidden_solves as hidden_solves
-from sottovoce.lab.bench._hidden_solves import (
+from sottovoce_lab.bench import _hidden_solves as hidden_solves
+from sottovoce_lab.bench._hidden_solves import (
     SolveCost,
     bench_hidden,
     cheetah_cost,
     newton,
     phe_newton_seconds,
 )
-from sottovoce.learn._solve.plan import Share
-from sottovoce.learn._solve.run import HiddenSolution
-from sottovoce.learn._solve.system import IntegerSystem, PublicBounds
-from sottovoce.learn._wire.exchange import Traffic
+
+from sottovoce.errors import CheckFailedError
+from sottovoce.learn.solve.plan import Share
+from sottovoce.learn.solve.run import HiddenSolution
+from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
+from sottovoce.learn.wire.exchange import Traffic
 
 MATRIX, VECTOR = np.array([[1.1, 0.2], [0.2, 1.1]]), np.array([0.5, -0.25])
 

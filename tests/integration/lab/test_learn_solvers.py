@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from sottovoce_lab.learn import solvers
+from sottovoce_lab.learn._data import Examples
+from sottovoce_lab.learn.solvers import DESCENT, MASKED, PROTOCOL_4, SolverStudySizes, run
 from support.hidden_systems import small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests
 
-from sottovoce.lab.learn import solvers
-from sottovoce.lab.learn._data import Examples
-from sottovoce.lab.learn.solvers import DESCENT, MASKED, PROTOCOL_4, SolverStudySizes, run
-from sottovoce.report._result import StudyResult
+from sottovoce.report.result import StudyResult
 
 SMALL = SolverStudySizes(features=(2, 3), rados=5, steps=2, key_bits=1024)
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
+from sottovoce_lab.bench import _schemes as schemes
+from sottovoce_lab.bench import paillier
+from sottovoce_lab.bench._schemes import PEERS, Encrypted, Ours
 
-from sottovoce._compiled import available_cores
+from sottovoce.compiled import available_cores
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import _schemes as schemes
-from sottovoce.lab.bench import paillier
-from sottovoce.lab.bench._schemes import PEERS, Encrypted, Ours
 
 OPERATIONS = ["encrypt", "add", "multiply by a scalar", "decrypt"]
 

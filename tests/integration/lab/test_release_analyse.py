@@ -9,17 +9,17 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from scipy import sparse
+from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.release import analyse
+from sottovoce_lab.release._classified import ClassifiedCorpus, classified_rows
+from sottovoce_lab.release._clipped import BASELINES, accuracy, fitted, tuned
+from sottovoce_lab.release._grown import SimulatedDocuments, grown_rows
+from sottovoce_lab.release.analyse_rows import NAMES
+from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, counted_corpus, pinned
 
 from sottovoce.errors import ParameterError
-from sottovoce.lab._options import StudyOptions
-from sottovoce.lab.release import analyse
-from sottovoce.lab.release._classified import ClassifiedCorpus, classified_rows
-from sottovoce.lab.release._clipped import BASELINES, accuracy, fitted, tuned
-from sottovoce.lab.release._grown import SimulatedDocuments, grown_rows
-from sottovoce.lab.release._pinned import PINNED, PinnedCorpus, counted_corpus, pinned
-from sottovoce.lab.release.analyse_rows import NAMES
-from sottovoce.release.classify._inputs import Labelled
-from sottovoce.report._result import number
+from sottovoce.release.classify.inputs import Labelled
+from sottovoce.report.result import number
 
 
 def made_corpus(documents: int = 90, words: int = 12) -> PinnedCorpus:

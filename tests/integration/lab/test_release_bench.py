@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sottovoce_lab.bench import noise, release
+from sottovoce_lab.bench._memory import Memory, output_bytes, release_memory
+from sottovoce_lab.bench._release_ways import WAYS, ReleaseBenchSetting, check_release
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import noise, release
-from sottovoce.lab.bench._memory import Memory, output_bytes, release_memory
-from sottovoce.lab.bench._release_ways import WAYS, ReleaseBenchSetting, check_release
 
 SMALL = ReleaseBenchSetting(300, 20, Fraction(1, 2))
 WIDE = ReleaseBenchSetting(6800, 6800, Fraction(5))

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sottovoce_lab._data import CountedCorpus
+from sottovoce_lab.release import _cases as cases
+from sottovoce_lab.release import figure_1, figure_2, table_1
+from sottovoce_lab.release import synthetic as release_synthetic
+from sottovoce_lab.release._cases import STRONG, WEAK, Level, ReleaseRecipe, release
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.lab._data import CountedCorpus
-from sottovoce.lab.release import _cases as cases
-from sottovoce.lab.release import figure_1, figure_2, table_1
-from sottovoce.lab.release import synthetic as release_synthetic
-from sottovoce.lab.release._cases import STRONG, WEAK, Level, ReleaseRecipe, release
-from sottovoce.release._counts import Counts
 from sottovoce.release.compression import Embedding
-from sottovoce.report._result import StudyResult
+from sottovoce.release.counts import Counts
+from sottovoce.report.result import StudyResult
 
 WORDS = 40
 VOCABULARY = tuple(f"w{i}" for i in range(WORDS))

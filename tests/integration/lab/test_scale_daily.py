@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-
-from sottovoce.lab._options import StudyOptions
-from sottovoce.lab.scale import daily
-from sottovoce.lab.scale._daily import (
+from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.scale import daily
+from sottovoce_lab.scale._daily import (
     OPENED,
     RANKED,
     SCORED,

@@ -7,10 +7,10 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from sottovoce_lab.bench import rank_pair, vdaf
 from support.warm_python import WarmPopen
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import rank_pair, vdaf
 
 
 def test_shard_verify_pace_size_and_products_are_measured() -> None:
@@ -59,7 +59,7 @@ def test_two_servers_take_and_verify_every_report_that_they_acknowledged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     warm = SimpleNamespace(Popen=WarmPopen, PIPE=subprocess.PIPE)
-    monkeypatch.setattr("sottovoce.lab.bench._rows.subprocess", warm)
+    monkeypatch.setattr("sottovoce_lab.bench.rows.subprocess", warm)
     held, behind, latency, cost = rank_pair.pair_rows(20, offered=100)
     assert held["case"] == "server pair, 20 reports at 100/s, one core each, held"
     assert held["theirs"] == rank_pair.PACE < rank_pair.OFFERED

@@ -10,28 +10,28 @@ from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import TrainedClassifier, train
-from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._paillier.wire import decrypt, encrypt
-from sottovoce.learn._rados.blocks import BLOCK_PENALTIES, block_rados, peer_blocks
-from sottovoce.learn._rados.learners import block_minimiser
-from sottovoce.learn._rados.rados import RadoMoments
-from sottovoce.learn._solve.plan import opened_theta, plan_solve
-from sottovoce.learn._solve.run import ready_masked
-from sottovoce.learn._solve.system import IntegerSystem, PublicBounds
-from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
-from sottovoce.learn._wire._refusals import DamagedMessageError
-from sottovoce.learn._wire.codec import Value
-from sottovoce.learn._wire.message import Message
-from sottovoce.learn._wire.script import run_together
-from sottovoce.learn.open._blocks import (
+from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.open.blocks import (
     solved_blocks,
     told_layout,
 )
-from sottovoce.learn.paper._rado_solver import (
+from sottovoce.learn.paillier.wire import decrypt, encrypt
+from sottovoce.learn.paper.rado_solver import (
     RadoSolverPlan,
     answer_rado_solution,
     ask_rado_solution,
 )
+from sottovoce.learn.rados.blocks import BLOCK_PENALTIES, block_rados, peer_blocks
+from sottovoce.learn.rados.learners import block_minimiser
+from sottovoce.learn.rados.rados import RadoMoments
+from sottovoce.learn.solve.plan import opened_theta, plan_solve
+from sottovoce.learn.solve.run import ready_masked
+from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
+from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import DamagedMessageError
+from sottovoce.learn.wire.script import run_together
 
 Floats = NDArray[np.float64]
 OWN = [["a0", "a1"], ["b0"], ["c0", "c1", "c2"]]

@@ -16,13 +16,13 @@ from support.text_runs import (
     trained,
 )
 
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._query_ledger import QueryBudgetError
-from sottovoce.learn._run.classify import called
-from sottovoce.learn._run.evaluate import JointEvaluation
-from sottovoce.learn._run.party import Finished, run_in_process
-from sottovoce.learn._run.records import read_budget, read_trained
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.query_ledger import QueryBudgetError
+from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.evaluate import JointEvaluation
+from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.records import read_budget, read_trained
 
 SOLVERS: dict[str, dict[str, Any]] = {
     "chebyshev": {"solver": "chebyshev", "fraction_bits": 16},

@@ -10,16 +10,16 @@ from support.trainings import pooled, quick_training, small_peers
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import train
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._query_ledger import QueryBudgetError
-from sottovoce.learn._solve.plan import opened_integers, opened_theta
-from sottovoce.learn._solve.system import IntegerSystem, solved_exactly
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.hidden._classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.hidden._query_budget import QueryBudget
-from sottovoce.learn.hidden._train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
+from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.hidden.query_budget import QueryBudget
+from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
+from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.query_ledger import QueryBudgetError
+from sottovoce.learn.solve.plan import opened_integers, opened_theta
+from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import new_session
 
 PEERS = small_peers(width=3)
 X, Y = pooled(PEERS)

@@ -4,14 +4,14 @@ import numpy as np
 from support.chance import drawn_once
 from support.text_runs import GIVEN, made_holdings, made_peers, made_terms
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.learn import train
-from sottovoce.learn._features import Features
-from sottovoce.learn._run.classify import models
-from sottovoce.learn._run.party import run_in_process
-from sottovoce.learn._run.records import read_trained
-from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
-from sottovoce.learn._wire.exchange import Faults
+from sottovoce.learn.features import Features
+from sottovoce.learn.run.classify import models
+from sottovoce.learn.run.party import run_in_process
+from sottovoce.learn.run.records import read_trained
+from sottovoce.learn.wire.exchange import Faults
+from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
 
 PEERS = made_peers(documents=30)
 MESSAGES = 14

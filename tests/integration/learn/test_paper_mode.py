@@ -5,23 +5,23 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sottovoce_lab.learn._data import ionosphere
 from support.captured import captured
 from support.hidden_systems import two_keys
 from support.trainings import Peers, pooled, quick_training, small_peers
 
-from sottovoce.lab.learn._data import ionosphere
 from sottovoce.learn import train
-from sottovoce.learn._paillier.wire import array_from_bytes, decrypt, decrypt_integers
-from sottovoce.learn._query_ledger import QueryBudgetError
-from sottovoce.learn._ridge import ExampleSums, local_sums, ridge_from_sums
-from sottovoce.learn._run.records import read_budget, read_paper
-from sottovoce.learn._support import all_kept
 from sottovoce.learn._train import PaperModeWarning
-from sottovoce.learn._training_terms import ALLOW_RARE, COORDINATOR
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn.hidden._classify import HiddenScorer
-from sottovoce.learn.open import _train as open_training
-from sottovoce.learn.paper._mode import PaperCoordinator, PaperScorer
+from sottovoce.learn.hidden.classify import HiddenScorer
+from sottovoce.learn.open import train as open_training
+from sottovoce.learn.paillier.wire import array_from_bytes, decrypt, decrypt_integers
+from sottovoce.learn.paper.mode import PaperCoordinator, PaperScorer
+from sottovoce.learn.query_ledger import QueryBudgetError
+from sottovoce.learn.ridge import ExampleSums, local_sums, ridge_from_sums
+from sottovoce.learn.run.records import read_budget, read_paper
+from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import ALLOW_RARE, COORDINATOR
+from sottovoce.learn.wire.exchange import Exchange
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)

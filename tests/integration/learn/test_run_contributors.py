@@ -18,12 +18,12 @@ from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
-from sottovoce.learn._ridge import LinearModel
-from sottovoce.learn._run.leakage import run_leakage
-from sottovoce.learn._run.party import Finished, run_in_process
-from sottovoce.learn._run.records import mean_row, read_hidden, read_paper, read_trained
-from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn.documents import Table
+from sottovoce.learn.ridge import LinearModel
+from sottovoce.learn.run.leakage import run_leakage
+from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.records import mean_row, read_hidden, read_paper, read_trained
+from sottovoce.learn.run.terms import RunTerms
 
 COLUMNS = ("one", "two", "three", "four")
 OWN = {

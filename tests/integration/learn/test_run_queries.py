@@ -24,17 +24,17 @@ from support.text_runs import (
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
-from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._held_out import BLOCK, held_out
-from sottovoce.learn._query_ledger import QueryBudgetError
-from sottovoce.learn._run.agree import LabelError, WrongExamplesError
-from sottovoce.learn._run.classify import WrongTrainingError, called
-from sottovoce.learn._run.evaluate import JointEvaluation, evaluation_record
-from sottovoce.learn._run.party import Finished, make_party, run_in_process
-from sottovoce.learn._run.records import read_budget, read_trained
-from sottovoce.learn._run.terms import Holdings, MissingHoldingError
-from sottovoce.learn._wire.codec import DamagedResultError
 from sottovoce.learn.documents import Documents, NoDocumentsError
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.query_ledger import QueryBudgetError
+from sottovoce.learn.run.agree import LabelError, WrongExamplesError
+from sottovoce.learn.run.classify import WrongTrainingError, called
+from sottovoce.learn.run.evaluate import JointEvaluation, evaluation_record
+from sottovoce.learn.run.party import Finished, make_party, run_in_process
+from sottovoce.learn.run.records import read_budget, read_trained
+from sottovoce.learn.run.terms import Holdings, MissingHoldingError
+from sottovoce.learn.wire.codec import DamagedResultError
 
 HIDDEN: dict[str, Any] = {
     "penalty": 0.1,

@@ -8,16 +8,16 @@ from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import NAMES, WORDS, made_holdings, made_peers, made_terms, made_texts
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._rados.intermediary import RadoIntermediary
-from sottovoce.learn._run.agree import LabelError
-from sottovoce.learn._run.classify import called
-from sottovoce.learn._run.party import make_party, run_in_process
-from sottovoce.learn._run.records import read_trained
-from sottovoce.learn._run.terms import INTERMEDIARY, Holdings
-from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn.documents import Documents, Table
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.rados.intermediary import RadoIntermediary
+from sottovoce.learn.run.agree import LabelError
+from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.party import make_party, run_in_process
+from sottovoce.learn.run.records import read_trained
+from sottovoce.learn.run.terms import INTERMEDIARY, Holdings
+from sottovoce.learn.wire.exchange import Exchange
 
 RECIPE: dict[str, Any] = {"penalty": 0.1, "key_bits": BITS, "rados": 300}
 TEXT = TextRecipe(dictionary="given", words=WORDS[:20])

@@ -8,14 +8,14 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import AGREED, made_holdings, made_peers, made_terms
 
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.party import RunParty, make_party
-from sottovoce.learn._run.terms import Holdings, RunTerms
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message
-from sottovoce.privacy import _randomness
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.party import RunParty, make_party
+from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message
+from sottovoce.privacy import randomness
 
-SOURCE = "sottovoce.privacy._randomness.os"  # where learn draws, and nobody else
+SOURCE = "sottovoce.privacy.randomness.os"  # where learn draws, and nobody else
 
 
 class Taped:
@@ -33,7 +33,7 @@ class Taped:
         return self.party.finished
 
     def _noted(self, given: Message | str, work: Callable[[], list[Message]]) -> list[Message]:
-        beneath = vars(_randomness)["os"]
+        beneath = vars(randomness)["os"]
 
         def draw(count: int) -> bytes:
             self.draws.append(beneath.urandom(count))

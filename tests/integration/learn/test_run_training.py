@@ -26,27 +26,27 @@ from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn import train
-from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._labels import UNDECIDED, labels_from_signs
-from sottovoce.learn._paillier.wire import decrypt_integers
-from sottovoce.learn._run.agree import LabelError, WrongExamplesError
-from sottovoce.learn._run.classify import (
+from sottovoce.learn.documents import Documents, NoDocumentsError, Table
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder
+from sottovoce.learn.paillier.wire import decrypt_integers
+from sottovoce.learn.run.agree import LabelError, WrongExamplesError
+from sottovoce.learn.run.classify import (
     called,
     labels_from_scores,
     models,
 )
-from sottovoce.learn._run.dictionary import NoCommonWordsError
-from sottovoce.learn._run.party import make_party, run_in_process
-from sottovoce.learn._run.records import read_hidden, read_trained
-from sottovoce.learn._run.terms import Holdings, MissingHoldingError, RunTerms
-from sottovoce.learn._sums._fixed import ALLOW_TWO
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._training_terms import Recipe
-from sottovoce.learn._wire._refusals import DisagreementError, StalledError, TooFewPartiesError
-from sottovoce.learn._wire.codec import DamagedResultError, Value
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn.documents import Documents, NoDocumentsError, Table
-from sottovoce.learn.hidden._train import HiddenCoordinator, HiddenKeyHolder
+from sottovoce.learn.run.dictionary import NoCommonWordsError
+from sottovoce.learn.run.party import make_party, run_in_process
+from sottovoce.learn.run.records import read_hidden, read_trained
+from sottovoce.learn.run.terms import Holdings, MissingHoldingError, RunTerms
+from sottovoce.learn.sums.fixed import ALLOW_TWO
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.wire.codec import DamagedResultError, Value
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.refusals import DisagreementError, StalledError, TooFewPartiesError
 
 
 def rows_of(result: Mapping[str, Value], peers: dict[str, Documents]) -> dict[str, Any]:

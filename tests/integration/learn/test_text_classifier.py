@@ -13,11 +13,11 @@ from support.text_runs import NAMES, WORDS, made_peers, made_texts
 from sottovoce import learn
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._run.party import Connection, InProcess
-from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._text_classifier import FederatedTextClassifier
 from sottovoce.learn._train import PaperModeWarning
 from sottovoce.learn.documents import Examples
+from sottovoce.learn.run.party import Connection, InProcess
+from sottovoce.learn.run.terms import RunTerms
 
 PEERS: dict[str, Any] = {name: made_texts(40, at) for at, name in enumerate(NAMES)}
 SMALL: dict[str, Any] = {"text_options": {"buckets": 4096}, "width": 80}

@@ -18,9 +18,9 @@ from support.trainings import small_peers
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import FederatedTextClassifier, TrainedClassifier, train
 from sottovoce.learn._labels import UNDECIDED, LabelValues
-from sottovoce.learn._run.evaluate import ConfusionCounts, JointEvaluation
-from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
+from sottovoce.learn.wire.refusals import TooFewPartiesError
 
 HASHED: dict[str, Any] = {"dictionary": "hashed", "width": 30, "penalty": 0.1}
 PAIRS = {name: made_texts(40, at) for at, name in enumerate(NAMES)}

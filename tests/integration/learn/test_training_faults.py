@@ -9,10 +9,10 @@ from support.trainings import hidden_integers, quick_training, small_peers
 
 from sottovoce.errors import SottovoceError
 from sottovoce.learn import train
-from sottovoce.learn._run.party import RunParty
-from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
-from sottovoce.learn._wire.exchange import Faults
-from sottovoce.learn._wire.stages import stage_session
+from sottovoce.learn.run.party import RunParty
+from sottovoce.learn.wire.exchange import Faults
+from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
+from sottovoce.learn.wire.stages import stage_session
 
 PEERS = small_peers(peers=4, width=3)
 PLAIN = train(PEERS, penalty=0.1)

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sottovoce_lab import loop
 from support.demos import QUICK, count_few_words, learn_no_classifiers
 
-from sottovoce.lab import loop
-from sottovoce.loop._communities import draw_community
-from sottovoce.loop._loop import LoopPlan, run_loop
-from sottovoce.loop._subject import simulated_subject
+from sottovoce.loop.communities import draw_community
+from sottovoce.loop.loop import LoopPlan, run_loop
+from sottovoce.loop.subject import simulated_subject
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sottovoce.errors import BudgetError, SottovoceError
-from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
 
 CORPUS = "corpus"

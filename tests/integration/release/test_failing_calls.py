@@ -14,7 +14,7 @@ from support.failing_calls import FILE_LOST, LOST_ANSWERS, ONCE_AND_LASTING, Out
 
 import sottovoce as sv
 from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.privacy.ledger import Ledger, _database
+from sottovoce.privacy.ledger import Ledger, database
 
 TEXTS = [f"my debt and the bank of {'loan ' * (number % 3)}" for number in range(6)]
 WORDS = ["bank", "debt", "loan"]
@@ -25,7 +25,7 @@ ONCE = (1, Fraction(1))
 @pytest.fixture(autouse=True)
 def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
-    monkeypatch.setattr(_database, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(database, "_PATIENCE_S", 0.2)
 
 
 def release(folder: Path, *, out: str = "out", label: str = "", **changes: object) -> object:

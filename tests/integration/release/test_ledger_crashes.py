@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from support.warm_python import WarmPopen
 
-from sottovoce._files import file_digest
 from sottovoce.errors import InputError
-from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.files import file_digest
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
 
 CHILD = Path(__file__).with_name("ledger_child.py")

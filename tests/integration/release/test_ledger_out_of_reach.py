@@ -18,7 +18,7 @@ from support.failing_calls import in_child
 
 import sottovoce as sv
 from sottovoce.errors import InputError
-from sottovoce.privacy.ledger import _database
+from sottovoce.privacy.ledger import database
 
 TEXTS = [f"my debt and the bank of {'loan ' * (number % 3)}" for number in range(6)]
 NOBODY, ANOTHER = 65534, 65533
@@ -41,7 +41,7 @@ def _imported(tmp_path_factory: pytest.TempPathFactory) -> None:
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that an unprivileged user reaches and owns."""
     monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
-    monkeypatch.setattr(_database, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(database, "_PATIENCE_S", 0.2)
     with tempfile.TemporaryDirectory(dir="/tmp") as made:
         place = Path(made)
         monkeypatch.setenv("XDG_STATE_HOME", str(place / "home"))

@@ -225,7 +225,7 @@ def test_documents_that_version_1_did_not_write_down_might_be_any_new_ones(older
 def test_a_million_documents_are_charged_in_seconds_and_kept_in_tens_of_megabytes() -> None:
     from time import perf_counter  # noqa: PLC0415 - here only
 
-    from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - here only
+    from sottovoce.privacy.guarantee import LimitedPrecision  # noqa: PLC0415 - here only
     from sottovoce.privacy.ledger import DocumentSet, SpendRequest  # noqa: PLC0415 - here only
 
     chance = np.random.default_rng(1)

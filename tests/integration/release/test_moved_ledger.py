@@ -17,8 +17,8 @@ from support.failing_calls import LOST_ANSWERS, ONCE_AND_LASTING, Outcomes, fail
 
 import sottovoce as sv
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.privacy.ledger import Ledger, _database
-from sottovoce.privacy.ledger._chosen_ledger import move_ledger
+from sottovoce.privacy.ledger import Ledger, database
+from sottovoce.privacy.ledger.chosen_ledger import move_ledger
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]
 TEXTS = [f"my debt and the bank of {'loan ' * (number % 3)}" for number in range(6)]
@@ -30,7 +30,7 @@ KINDS = (*ONCE_AND_LASTING, *LOST_ANSWERS)
 @pytest.fixture(autouse=True)
 def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
-    monkeypatch.setattr(_database, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(database, "_PATIENCE_S", 0.2)
 
 
 @contextmanager

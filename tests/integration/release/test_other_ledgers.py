@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import pytest
 
 import sottovoce as sv
-from sottovoce._files import state_folder
 from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.files import state_folder
 from sottovoce.privacy.ledger import Ledger, user_ledger
 
 VERSION_1 = Path(__file__).parents[2] / "vectors" / "release-version-1.zip"

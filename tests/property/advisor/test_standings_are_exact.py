@@ -9,17 +9,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.communities import CATALOGUE, MONDAY, WORDS, FixedSpace, random_posts
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._person_values import Post
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.advisor._standing import Standing
-from sottovoce.advisor._timeline import inside
-from sottovoce.assess._explain.explain import SpaceParts
-from sottovoce.assess._explain.explanation import UserPosts
-from sottovoce.assess._ranking import susceptibility, users_at_least_as_exposed
-from sottovoce.assess._score import plan_scoring
-from sottovoce.corpus._schema import POSTS
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import Standing
+from sottovoce.advisor.timeline import inside
+from sottovoce.assess.explain.explain import SpaceParts
+from sottovoce.assess.explain.explanation import UserPosts
+from sottovoce.assess.ranking import susceptibility, users_at_least_as_exposed
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.corpus.schema import POSTS
 
 MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
 HER = "u0"

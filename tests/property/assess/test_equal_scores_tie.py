@@ -15,12 +15,12 @@ from scipy import sparse
 from support.communities import CATALOGUE, MONDAY
 
 from sottovoce.assess import Setting, State, score
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.measures import _catalogue as measures
-from sottovoce.assess.measures._catalogue import MEASURES, on_grid
-from sottovoce.corpus._schema import POSTS
-from sottovoce.topics._bow import BagOfWords
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.assess.measures import catalogue as measures
+from sottovoce.assess.measures.catalogue import MEASURES, on_grid
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.corpus.schema import POSTS
+from sottovoce.topics.bow import BagOfWords
+from sottovoce.topics.catalogue import Catalogue, Topic
 
 TOPIC = CATALOGUE.names.index("depression")
 SIBLING = CATALOGUE.names.index("pregnancy")

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting
-from sottovoce.assess._explain.explain import Question, explain, position
-from sottovoce.assess._explain.explanation import Explanation, UserPosts
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.measures._catalogue import Measure
+from sottovoce.assess.explain.explain import Question, explain, position
+from sottovoce.assess.explain.explanation import Explanation, UserPosts
+from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.scores import plan_scoring
 from sottovoce.errors import InputError, ParameterError
 
 MEASURES = (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.assess import State, merge_all
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess._setting import Setting
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import from_table, load_state, save_state, to_table
 from sottovoce.assess.state._word_buckets import WordBuckets, check_codes, codes_of
 from sottovoce.corpus.read import open_posts

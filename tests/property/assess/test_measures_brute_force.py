@@ -14,14 +14,14 @@ from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting
-from sottovoce.assess.measures._catalogue import MEASURES
-from sottovoce.assess.measures._risks import (
+from sottovoce.assess.measures.catalogue import MEASURES
+from sottovoce.assess.measures.risks import (
     differential_privacy_risk,
     differential_privacy_risk_of_presence,
     entropy_risk,
     entropy_risk_of_presence,
 )
-from sottovoce.assess.state._words import WordUse
+from sottovoce.assess.state.words import WordUse
 
 Incidence = NDArray[np.bool_]
 SEEDS = st.integers(0, 2**32 - 1)

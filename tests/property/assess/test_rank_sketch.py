@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.assess._ranking import susceptibility, users_at_least_as_exposed
-from sottovoce.assess._sketch.sketch import RankSketch, body_width
+from sottovoce.assess.ranking import susceptibility, users_at_least_as_exposed
+from sottovoce.assess.sketch.sketch import RankSketch, body_width
 from sottovoce.errors import InputError, ParameterError
 
 Scores = NDArray[np.float64]

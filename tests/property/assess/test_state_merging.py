@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting, State, merge_all, rank
-from sottovoce.assess._score import plan_scoring
 from sottovoce.assess.measures import MEASURES
+from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.state import _buckets_kernels as kernels
-from sottovoce.assess.state._buckets import BestBuckets
-from sottovoce.assess.state._parts import from_table, to_table
-from sottovoce.assess.state._state import merge
+from sottovoce.assess.state.buckets import BestBuckets
+from sottovoce.assess.state.parts import from_table, to_table
+from sottovoce.assess.state.state import merge
 from sottovoce.topics import BagOfWords
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -131,7 +131,7 @@ def keep_the_last(fold: Callable[..., int]) -> Callable[..., int]:
 
 def test_a_fold_that_keeps_a_bucket_twice_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     right = kernels.fold
-    monkeypatch.setattr("sottovoce.assess.state._buckets.fold", keep_the_last(right))
+    monkeypatch.setattr("sottovoce.assess.state.buckets.fold", keep_the_last(right))
     with pytest.raises(AssertionError):
         for seed in range(10):
             check_parts(seed, 8, 3)

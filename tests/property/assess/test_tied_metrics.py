@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.assess.evaluation import (
     average_precision,
     hits_of_sensitive_users,
@@ -19,7 +19,7 @@ from sottovoce.assess.evaluation import (
     tie_order,
     tied_ranking,
 )
-from sottovoce.corpus.simulate._count import r_precision as counted_r_precision
+from sottovoce.corpus.simulate.count import r_precision as counted_r_precision
 
 Sample = tuple[Floats, "np.ndarray[tuple[int], np.dtype[np.bool_]]", Floats]
 Plain = Callable[[Sequence[bool], Sequence[float]], float]

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from sottovoce.corpus.read._guess import ROLES, UnclearColumnsError, guess_columns, named_for
-from sottovoce.corpus.read._sample import ColumnSample
+from sottovoce.corpus.read.guess import ROLES, UnclearColumnsError, guess_columns, named_for
+from sottovoce.corpus.read.sample import ColumnSample
 from sottovoce.errors import CorpusError
 
 SURE = {

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus.read import _bytes as opening
-from sottovoce.corpus.read._corpus import open_documents, open_posts
-from sottovoce.corpus.read._tally import ReadOptions
+from sottovoce.corpus.read import bytes as opening
+from sottovoce.corpus.read.corpus import open_documents, open_posts
+from sottovoce.corpus.read.tally import ReadOptions
+from sottovoce.corpus.schema import POSTS
 
 Row = dict[str, object]
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
     BadFrameError,

@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
-from sottovoce.learn._paillier._grid import gmpy2
-from sottovoce.learn._solve.combs import Combs, _costed, combined
-from sottovoce.learn._solve.dealer import plan_dealt
-from sottovoce.learn._solve.field import product, solved
-from sottovoce.learn._solve.plan import opened_fractions, opened_integers, plan_solve
-from sottovoce.learn._solve.run import ready_dealt, ready_masked
-from sottovoce.learn._solve.system import (
+from sottovoce.learn.paillier.grid import gmpy2
+from sottovoce.learn.solve.combs import Combs, _costed, combined
+from sottovoce.learn.solve.dealer import plan_dealt
+from sottovoce.learn.solve.field import product, solved
+from sottovoce.learn.solve.plan import opened_fractions, opened_integers, plan_solve
+from sottovoce.learn.solve.run import ready_dealt, ready_masked
+from sottovoce.learn.solve.system import (
     IntegerSystem,
     PublicBounds,
     check_system,

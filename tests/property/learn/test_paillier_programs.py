@@ -12,9 +12,9 @@ from phe import paillier as phe
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import ParameterError, SottovoceError
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.slots import Program, plan_slots
-from sottovoce.learn._paillier.wire import (
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.slots import Program, plan_slots
+from sottovoce.learn.paillier.wire import (
     array_from_bytes,
     array_to_bytes,
     decrypt_integers,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._training_terms import ALLOW_RARE, Recipe, TrainingTerms
 from sottovoce.learn.open._pairs import PairTests
+from sottovoce.learn.sums.fixed import Ring
+from sottovoce.learn.training_terms import ALLOW_RARE, Recipe, TrainingTerms
 
 PEERS = ("ada", "ben", "cy", "dan")
 Rows = NDArray[np.float64]

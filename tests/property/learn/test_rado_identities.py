@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.learn._rados.learners import (
+from sottovoce.learn.rados.learners import (
     block_minimiser,
     boosting_rounds,
     confidence_weights,
@@ -14,7 +14,7 @@ from sottovoce.learn._rados.learners import (
     m_loss_gradient,
     m_loss_minimiser,
 )
-from sottovoce.learn._rados.rados import RadoMaker, RadoMoments, log_exponential_loss
+from sottovoce.learn.rados.rados import RadoMaker, RadoMoments, log_exponential_loss
 
 Floats = NDArray[np.float64]
 

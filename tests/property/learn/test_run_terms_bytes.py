@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.text_runs import PUBLIC
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._features import FeatureMap, TextRecipe
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._run.terms_bytes import DamagedTermsError
-from sottovoce.learn._training_terms import Recipe
-from sottovoce.learn._wire.codec import Value, decoded, encoded
+from sottovoce.learn.features import FeatureMap, TextRecipe
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.run.terms_bytes import DamagedTermsError
+from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.wire.codec import Value, decoded, encoded
 
 TERMS = RunTerms(bytes(16), "train", "open", PUBLIC, Recipe(), TextRecipe())
 RECIPES = st.builds(

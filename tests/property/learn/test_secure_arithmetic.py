@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.secure_arithmetic import KEY, WIDE_KEY, hidden, hidden_numbers
 
-from sottovoce.learn._arithmetic.comparison import ComparisonPlan, answer_less, ask_less
-from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._arithmetic.sign import (
+from sottovoce.learn.arithmetic.comparison import ComparisonPlan, answer_less, ask_less
+from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.arithmetic.sign import (
     SharedNumbers,
     answer_positive,
     answer_positive_encrypted,
@@ -22,9 +22,8 @@ from sottovoce.learn._arithmetic.sign import (
     ask_positive_encrypted,
     ask_shared_positive,
 )
-from sottovoce.learn._paillier.slots import Program, SlotStage, plan_slots
-from sottovoce.learn._paillier.wire import decrypt_integers, encrypt_integers
-from sottovoce.learn._wire.script import run_together
+from sottovoce.learn.paillier.slots import Program, SlotStage, plan_slots
+from sottovoce.learn.paillier.wire import decrypt_integers, encrypt_integers
 from sottovoce.learn.paper._functions import ExponentialPlan, answer_exponential, ask_exponential
 from sottovoce.learn.paper._products import (
     answer_inner_product,
@@ -40,7 +39,8 @@ from sottovoce.learn.paper._products import (
     ask_rescaling,
     ask_unpacking,
 )
-from sottovoce.privacy._randomness import random_below
+from sottovoce.learn.wire.script import run_together
+from sottovoce.privacy.randomness import random_below
 
 Objects = NDArray[Any]
 BOUND = (1 << 40) - 1

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.learn.count._votes import VotePlan
+from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
 
 WORDS = ("bank", "debt", "doctor", "hill", "loan", "sea")

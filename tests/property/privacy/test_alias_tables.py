@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.release.compression._decompress import alias_tables
+from sottovoce.arrays import Floats, Integers
+from sottovoce.release.compression.decompress import alias_tables
 
 pytestmark = pytest.mark.kernel
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.privacy._composition import compose_counts, compose_disjoint, compose_overlapping
-from sottovoce.privacy._guarantee import (
+from sottovoce.privacy.guarantee import (
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
     Unit,
 )
-from sottovoce.privacy._records import Guarantee
-from sottovoce.privacy._whole_document import WholeDocument
+from sottovoce.privacy.records import Guarantee
+from sottovoce.privacy.whole_document import WholeDocument
 
 UNITS = st.sampled_from(cast("list[Unit]", ["document", "user"]))
 EPSILONS = st.fractions(min_value=Fraction(1, 50), max_value=5, max_denominator=50)

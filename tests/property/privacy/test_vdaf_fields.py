@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.errors import ProtocolError
-from sottovoce.privacy.vdaf._field import FIELD64, FIELD128, Field
 from sottovoce.privacy.vdaf._modular import multiples
 from sottovoce.privacy.vdaf._polynomials import (
     completed,
@@ -14,6 +13,7 @@ from sottovoce.privacy.vdaf._polynomials import (
     transform,
     weights,
 )
+from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field
 
 pytestmark = pytest.mark.kernel
 

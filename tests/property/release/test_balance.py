@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.release.compression._kmeans import (
     balanced_assignment,
     balanced_clusters,
     cluster_means,
     squared_distances,
 )
-from sottovoce.release.compression._word_map import even_sizes
+from sottovoce.release.compression.word_map import even_sizes
 
 pytestmark = pytest.mark.kernel
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.classify import PrivateNaiveBayes
-from sottovoce.release.classify._expected import ExpectedCells
-from sottovoce.release.classify._features import BitFeature
 from sottovoce.release.classify._shrink import positive_means
+from sottovoce.release.classify.expected import ExpectedCells
+from sottovoce.release.classify.features import BitFeature
 
 SEEDS = st.integers(0, 2**32 - 1)
 RATES = st.floats(0.05, 5.0)

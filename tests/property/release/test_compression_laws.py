@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.compression import (
     Embedding,
     EmbeddingClusterCompression,
@@ -16,6 +15,7 @@ from sottovoce.release.compression import (
     expected_counts,
     multinomial_counts,
 )
+from sottovoce.release.counts import Counts, checked_counts
 
 pytestmark = pytest.mark.kernel
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.topics.cooccurrence import pair_topics
 
 SQUARES = arrays.arrays(np.float64, (6, 6), elements=st.floats(-100, 100))

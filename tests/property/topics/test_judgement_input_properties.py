@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sottovoce.corpus._vocabulary import is_term
+from sottovoce.corpus.vocabulary import is_term
 from sottovoce.errors import InputError
-from sottovoce.topics._catalogue import Catalogue, Topic, is_name
+from sottovoce.topics.catalogue import Catalogue, Topic, is_name
 from sottovoce.topics.judgements import load_key, read_votes
-from sottovoce.topics.judgements._votes import plain_cell, read_rows, safe_cell, write_rows
+from sottovoce.topics.judgements.votes import plain_cell, read_rows, safe_cell, write_rows
 
 many = settings(
     max_examples=100,

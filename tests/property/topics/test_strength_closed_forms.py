@@ -10,8 +10,8 @@ from scipy import sparse
 from support import spaces
 
 from sottovoce.topics import BagOfWords
-from sottovoce.topics._space import PostScorer
-from sottovoce.topics.w2v import _model as cosines
+from sottovoce.topics.space import PostScorer
+from sottovoce.topics.w2v import model as cosines
 
 pytestmark = pytest.mark.kernel
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"

@@ -5,11 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
-
-from sottovoce._arrays import Floats
-from sottovoce.assess.evaluation import metrics_by_topic
-from sottovoce.assess.evaluation._judged import JudgedTopic
-from sottovoce.lab.assess.blogs._judges import (
+from sottovoce_lab.assess.blogs._judges import (
     BlogTopicRanks,
     draw_people,
     drawn_metrics,
@@ -19,6 +15,10 @@ from sottovoce.lab.assess.blogs._judges import (
     shuffled_precision,
     week_strata,
 )
+
+from sottovoce.arrays import Floats
+from sottovoce.assess.evaluation import metrics_by_topic
+from sottovoce.assess.evaluation.judged import JudgedTopic
 
 USERS = 400
 

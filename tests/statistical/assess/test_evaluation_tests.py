@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sottovoce._arrays import Flags, Floats, Integers
+from sottovoce.arrays import Flags, Floats, Integers
 from sottovoce.assess.evaluation import (
     JudgedTopic,
     averaged,

@@ -12,25 +12,25 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-
-import sottovoce as sv
-from sottovoce._arrays import Floats
-from sottovoce.assess import Setting
-from sottovoce.assess._ranking import BANDS
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.measures import _lifts
-from sottovoce.corpus import open_posts
-from sottovoce.corpus.simulate import SimulationParameters
-from sottovoce.corpus.simulate._community import draw_community
-from sottovoce.errors import ParameterError
-from sottovoce.lab.assess.blogs._judges import (
+from sottovoce_lab.assess.blogs._judges import (
     BlogTopicRanks,
     draw_people,
     drawn_metrics,
     orders_of,
 )
-from sottovoce.lab.assess.blogs._scores import metric_columns
-from sottovoce.report._result import Row
+from sottovoce_lab.assess.blogs._scores import metric_columns
+
+import sottovoce as sv
+from sottovoce.arrays import Floats
+from sottovoce.assess import Setting
+from sottovoce.assess.measures import lifts as lifts_module
+from sottovoce.assess.ranking import BANDS
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.corpus import open_posts
+from sottovoce.corpus.simulate import SimulationParameters
+from sottovoce.corpus.simulate.community import draw_community
+from sottovoce.errors import ParameterError
+from sottovoce.report.result import Row
 from sottovoce.topics import Catalogue, Topic
 
 TOPICS, PEOPLE, RATE, SHIFT = 5, 800, 0.042, 0.87
@@ -79,8 +79,8 @@ def printed(studies: list[Row], rate: float, patch: pytest.MonkeyPatch) -> Itera
     """The intervals that would be printed of each study, for a named rate."""
     for row in studies:
         told = tuple((row[f"lift_top_{p}"], row[f"lift_top_{p}_log_error"]) for p in BANDS)
-        patch.setattr(_lifts, "LIFTS", dict.fromkeys(("m", *_lifts.VOLUME), told))
-        bands = _lifts.banded_lifts(["m"], rate)["m"].values()
+        patch.setattr(lifts_module, "LIFTS", dict.fromkeys(("m", *lifts_module.VOLUME), told))
+        bands = lifts_module.banded_lifts(["m"], rate)["m"].values()
         yield [np.array([each["of_100_low"], each["of_100_high"]]) for each in bands]
 
 
@@ -183,8 +183,8 @@ def test_where_many_are_concerned_it_would_say_too_few_and_so_is_refused(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ParameterError, match="at most 0.1"):
-        _lifts.banded_lifts(["bow-t"], 0.2)
-    monkeypatch.setattr(_lifts, "LARGEST_CONCERNED", 0.2)
+        lifts_module.banded_lifts(["bow-t"], 0.2)
+    monkeypatch.setattr(lifts_module, "LARGEST_CONCERNED", 0.2)
     found = of_messages(shared_data, 0.2, monkeypatch).values()
     assert any(
         high < share

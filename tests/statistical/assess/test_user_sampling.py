@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sottovoce.assess._sample import sample_users
+from sottovoce.assess.sample import sample_users
 from sottovoce.errors import ParameterError
 
 USERS = ("ann", "bob", "cyd", "dan")

@@ -14,7 +14,9 @@ from sottovoce.corpus.simulate import (
     SimulationParameters,
     simulate,
 )
-from sottovoce.corpus.simulate._count import (
+from sottovoce.corpus.simulate._people import the_world
+from sottovoce.corpus.simulate._text import the_lexicon
+from sottovoce.corpus.simulate.count import (
     CountingBaselines,
     afflicted_by_topic,
     counting_baselines,
@@ -22,8 +24,6 @@ from sottovoce.corpus.simulate._count import (
     posts_by_user,
     salient_words_by_user,
 )
-from sottovoce.corpus.simulate._people import the_world
-from sottovoce.corpus.simulate._text import the_lexicon
 
 GLARING = Difficulty(indirect=0.0, dilution=0.1, leakage=0.0, focus=1.0, drift=0.0)
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
-from sottovoce.corpus.simulate._count import occurrences
 from sottovoce.corpus.simulate._people import the_world
+from sottovoce.corpus.simulate.count import occurrences
 
 USERS = 1500
 WEEKS = 26

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from support.counts import Counting
 
-from sottovoce._arrays import Flags, Floats, Integers
-from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._votes import pair_places
+from sottovoce.arrays import Flags, Floats, Integers
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.votes import pair_places
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.shares import NoiseShare, SharesLaw
-from sottovoce.release._audit import FixedKeystream
+from sottovoce.release.audit import FixedKeystream
 
 WORDS = tuple(f"w{at}" for at in range(140))
 VOTES, EPSILON = 2, Fraction(1)

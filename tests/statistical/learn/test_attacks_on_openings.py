@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.learn._attacks.audit import audit_openings, plain_share
-from sottovoce.learn._attacks.joint import JointAttack
-from sottovoce.learn._attacks.opening import OpenedSums
-from sottovoce.learn._attacks.single import read_one_by_one
-from sottovoce.learn._attacks.training import (
+from sottovoce.arrays import Floats, Integers
+from sottovoce.learn._train import train
+from sottovoce.learn.attacks.audit import audit_openings, plain_share
+from sottovoce.learn.attacks.joint import JointAttack
+from sottovoce.learn.attacks.opening import OpenedSums
+from sottovoce.learn.attacks.single import read_one_by_one
+from sottovoce.learn.attacks.training import (
     TrainingAudit,
     audit_training,
     heard_totals,
     openings_heard,
 )
-from sottovoce.learn._train import train
 from sottovoce.learn.documents import Documents
 
 ROOT = Path(__file__).parents[3]
@@ -62,7 +62,7 @@ def of_part(rows: Floats, labels: Integers, members: Integers) -> OpenedSums:
 def unlimited() -> TrainingAudit:
     """Of a training without a limit; pytest's own fixtures lift it for each test only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sottovoce.learn._opened_bits.MOST_OPENED_SHARE", np.inf)
+        patch.setattr("sottovoce.learn.opened_bits.MOST_OPENED_SHARE", np.inf)
         return audit_training(as_texts(*drawn(120, 120, shares=EVEN)), seconds=10)
 
 

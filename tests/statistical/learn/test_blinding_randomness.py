@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from scipy import stats
 from support.paillier_keys import insecure_key_for_tests
 
-from sottovoce.learn._paillier import blinding, keys
-from sottovoce.learn._paillier._grid import gmpy2
-from sottovoce.learn._paillier.blinding import Comb, CombShape, comb_shape
-from sottovoce.privacy._randomness import random_below, random_words
+from sottovoce.learn.paillier import blinding, keys
+from sottovoce.learn.paillier.blinding import Comb, CombShape, comb_shape
+from sottovoce.learn.paillier.grid import gmpy2
+from sottovoce.privacy.randomness import random_below, random_words
 
 SIGNIFICANCE = 1e-6
 DRAWS = 4000
@@ -71,7 +71,7 @@ def test_every_bit_of_an_exponent_is_a_fair_coin() -> None:
 def test_the_check_sees_exponents_that_are_shorter_than_claimed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = "sottovoce.learn._paillier.blinding.random_words"
+    source = "sottovoce.learn.paillier.blinding.random_words"
     monkeypatch.setattr(source, lambda shape, bits: random_words(shape, bits - 1))
     top_row = SHAPE.bits // SHAPE.rows
     assert unbalanced_places(SHAPE) == list(range(SHAPE.bits - top_row, SHAPE.bits))
@@ -114,7 +114,7 @@ def test_full_factors_reach_all_of_jacobi_symbol_one_evenly() -> None:
 
 
 def test_the_check_sees_full_factors_of_few_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "sottovoce.learn._paillier.blinding.random_below"
+    source = "sottovoce.learn.paillier.blinding.random_below"
     monkeypatch.setattr(source, lambda limit: random_below(limit // 2))
     n = P * Q
     found = blinding.PublicBlinding(pow(keys.blinding_root(n), n, n * n), n).full_factors(

@@ -6,19 +6,19 @@ import pytest
 from support.evenness import evenness
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
-from sottovoce.learn._paillier.slots import mask_bound
-from sottovoce.learn._paillier.wire import array_from_bytes, decrypt_integers
-from sottovoce.learn._solve import chebyshev, field
-from sottovoce.learn._solve.chebyshev import (
+from sottovoce.learn.paillier.slots import mask_bound
+from sottovoce.learn.paillier.wire import array_from_bytes, decrypt_integers
+from sottovoce.learn.solve import chebyshev, field
+from sottovoce.learn.solve.chebyshev import (
     ChebyshevCoordinator,
     ChebyshevKeyHolder,
     ChebyshevPlan,
     ChebyshevTerms,
 )
-from sottovoce.learn._solve.field import mask_half_range
-from sottovoce.learn._solve.run import encrypted_system
-from sottovoce.learn._wire.message import new_session
-from sottovoce.privacy._randomness import random_below
+from sottovoce.learn.solve.field import mask_half_range
+from sottovoce.learn.solve.run import encrypted_system
+from sottovoce.learn.wire.message import new_session
+from sottovoce.privacy.randomness import random_below
 
 SIZE = 5
 ROWS = [[1, 2, 0, 0, 3], [0, 1, 0, 2, 0], [5, 0, 0, 0, 1]]

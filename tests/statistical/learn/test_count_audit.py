@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from support.counts import Counting
 
-from sottovoce.learn.count import _votes
-from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._votes import VotePlan
+from sottovoce.learn.count import votes as votes_module
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.audit import AuditReport, audit_sum, audit_votes
 from sottovoce.privacy.shares import NoiseShare
-from sottovoce.release._audit import FixedKeystream
+from sottovoce.release.audit import FixedKeystream
 
 VOTES = 2
 LAW, DOCUMENT = "law of the noise", "a document of two words"
@@ -152,11 +152,11 @@ def test_votes_are_found_to_be_of_their_documents_alone(plan: VotePlan) -> None:
 def test_votes_that_depend_on_the_row_are_caught(
     plan: VotePlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sound: Callable[..., object] = _votes._drawn
+    sound: Callable[..., object] = votes_module._drawn
 
     def by_row(key: bytes, documents: Documents, sizes: Sequence[int]) -> object:
         rows = tuple(str(row) for row in range(len(documents)))
         return sound(key, Documents(documents.texts, ids=rows), sizes)
 
-    monkeypatch.setattr(_votes, "_drawn", by_row)
+    monkeypatch.setattr(votes_module, "_drawn", by_row)
     assert "a document's vote is its own" in failing(votes_of(plan))

@@ -13,21 +13,21 @@ import pytest
 from support.evenness import evenness
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
-from sottovoce.learn._paillier.slots import mask_bound
-from sottovoce.learn._paillier.wire import array_from_bytes, decrypt_integers, encrypt_integers
-from sottovoce.learn._solve import dealer, dealt
-from sottovoce.learn._solve.dealer import (
+from sottovoce.learn.paillier.slots import mask_bound
+from sottovoce.learn.paillier.wire import array_from_bytes, decrypt_integers, encrypt_integers
+from sottovoce.learn.solve import dealer, dealt
+from sottovoce.learn.solve.dealer import (
     DealtTerms,
     SolveDealer,
     final_matrix,
     plan_dealt,
     triangle,
 )
-from sottovoce.learn._solve.dealt import DealtCoordinator, DealtKeyHolder, _read_matrix, _unfolded
-from sottovoce.learn._solve.field import Matrix, added, product, solved, subtracted
-from sottovoce.learn._solve.system import IntegerSystem
-from sottovoce.learn._wire.message import Message, new_session
-from sottovoce.privacy._randomness import random_below
+from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder, _read_matrix, _unfolded
+from sottovoce.learn.solve.field import Matrix, added, product, solved, subtracted
+from sottovoce.learn.solve.system import IntegerSystem
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.privacy.randomness import random_below
 
 SIZE = 5
 ROWS = [[1, 2, 0, 0, 3], [0, 1, 0, 2, 0], [5, 0, 0, 0, 1]]

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import stats
 from support.text_runs import NAMES, made_holdings, made_terms
 
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message
 
 Words = NDArray[Any]
 BUCKETS = 1 << 14

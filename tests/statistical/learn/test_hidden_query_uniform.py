@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
-from sottovoce.learn._paillier._grid import as_grid
-from sottovoce.learn._paillier.wire import array_from_bytes, decrypt_integers, encrypt_integers
-from sottovoce.learn._ridge import Standard
-from sottovoce.learn._solve.field import mask_half_range
-from sottovoce.learn._support import all_kept
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.hidden import _classify as classify
-from sottovoce.learn.hidden._classify import masked_scores, query_integers
-from sottovoce.learn.hidden._solvers import QUERY_BITS, SCORE
-from sottovoce.learn.hidden._told import share_slots
-from sottovoce.learn.hidden._train import HiddenClassifier
-from sottovoce.privacy._randomness import random_below
+from sottovoce.learn.hidden import classify as classify
+from sottovoce.learn.hidden.classify import masked_scores, query_integers
+from sottovoce.learn.hidden.solvers import QUERY_BITS, SCORE
+from sottovoce.learn.hidden.told import share_slots
+from sottovoce.learn.hidden.train import HiddenClassifier
+from sottovoce.learn.paillier.grid import as_grid
+from sottovoce.learn.paillier.wire import array_from_bytes, decrypt_integers, encrypt_integers
+from sottovoce.learn.ridge import Standard
+from sottovoce.learn.solve.field import mask_half_range
+from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
+from sottovoce.privacy.randomness import random_below
 
 MODULUS = (1 << 89) - 1
 THETA = (1 << 20, -3, 7)

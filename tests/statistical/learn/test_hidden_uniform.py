@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, chisquare
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
-from sottovoce.learn._paillier.wire import decrypt_integers
-from sottovoce.learn._solve import field
-from sottovoce.learn._solve import field as masking
-from sottovoce.learn._solve._masked_algebra import PrimeMask
-from sottovoce.learn._solve.field import mask_half_range, random_invertible, random_vector
-from sottovoce.learn._solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
-from sottovoce.learn._solve.plan import SolvePlan
-from sottovoce.learn._solve.run import encrypted_system
-from sottovoce.learn._solve.system import IntegerSystem
-from sottovoce.learn._wire.message import new_session
-from sottovoce.privacy._randomness import random_below
+from sottovoce.learn.paillier.wire import decrypt_integers
+from sottovoce.learn.solve import field
+from sottovoce.learn.solve import field as masking
+from sottovoce.learn.solve._masked_algebra import PrimeMask
+from sottovoce.learn.solve.field import mask_half_range, random_invertible, random_vector
+from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.plan import SolvePlan
+from sottovoce.learn.solve.run import encrypted_system
+from sottovoce.learn.solve.system import IntegerSystem
+from sottovoce.learn.wire.message import new_session
+from sottovoce.privacy.randomness import random_below
 
 SIZE = 6
 # So many that each of 64 bins expects a hundred; what a planted fault spoils shows in fewer.
@@ -156,6 +156,6 @@ def test_a_coordinators_share_that_is_not_uniform_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "sottovoce.learn._solve.masked.random_vector", lambda size, prime: [1] * size
+        "sottovoce.learn.solve.masked.random_vector", lambda size, prime: [1] * size
     )
     assert smallest_p_value(coordinators_view(500)) < 1e-12

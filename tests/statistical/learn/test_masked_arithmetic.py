@@ -10,13 +10,13 @@ from scipy.stats import chisquare
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import hidden
 
-from sottovoce.learn._arithmetic import comparison, shown
-from sottovoce.learn._arithmetic.comparison import ComparisonPlan
-from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._paillier._grid import Grid, as_grid
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._wire.script import run_together
+from sottovoce.learn.arithmetic import comparison, shown
+from sottovoce.learn.arithmetic.comparison import ComparisonPlan
+from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.grid import Grid, as_grid
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.wire.script import run_together
 
 KEY = insecure_key_for_tests(256)
 # So many that masks short of their highest fiftieth, one range, escape once in a million runs.

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sottovoce.learn._sums import _fixed as fixed
-from sottovoce.learn._sums import mask_peer, ring
-from sottovoce.learn._sums import masked_sum as masks
-from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
-from sottovoce.learn._sums.ring import RingPeer
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.sums import fixed as fixed
+from sottovoce.learn.sums import mask_peer, ring
+from sottovoce.learn.sums import masked_sum as masks
+from sottovoce.learn.sums.fixed import Ring
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.sums.mask_peer import MaskPeer
+from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.sums.ring import RingPeer
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import new_session
 
 SIZE = 100_000
 NAMES = ["a", "b", "c"]

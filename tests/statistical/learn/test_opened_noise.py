@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 from support.counts import counting
 
-from sottovoce._arrays import Integers
+from sottovoce.arrays import Integers
 from sottovoce.privacy.shares import NoiseShare, SharesLaw
-from sottovoce.release._audit import FixedKeystream
+from sottovoce.release.audit import FixedKeystream
 
 WORDS = tuple(f"w{at}" for at in range(900))
 # Of five peers with drop = 2: after their keys, or once all have each other's shares.

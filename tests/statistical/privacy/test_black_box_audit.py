@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy._sampler import two_sided_sampler
-from sottovoce.privacy.audit import _black_box
-from sottovoce.privacy.audit._black_box import (
+from sottovoce.privacy.audit import black_box
+from sottovoce.privacy.audit.black_box import (
     AuditSubject,
     Neighbours,
     audit_noise,
     lower_bound,
     neighbours,
 )
-from sottovoce.privacy.audit._sampler import audit_mechanism
-from sottovoce.release._audit import FixedKeystream
+from sottovoce.privacy.audit.sampler import audit_mechanism
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.privacy.sampler import two_sided_sampler
+from sottovoce.release.audit import FixedKeystream
 
 
 class FixedNoise:
@@ -59,7 +59,7 @@ def test_a_violation_by_five_percent_is_caught(
 ) -> None:
     """Any pair that is not kept refutes a claim, so that one pair is enough."""
     claim = LimitedPrecision(n, epsilon)
-    monkeypatch.setattr(_black_box, "neighbours", lambda n: neighbours(n)[1:2])
+    monkeypatch.setattr(black_box, "neighbours", lambda n: neighbours(n)[1:2])
     assert not audit_noise(claim, FixedNoise(claim.rate * Fraction(105, 100))).holds
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import chisquare
 
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy._sampler import geometric_sampler, two_sided_sampler
-from sottovoce.release._audit import FixedKeystream
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.sampler import geometric_sampler, two_sided_sampler
+from sottovoce.release.audit import FixedKeystream
 
 DRAWS = 1_000_000
 RATES = ["5", "1", "0.5", "0.05", "0.0001"]

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from sottovoce.privacy.audit import AuditReport, audit_sum, audit_votes
 from sottovoce.privacy.shares import NoiseShare
-from sottovoce.release._audit import FixedKeystream
+from sottovoce.release.audit import FixedKeystream
 
 Totals = NDArray[np.int64]
 

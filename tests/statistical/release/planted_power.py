@@ -17,22 +17,22 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 from scipy import sparse
+from sottovoce_spark.trial import drawn_in_shards
 from support.faults.bending import PlantedFault
 from support.planted_faults import PLANTED_FAULTS
 from support.unlike_counts import WAYS, Way, true_columns
 
-from sottovoce.cluster._trial import drawn_in_shards
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy.audit._classes import Known
-from sottovoce.privacy.audit._findings import Finding
-from sottovoce.privacy.audit._law import audit_law, audit_together, filled
-from sottovoce.privacy.audit._lines import Published, audit_lines
 from sottovoce.privacy.audit._repeats import audit_repeats
-from sottovoce.release import _trial
-from sottovoce.release._audit import audit_presence
-from sottovoce.release._counts import Counts
-from sottovoce.release._plan import Released
-from sottovoce.release.compression._frequency import PAID_PRIORS
+from sottovoce.privacy.audit.classes import Known
+from sottovoce.privacy.audit.findings import Finding
+from sottovoce.privacy.audit.law import audit_law, audit_together, filled
+from sottovoce.privacy.audit.lines import Published, audit_lines
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release import trial
+from sottovoce.release.audit import audit_presence
+from sottovoce.release.compression.frequency import PAID_PRIORS
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import Released
 
 DOCUMENTS, WORDS, RATE = 500, 200, Fraction(1, 2)
 
@@ -44,11 +44,11 @@ def sampler_fails() -> str:
 
 def sampler_findings() -> Iterator[Finding]:
     """What `audit_whole_way` finds and whether a keystream repeats, one after the other."""
-    ways = _trial.ways_at(RATE, None, {"in shards": drawn_in_shards})
+    ways = trial.ways_at(RATE, None, {"in shards": drawn_in_shards})
     plain, parts, known = ways["as released"].settings, len(ways) + len(PAID_PRIORS) + 1, []
     for draw in (
-        *(partial(_trial.noise_of, way) for way in ways.values()),
-        *(partial(_trial.bought_noise, plain, kind) for kind in PAID_PRIORS),
+        *(partial(trial.noise_of, way) for way in ways.values()),
+        *(partial(trial.bought_noise, plain, kind) for kind in PAID_PRIORS),
     ):
         known.append(draw())
         yield from audit_law(known[-1], parts)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.release.compression import WordMap, multinomial_counts
-from sottovoce.release.compression._decompress import DRAWS_PER_WORD
+from sottovoce.release.compression.decompress import DRAWS_PER_WORD
 
 MAP = WordMap(np.array([0, 1, 0, 0, 1, 0]), 2)
 SHARES = np.array([0.1, 0.3, 0.2, 0.45, 0.7, 0.25])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.known_faults import FAULTS
 
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy.audit._classes import Known
-from sottovoce.privacy.audit._law import audit_law, audit_together, filled
-from sottovoce.release._trial import made_up_counts
+from sottovoce.privacy.audit.classes import Known
+from sottovoce.privacy.audit.law import audit_law, audit_together, filled
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.trial import made_up_counts
 
 RATE = Fraction(1, 2)
 TRUE = made_up_counts()

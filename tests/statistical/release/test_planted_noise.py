@@ -10,22 +10,22 @@ import pytest
 from scipy import sparse
 from support.planted_noise import FAULTS
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy.audit._findings import AuditReport
-from sottovoce.privacy.audit._law import audit_law
-from sottovoce.privacy.audit._lines import agreement_chance
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.privacy.audit._repeats import audit_repeats
+from sottovoce.privacy.audit.findings import AuditReport
+from sottovoce.privacy.audit.law import audit_law
+from sottovoce.privacy.audit.lines import agreement_chance
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release import _trial
-from sottovoce.release._audit import audit_cells, audit_presence, audit_release
-from sottovoce.release._folder import COUNTS_FILE, verified_card
-from sottovoce.release._inputs import CountedDocuments
-from sottovoce.release._job import Job, open_account, release_to_folder
-from sottovoce.release._plan import ReleasePlan
-from sottovoce.release._settings import ReleaseSettings
-from sottovoce.release._trial import (
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release import trial
+from sottovoce.release.audit import audit_cells, audit_presence, audit_release
+from sottovoce.release.folder import COUNTS_FILE, verified_card
+from sottovoce.release.inputs import CountedDocuments
+from sottovoce.release.job import Job, open_account, release_to_folder
+from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.trial import (
     PublishingWay,
     bought_noise,
     drawn_here,
@@ -103,7 +103,7 @@ def test_the_audit_of_a_release_makes_every_check(
     FAULTS["a column without noise in the plan"](monkeypatch)
     brief = ("as released", "compressed", "constant work")
     monkeypatch.setattr(
-        _trial, "ways_at", lambda *asked: {name: ways_at(*asked)[name] for name in brief}
+        trial, "ways_at", lambda *asked: {name: ways_at(*asked)[name] for name in brief}
     )
     folder = folder_of(tmp_path, corpus(documents=200, words=100))
     findings = {each.name: each.holds for each in audit_release(folder, trials=1 << 10).findings}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.analysis._meter import SignalMeter, signal_meter
-from sottovoce.release.analysis._moments import Moments, released_moments
+from sottovoce.arrays import Floats, Integers
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.meter import SignalMeter, signal_meter
+from sottovoce.release.analysis.moments import Moments, released_moments
 
 DOCUMENTS, WORDS = 3000, 200
 

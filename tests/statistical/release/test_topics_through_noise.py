@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.release.evaluation import match_topics
 from sottovoce.release.topics import PrivateTopics
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
 
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy._sampler import two_sided_sampler
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.sampler import two_sided_sampler
 
 Cells: TypeAlias = NDArray[np.int64]
 Kind: TypeAlias = Literal["scale", "support", "reuse", "correlation", "position", "mechanism"]

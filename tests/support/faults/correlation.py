@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sottovoce_spark._noise import NoiseTask
 
-from sottovoce.cluster._noise import NoiseTask
 from sottovoce.privacy import _sparse_noise
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.release._counts import Counts
-from sottovoce.release._plan import ReleasePlan
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import ReleasePlan
 from support.faults.bending import Cells, Noised, bend_noise, planted, whole
 
 

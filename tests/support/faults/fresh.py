@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sottovoce_spark._noise import Block, NoiseTask
 
-from sottovoce.cluster._noise import Block, NoiseTask
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.release._counts import Counts
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.counts import Counts
 from support.faults.bending import Cells, Noised, bend_noise, planted, whole
 
 

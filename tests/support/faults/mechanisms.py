@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.release._counts import Counts
-from sottovoce.release._plan import ColumnNoise, ReleasePlan
-from sottovoce.release.compression._word_map import WordMap
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.compression.word_map import WordMap
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import ColumnNoise, ReleasePlan
 from support.faults.bending import Cells, Noised, bend_noise, planted, whole
 
 

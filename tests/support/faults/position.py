@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sottovoce_spark._noise import Block, NoiseTask
 
-from sottovoce.cluster._noise import Block, NoiseTask
-from sottovoce.privacy import _mechanism, _sampler
+from sottovoce.privacy import mechanism, sampler
 from sottovoce.privacy._laws import TwoSidedGeometric
-from sottovoce.privacy._randomness import Keystream
-from sottovoce.privacy._sampler import TableSampler
-from sottovoce.release._counts import Counts
-from sottovoce.release.compression import _frequency
-from sottovoce.release.compression._grouped import GroupedCompression
+from sottovoce.privacy.randomness import Keystream
+from sottovoce.privacy.sampler import TableSampler
+from sottovoce.release.compression import frequency
+from sottovoce.release.compression.grouped import GroupedCompression
+from sottovoce.release.counts import Counts
 from support.faults.bending import Cells, Noised, bend_noise, planted
 
 
@@ -131,7 +131,7 @@ def only_the_first_block_has_noise(patch: pytest.MonkeyPatch) -> None:
         add(self, out[:4096] if isinstance(self.law, TwoSidedGeometric) else out, source)
 
     patch.setattr(TableSampler, "add_to", first_block)
-    patch.setattr(_sampler, "_BLOCK", 4096)
+    patch.setattr(sampler, "_BLOCK", 4096)
 
 
 @planted(
@@ -139,21 +139,21 @@ def only_the_first_block_has_noise(patch: pytest.MonkeyPatch) -> None:
 )
 def last_part_has_none(patch: pytest.MonkeyPatch) -> None:
     """Work is split for threads, and the last part is lost (its noise, not its counts)."""
-    split = _mechanism._split
+    split = mechanism._split
 
     def lossy(number: int, parts: int) -> list[tuple[int, int]]:
         found = split(number, parts)
         return [*found[:-1], (found[-1][0],) * 2] if parts > 1 else found
 
-    patch.setattr(_mechanism.GeometricMechanism, "dense", _dense_by(lossy))
+    patch.setattr(mechanism.GeometricMechanism, "dense", _dense_by(lossy))
 
 
 def _dense_by(split: object) -> object:
-    dense = _mechanism.GeometricMechanism.dense
+    dense = mechanism.GeometricMechanism.dense
 
-    def lossy(self: _mechanism.GeometricMechanism, counts: Cells, **how: int) -> Cells:
+    def lossy(self: mechanism.GeometricMechanism, counts: Cells, **how: int) -> Cells:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_mechanism, "_split", split)
+            patch.setattr(mechanism, "_split", split)
             return dense(self, counts, **how)
 
     return lossy
@@ -169,7 +169,7 @@ def _noised_but(patch: pytest.MonkeyPatch, last: bool, times: int | None) -> Non
         compressed = self.compressed(counts, block.first_document)
         if times is None:
             return compressed
-        return _mechanism.GeometricMechanism(Fraction(self.rate) * times).sparse(
+        return mechanism.GeometricMechanism(Fraction(self.rate) * times).sparse(
             compressed, threshold=self.threshold
         )
 
@@ -209,24 +209,24 @@ def only_the_first_map_is_noised(patch: pytest.MonkeyPatch) -> None:
 @planted("position", "serious", "local prior", "few ones", "more documents than one piece")
 def prior_is_noised_once(patch: pytest.MonkeyPatch) -> None:
     """Of the documents that a local prior reads in pieces, only the first piece is noised."""
-    noised = _frequency._noised
+    noised = frequency._noised
     rows: list[int] = []
 
-    def first_only(counts: Counts, noise: _frequency.Noise, rate: Fraction) -> Counts:
+    def first_only(counts: Counts, noise: frequency.Noise, rate: Fraction) -> Counts:
         rows.append(counts.shape[0])
         return noised(counts, noise, rate) if len(rows) == 1 else csr_array(counts)
 
-    frequencies = _frequency.LocalPrior.frequencies
+    frequencies = frequency.LocalPrior.frequencies
 
     def piecewise(
-        self: _frequency.LocalPrior, counts: Counts, noise: _frequency.Noise
+        self: frequency.LocalPrior, counts: Counts, noise: frequency.Noise
     ) -> NDArray[np.float64]:
         rows.clear()
         return frequencies(self, counts, noise)
 
-    patch.setattr(_frequency, "_noised", first_only)
-    patch.setattr(_frequency, "ROWS_AT_ONCE", 64)
-    patch.setattr(_frequency.LocalPrior, "frequencies", piecewise)
+    patch.setattr(frequency, "_noised", first_only)
+    patch.setattr(frequency, "ROWS_AT_ONCE", 64)
+    patch.setattr(frequency.LocalPrior, "frequencies", piecewise)
 
 
 @planted("position", "serious", "leaping", "few ones", "nine documents")

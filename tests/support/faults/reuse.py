@@ -9,15 +9,15 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
+from sottovoce_spark._noise import Block, NoiseTask
 
-from sottovoce.cluster._noise import Block, NoiseTask
-from sottovoce.privacy import _mechanism, _randomness
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy._randomness import SystemKeystream
-from sottovoce.privacy._repeatable import RepeatableMechanism
-from sottovoce.release import _sharded_job
-from sottovoce.release._counts import Counts
-from sottovoce.release._plan import ReleasePlan
+from sottovoce.privacy import mechanism, randomness
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.randomness import SystemKeystream
+from sottovoce.privacy.repeatable import RepeatableMechanism
+from sottovoce.release import sharded_job
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import ReleasePlan
 from support.faults.bending import Cells, Noised, bend_noise, planted
 
 
@@ -76,14 +76,14 @@ def equal_documents_get_equal_noise(patch: pytest.MonkeyPatch) -> None:
 @planted("reuse", "serious", "visiting", "few ones", "two runs")
 def equal_releases_get_equal_noise(patch: pytest.MonkeyPatch) -> None:
     """Every run has the same key."""
-    patch.setattr(_randomness, "system_bytes", bytes)
+    patch.setattr(randomness, "system_bytes", bytes)
 
 
 @planted("reuse", "serious", "leaping", "few ones", "two runs")
 def runs_of_a_second_share_their_noise(patch: pytest.MonkeyPatch) -> None:
     """The key is the hash of a clock that stands still for as long as the block lasts."""
     digest = hashlib.sha256(b"1700000000").digest()
-    patch.setattr(_randomness, "system_bytes", lambda count: (digest * count)[:count])
+    patch.setattr(randomness, "system_bytes", lambda count: (digest * count)[:count])
 
 
 @planted("reuse", "serious", "constant-work", "few ones", "two runs, or whoever guesses the seed")
@@ -136,7 +136,7 @@ def threads_share_a_key(patch: pytest.MonkeyPatch) -> None:
 
     def one_key(call: Any) -> Any:  # noqa: ANN401 - any of three
         def called(self: GeometricMechanism, *given: object, **named: object) -> object:
-            key = _randomness.system_bytes(32)
+            key = randomness.system_bytes(32)
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(GeometricMechanism, "_new_source", lambda _: _stream(key))
                 return call(self, *given, **named)
@@ -144,7 +144,7 @@ def threads_share_a_key(patch: pytest.MonkeyPatch) -> None:
         return called
 
     for name, call in (("sparse", sparse), ("dense", dense), ("noise", noise)):
-        patch.setattr(_mechanism.GeometricMechanism, name, one_key(call))
+        patch.setattr(mechanism.GeometricMechanism, name, one_key(call))
 
 
 @planted("reuse", "serious", "sharded", "few ones", "two shards")
@@ -172,14 +172,14 @@ def other_data_gets_the_same_noise(patch: pytest.MonkeyPatch) -> None:
 @planted("reuse", "serious", "sharded", "few ones", "two runs")
 def sharded_releases_share_a_secret(patch: pytest.MonkeyPatch) -> None:
     """The secret of a sharded release is the same in every run."""
-    patch.setattr(_sharded_job, "noise_secret", lambda: bytes(32))
+    patch.setattr(sharded_job, "noise_secret", lambda: bytes(32))
 
 
 @planted("reuse", "serious", "sharded", "few ones", "a block that is noised twice under one secret")
 def retried_shards_get_other_noise(patch: pytest.MonkeyPatch) -> None:
     """A block that is tried again is noised afresh: two noises of one document lie about."""
     patch.setattr(
-        RepeatableMechanism, "_new_source", lambda self: _stream(_randomness.system_bytes(32))
+        RepeatableMechanism, "_new_source", lambda self: _stream(randomness.system_bytes(32))
     )
 
 
@@ -189,7 +189,7 @@ def prior_and_counts_share_their_noise(patch: pytest.MonkeyPatch) -> None:
     draw = ReleasePlan.draw
 
     def one_key(self: ReleasePlan, counts: Counts) -> object:
-        key = _randomness.system_bytes(32)
+        key = randomness.system_bytes(32)
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(GeometricMechanism, "_new_source", lambda _: _stream(key))
             return draw(self, counts)

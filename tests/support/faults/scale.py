@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from sottovoce.privacy import _sparse_noise
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.release._plan import ColumnNoise, ReleasePlan
-from sottovoce.release.compression import _frequency
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.compression import frequency
+from sottovoce.release.plan import ColumnNoise, ReleasePlan
 from support.faults.bending import Cells, Noised, bend_counts, bend_noise, planted
 
 
@@ -74,12 +74,12 @@ def counts_get_the_whole_rate(patch: pytest.MonkeyPatch) -> None:
 @planted("scale", "serious", "local prior", "few ones", "a paid prior, any documents")
 def prior_gets_the_whole_rate(patch: pytest.MonkeyPatch) -> None:
     """What frequencies are bought from is noised at ten times the rate that was paid for it."""
-    noised = _frequency._noised
+    noised = frequency._noised
 
     def whole(counts: Any, noise: Any, rate: Fraction) -> Any:  # noqa: ANN401 - as it takes
         return noised(counts, noise, rate * 10)
 
-    patch.setattr(_frequency, "_noised", whole)
+    patch.setattr(frequency, "_noised", whole)
 
 
 @planted("scale", "serious", "visiting", "few ones", "one cell of count 1")

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from sottovoce.privacy import _sparse_noise
 from sottovoce.privacy._laws import BOUNDARY_BITS, CELL_BITS
-from sottovoce.privacy._randomness import Keystream
-from sottovoce.privacy._sampler import TableSampler
+from sottovoce.privacy.randomness import Keystream
+from sottovoce.privacy.sampler import TableSampler
 from support.faults.bending import Cells, Noised, bend_noise, planted, whole
 
 

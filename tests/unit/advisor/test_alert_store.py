@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.advisor._alert_store import AlertStore
-from sottovoce.advisor._person_values import Post
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.advisor._standing import Standing
-from sottovoce.advisor._timeline import inside
-from sottovoce.assess._alerts import _within
+from sottovoce.advisor.alert_store import AlertStore
+from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import Standing
+from sottovoce.advisor.timeline import inside
+from sottovoce.assess.alerts import _within
 from sottovoce.errors import InputError
 
 SETTING = AdvisorSetting(thresholds=(5, 10))

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.state._parts import save_state
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.state.parts import save_state
 from sottovoce.errors import InputError, ParameterError
 
 POSTS = random_posts(4)

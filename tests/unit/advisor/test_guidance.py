@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sottovoce.advisor import _guidance as say
-from sottovoce.advisor._community import Community
-from sottovoce.advisor._guidance import decisive_posts, guidance, stands_out
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._person_values import Post
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.advisor._standing import Standing, Uncertainty
+from sottovoce.advisor import guides as say
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.guides import decisive_posts, guidance, stands_out
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import Standing, Uncertainty
 
 ORDERS = re.compile(r"\b(must|should|have to|need to|diagnos\w+|sick|ill|patient|addict)\b")
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
-from sottovoce.advisor._community import Community
-from sottovoce.advisor._crowd import ScoreHistogram, published_histograms
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._person_values import Post
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import COVERAGE, Description, RankedTopic
-from sottovoce.advisor.rank._histogram import Histogram as Published
-from sottovoce.advisor.rank._histogram import estimate_rank
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.crowd import ScoreHistogram, published_histograms
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import COVERAGE, Description, RankedTopic
+from sottovoce.advisor.rank.histogram import Histogram as Published
+from sottovoce.advisor.rank.histogram import estimate_rank
+from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.errors import InputError, ParameterError
 
 EDGES = (-1.0, 0.0, 0.25, 0.5, 0.75)

@@ -8,8 +8,8 @@ import pytest
 
 import sottovoce
 from sottovoce.advisor._said import TopicSaid
-from sottovoce.advisor._standing import Standing
-from sottovoce.advisor._verdict import Signs, verdict, verdict_of_all
+from sottovoce.advisor.standing import Standing
+from sottovoce.advisor.verdict import Signs, verdict, verdict_of_all
 
 REASSURING = re.compile(
     r"would change nothing|adds nothing|There is none|adds anything|You do not stand out",

@@ -8,8 +8,8 @@ import pytest
 from support.communities import CATALOGUE
 
 from sottovoce.assess import Measure, State
-from sottovoce.assess._alerts import MEMBERS, check_bands
-from sottovoce.assess._score import plan_scoring
+from sottovoce.assess.alerts import MEMBERS, check_bands
+from sottovoce.assess.scores import plan_scoring
 from sottovoce.errors import ParameterError
 
 USERS = 100

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.assess.state import _buckets as best_buckets
-from sottovoce.assess.state._buckets import BestBuckets, Lines
+from sottovoce.assess.state import buckets as best_buckets
 from sottovoce.assess.state._buckets_kernels import EMPTY
+from sottovoce.assess.state.buckets import BestBuckets, Lines
 from sottovoce.errors import ParameterError
 
 pytestmark = pytest.mark.kernel

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sottovoce.assess.state import _buckets as best_buckets
 from sottovoce.assess.state import _buckets_kernels as buckets_kernels
-from sottovoce.assess.state._buckets import BestBuckets
+from sottovoce.assess.state import buckets as best_buckets
+from sottovoce.assess.state.buckets import BestBuckets
 
 
 @pytest.mark.kernel

@@ -5,15 +5,15 @@ import pytest
 from support.communities import random_posts
 from support.forum_export import forum_rows
 
-from sottovoce.assess._ranking import rank
-from sottovoce.assess._score import Scoring
-from sottovoce.assess.measures._catalogue import MEASURES
-from sottovoce.assess.state._header import StateHeader
-from sottovoce.assess.state._state import State, merge
+from sottovoce.assess.measures.catalogue import MEASURES
+from sottovoce.assess.ranking import rank
+from sottovoce.assess.scores import Scoring
+from sottovoce.assess.state.header import StateHeader
+from sottovoce.assess.state.state import State, merge
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError
-from sottovoce.topics._bow import BagOfWords
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.topics.bow import BagOfWords
+from sottovoce.topics.catalogue import Catalogue, Topic
 
 CATALOGUE = Catalogue(
     (Topic("debts", ("debt", "loan", "bank"), "money", True), Topic("sad", ("sad",), "mind", True))

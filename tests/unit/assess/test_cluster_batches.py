@@ -7,8 +7,8 @@ import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Bucket, State
-from sottovoce.assess._score import Scoring, plan_scoring
-from sottovoce.assess.state._parts import to_table
+from sottovoce.assess.scores import Scoring, plan_scoring
+from sottovoce.assess.state.parts import to_table
 from sottovoce.errors import InputError
 
 

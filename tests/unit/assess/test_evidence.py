@@ -3,12 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from sottovoce_spark._ranks import band_numbers
 
 from sottovoce.assess import Ranking, Scoring, State, known_measures, score
-from sottovoce.assess._alerts import MEMBERS, check_bands
-from sottovoce.assess._ranking import EVIDENCE, without_evidence
-from sottovoce.assess.state._words import WordUse
-from sottovoce.cluster._ranks import band_numbers
+from sottovoce.assess.alerts import MEMBERS, check_bands
+from sottovoce.assess.ranking import EVIDENCE, without_evidence
+from sottovoce.assess.state.words import WordUse
 from sottovoce.corpus.read import open_posts
 from sottovoce.topics import BagOfWords, Catalogue, Topic
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sottovoce.assess.state._buckets import GrowingRows
+from sottovoce.assess.state.buckets import GrowingRows
 
 
 @pytest.mark.parametrize("looked_at", [False, True])

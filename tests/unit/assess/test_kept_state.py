@@ -12,10 +12,10 @@ import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, State, load_state, save_state
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.state import _parts as kept_state
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state._columns import numbers_in
-from sottovoce.assess.state._parts import (
+from sottovoce.assess.state.parts import (
     KeptState,
     earlier_folder,
     load_ranked,

@@ -7,12 +7,11 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.assess import Alerts
-from sottovoce.assess._alerts import CHANGES
-from sottovoce.assess._ranking import BANDS
+from sottovoce.assess.alerts import CHANGES
 from sottovoce.assess.measures import MEASURES
-from sottovoce.assess.measures._catalogue import RECOMMENDED
-from sottovoce.assess.measures._lifts import BANDS as MEASURED_BANDS
-from sottovoce.assess.measures._lifts import (
+from sottovoce.assess.measures.catalogue import RECOMMENDED
+from sottovoce.assess.measures.lifts import BANDS as MEASURED_BANDS
+from sottovoce.assess.measures.lifts import (
     LIFTS,
     VOLUME,
     banded_lifts,
@@ -21,6 +20,7 @@ from sottovoce.assess.measures._lifts import (
     lift_title,
     share_concerned,
 )
+from sottovoce.assess.ranking import BANDS
 from sottovoce.cli._options import parsed_share
 from sottovoce.errors import ParameterError
 

@@ -5,11 +5,11 @@ import pytest
 from support.communities import CATALOGUE, random_posts
 
 from sottovoce.assess import State
-from sottovoce.assess import _score as score
+from sottovoce.assess import scores as score
 from sottovoce.assess._pieces import pieces_by_user
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess._setting import Bucket
-from sottovoce.assess.state._parts import to_table
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.setting import Bucket
+from sottovoce.assess.state.parts import to_table
 from sottovoce.corpus import open_posts
 from sottovoce.errors import ParameterError
 

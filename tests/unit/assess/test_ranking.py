@@ -9,11 +9,11 @@ from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Setting, rank, score
-from sottovoce.assess._ranking import band_numbers, susceptibility
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.measures._catalogue import ENTRY_POINTS, MEASURES, Measure, chosen_measures
-from sottovoce.assess.measures._risks import differential_privacy_risk, entropy_risk, rank_in_domain
-from sottovoce.assess.state._words import WordUse
+from sottovoce.assess.measures.catalogue import ENTRY_POINTS, MEASURES, Measure, chosen_measures
+from sottovoce.assess.measures.risks import differential_privacy_risk, entropy_risk, rank_in_domain
+from sottovoce.assess.ranking import band_numbers, susceptibility
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.state.words import WordUse
 from sottovoce.errors import InputError, ParameterError
 
 
@@ -157,7 +157,7 @@ def test_another_package_can_add_a_measure(monkeypatch: pytest.MonkeyPatch) -> N
     def points(*, group: str) -> list[Point]:
         return [Point()] if group == ENTRY_POINTS else []
 
-    monkeypatch.setattr("sottovoce.assess.measures._catalogue.entry_points", points)
+    monkeypatch.setattr("sottovoce.assess.measures.catalogue.entry_points", points)
     posts = random_posts(3)
     ranking = score(posts, (), CATALOGUE, measures=("posts",))
     assert ranking.table["score"][0].as_py() == max(
@@ -178,7 +178,7 @@ def test_a_broken_measure_of_another_package_is_named_and_harms_no_other(
     monkeypatch: pytest.MonkeyPatch, value: str, message: str
 ) -> None:
     monkeypatch.setattr(
-        "sottovoce.assess.measures._catalogue.entry_points",
+        "sottovoce.assess.measures.catalogue.entry_points",
         lambda group: [EntryPoint("theirs", value, group)],
     )
     assert list(chosen_measures(("bow", "ent"), ("bow",))) == ["bow", "ent"]

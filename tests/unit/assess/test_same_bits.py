@@ -8,10 +8,10 @@ import pytest
 
 from sottovoce.assess import Ranking, score
 from sottovoce.assess.measures import PAPER_METHODS
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel, Topic
-from sottovoce.topics._space import Mode, Space
+from sottovoce.topics.space import Mode, Space
 
 # Of scores and ranks in the order of users, both modes one after the other, at commit 45ee8ee.
 DIGESTS = {

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 from support.communities import CATALOGUE, random_posts
 
-from sottovoce.assess import Setting, _orders, _ranking, rank
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.measures._catalogue import MEASURES, Measure
+from sottovoce.assess import Setting, _orders, rank, ranking
+from sottovoce.assess.measures.catalogue import MEASURES, Measure
+from sottovoce.assess.scores import plan_scoring
 from sottovoce.errors import ParameterError
 
 
@@ -50,11 +50,11 @@ def test_long_names_are_ordered_for_fewer_topics_at_once(monkeypatch: pytest.Mon
         sizes.append(names.nbytes * len(orders))
         return sound(names, orders)
 
-    monkeypatch.setattr(_ranking, "_STEPS_OF_A_THREAD", 1)
-    monkeypatch.setattr(_ranking, "rearranged", rearranged)
+    monkeypatch.setattr(ranking, "_STEPS_OF_A_THREAD", 1)
+    monkeypatch.setattr(ranking, "rearranged", rearranged)
     assert rank(state, measures, threads=1).table.equals(together.table)
     most = 2 * max(sizes) // 3
-    monkeypatch.setattr(_ranking, "_LARGEST_NAMES", most)
+    monkeypatch.setattr(ranking, "_LARGEST_NAMES", most)
     sizes.clear()
     assert rank(state, measures, threads=1).table.equals(together.table)
     assert max(sizes) <= most

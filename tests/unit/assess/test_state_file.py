@@ -12,9 +12,9 @@ import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Bucket, State, load_state, save_state
-from sottovoce.assess._job import scoring_for
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess.state._parts import to_table
+from sottovoce.assess.job import scoring_for
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.state.parts import to_table
 from sottovoce.errors import InputError
 from sottovoce.topics import BagOfWords, Catalogue
 

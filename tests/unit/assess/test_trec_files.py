@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sottovoce.assess.evaluation._judged import read_judgements, read_ranks
+from sottovoce.assess.evaluation.judged import read_judgements, read_ranks
 from sottovoce.assess.evaluation.trec import read_qrels, read_run, write_qrels, write_runs
-from sottovoce.corpus._schema import TRUTH
+from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import InputError, ParameterError
 
 NAMES = ["u 1", "u%20", "ü\tx", "u4"]

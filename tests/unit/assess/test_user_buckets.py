@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce._compiled import on_threads
-from sottovoce.assess.state import _buckets as best_buckets
-from sottovoce.assess.state._buckets import BestBuckets, UserBuckets
+from sottovoce.assess.state import buckets as best_buckets
+from sottovoce.assess.state.buckets import BestBuckets, UserBuckets
+from sottovoce.compiled import on_threads
 from sottovoce.errors import ParameterError
 
 Posts = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]

@@ -6,13 +6,13 @@ import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
 from sottovoce.assess import score
-from sottovoce.assess._job import scoring_for
-from sottovoce.assess._score import Scoring
 from sottovoce.assess.evaluation import JudgedTopic, count_volumes, evaluate, volume_scores
-from sottovoce.corpus._schema import POSTS
+from sottovoce.assess.job import scoring_for
+from sottovoce.assess.scores import Scoring
 from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics._bow import BagOfWords
+from sottovoce.topics.bow import BagOfWords
 
 TEXTS = ["a b c", "  two   words ", "", "word", "five words in one line"]
 

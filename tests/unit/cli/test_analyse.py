@@ -81,7 +81,7 @@ class FakeTopics:
 @pytest.fixture(autouse=True)
 def _fake_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = SimpleNamespace(PrivateTopics=FakeTopics)
-    monkeypatch.setitem(sys.modules, "sottovoce.release.topics._estimator", fake)
+    monkeypatch.setitem(sys.modules, "sottovoce.release.topics.estimator", fake)
 
 
 def test_topics_are_shown_by_their_words_on_the_page_too(released: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from support.counterparts import (
     usual,
 )
 
-from sottovoce.federation._config import CountSettings, TrainingSettings
+from sottovoce.federation.config import CountSettings, TrainingSettings
 
 PAIRS = {name: each for name, each in COUNTERPARTS.items() if isinstance(each, Counterpart)}
 

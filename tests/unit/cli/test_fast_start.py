@@ -25,4 +25,4 @@ def test_the_package_is_imported_with_its_door_alone() -> None:
         "import sys; before = set(sys.modules); import sottovoce; new = set(sys.modules) - before; "
         "print(sorted(name for name in new if name.startswith('sottovoce') or name == 'typing'))"
     )
-    assert printed(code) == "['sottovoce', 'sottovoce._lazy']"
+    assert printed(code) == "['sottovoce', 'sottovoce.lazy']"

@@ -11,22 +11,22 @@ import pytest
 from typer.testing import CliRunner
 
 from sottovoce.advisor.rank import Buckets, Description, RankedTopic
-from sottovoce.advisor.rank._statement import rank_statement
-from sottovoce.advisor.rank._transport import HttpTransport
+from sottovoce.advisor.rank.statement import rank_statement
+from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.cli._app import app
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._opened import counted_record
-from sottovoce.learn.count._promise import promise_record
-from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.release._card import ReleaseCard, make_card
-from sottovoce.release._plan import ReleasePlan
-from sottovoce.release._settings import ReleaseSettings
-from sottovoce.report._count_statement import count_statement
-from sottovoce.report._release_statement import release_statement
-from sottovoce.report._statement import QUESTIONS, PrivacyStatement
+from sottovoce.learn.count.opened import counted_record
+from sottovoce.learn.count.promise import promise_record
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.release.card import ReleaseCard, make_card
+from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.settings import ReleaseSettings
+from sottovoce.report.count_statement import count_statement
+from sottovoce.report.release_statement import release_statement
+from sottovoce.report.statement import QUESTIONS, PrivacyStatement
 
 WORDS = ("bank", "debt", "loan")
 EPSILONS = (Fraction(1, 3), Fraction(7, 2))

@@ -13,9 +13,9 @@ from sottovoce.cli.audit import _is_about_the_folder, _show, in_short
 from sottovoce.cli.explain import _places
 from sottovoce.errors import CheckFailedError, InputError, ParameterError
 from sottovoce.learn import audit_training
-from sottovoce.privacy.audit._findings import AuditReport, Finding
-from sottovoce.privacy.audit._lines import Published, audit_lines
-from sottovoce.release._audit import audit_presence
+from sottovoce.privacy.audit.findings import AuditReport, Finding
+from sottovoce.privacy.audit.lines import Published, audit_lines
+from sottovoce.release.audit import audit_presence
 
 FOLDER = Finding("noise in every row", True, "seen")
 SAMPLER = Finding("noise in every row (as released)", True, "seen")

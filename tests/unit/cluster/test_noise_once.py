@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from sottovoce_spark._blocks import BlockName, Counting, count_blocks, file_order, matrix_of
+from sottovoce_spark._noise import Block, NoiseTask, noise_blocks, write_shards
 
-from sottovoce.cluster._blocks import BlockName, Counting, count_blocks, file_order, matrix_of
-from sottovoce.cluster._noise import Block, NoiseTask, noise_blocks, write_shards
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import InputError
-from sottovoce.release.compression._word_map import WordMap
+from sottovoce.release.compression.word_map import WordMap
 
 WORDS = ("debt", "loan", "bank", "sad")
 COUNTS = sparse.csr_array(np.arange(40).reshape(10, 4))

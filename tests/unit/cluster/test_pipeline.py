@@ -7,19 +7,19 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from sottovoce_spark._community import CommunityCounts, community_of, count_community
+from sottovoce_spark._ranks import ORDER, Edge, edges_of, number_rows, positions, score_users
+from sottovoce_spark._states import merge_rows, score_posts, value_columns
+from sottovoce_spark._workers import Shipped, digest_of, packed
+from sottovoce_spark.sketches import Precision, look_up, merge_sketches, sketch_users
 from support.communities import CATALOGUE, WORDS, random_posts
 
-from sottovoce.assess._score import plan_scoring, score
-from sottovoce.assess._setting import Setting
-from sottovoce.assess._sketch.sketch import RankSketch
-from sottovoce.assess.measures._catalogue import MEASURES, PAPER_METHODS
-from sottovoce.cluster._community import CommunityCounts, community_of, count_community
-from sottovoce.cluster._ranks import ORDER, Edge, edges_of, number_rows, positions, score_users
-from sottovoce.cluster._sketches import Precision, look_up, merge_sketches, sketch_users
-from sottovoce.cluster._states import merge_rows, score_posts, value_columns
-from sottovoce.cluster._workers import Shipped, digest_of, packed
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
+from sottovoce.assess.scores import plan_scoring, score
+from sottovoce.assess.setting import Setting
+from sottovoce.assess.sketch.sketch import RankSketch
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sottovoce_spark._output import told, translated
+from sottovoce_spark.session import check_java, check_master
 
 from sottovoce.cli._engines import Address, Engine, address_of, ledger_beside
-from sottovoce.cluster._output import told, translated
-from sottovoce.cluster._session import check_java, check_master
 from sottovoce.errors import CorpusError, InputError, ParameterError
 
 Run = Callable[..., tuple[int, str, str]]

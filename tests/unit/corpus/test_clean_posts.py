@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from sottovoce.corpus._clean import CleaningCounts, clean_posts, clean_text, clean_texts, of_nobody
+from sottovoce.corpus.clean import CleaningCounts, clean_posts, clean_text, clean_texts, of_nobody
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ import pytest
 from scipy import sparse
 from support import reference_tokens as reference
 
-from sottovoce.corpus import _count as counting
-from sottovoce.corpus._count import (
+from sottovoce.corpus import counts as counting
+from sottovoce.corpus.counts import (
     Counts,
     VocabularyCounter,
     count,
     count_batches,
     term_statistics,
 )
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words import _lexicon as lexicon
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 
 PLAIN, PAIRS = TokenRules(), TokenRules(bigrams=True)
@@ -108,7 +108,7 @@ def test_stems_are_counted_as_one_term(open_vocabulary: bool) -> None:
 def test_a_full_cache_of_stems_is_started_anew_with_the_same_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sottovoce.corpus.words._codes._CACHE_WORDS", 2)
+    monkeypatch.setattr("sottovoce.corpus.words.codes._CACHE_WORDS", 2)
     vocabulary, rules = Vocabulary.public(["word", "run"]), TokenRules(stem="english")
     texts = [pa.array(["words running here"]), pa.array(["runs of words"])]
     rows = [matrix.toarray().tolist() for matrix in count_batches(texts, vocabulary, rules)]
@@ -254,7 +254,7 @@ def test_the_counter_of_a_vocabulary_is_made_once_for_each_set_of_rules() -> Non
 def test_words_are_counted_however_many_a_list_has(
     monkeypatch: pytest.MonkeyPatch, rules: TokenRules
 ) -> None:
-    monkeypatch.setattr("sottovoce.corpus.words._codes._CACHE_WORDS", 1)
+    monkeypatch.setattr("sottovoce.corpus.words.codes._CACHE_WORDS", 1)
     texts = [pa.array([text]) for text in ("the sea", "a loan and the sea")]
     counts = count_batches(texts, Vocabulary.public(["loan", "sea", "sun"]), rules)
     assert [each.toarray().tolist() for each in counts] == [[[0, 1, 0]], [[1, 1, 0]]]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read import ReadOptions, open_posts
-from sottovoce.corpus.read._guess import UnclearColumnsError, named_for
-from sottovoce.corpus.read._guessed import guessed_reading
+from sottovoce.corpus.read.guess import UnclearColumnsError, named_for
+from sottovoce.corpus.read.guessed import guessed_reading
+from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError
 
 NAMES = ["id", "author", "created_at", "subject", "body"]

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from sottovoce_spark._read import _located
 
-from sottovoce.cluster._read import _located
-from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read import ReadOptions, open_posts
-from sottovoce.corpus.read._guess import grouping_column, person_column
-from sottovoce.corpus.read._guessed import guessed_reading
-from sottovoce.corpus.read._sample import ColumnSample
+from sottovoce.corpus.read.guess import grouping_column, person_column
+from sottovoce.corpus.read.guessed import guessed_reading
+from sottovoce.corpus.read.sample import ColumnSample
+from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError, ParameterError
 
 ROWS = [

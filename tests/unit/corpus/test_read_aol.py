@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus.read import _bytes as opening
-from sottovoce.corpus.read._corpus import open_documents, open_posts
-from sottovoce.corpus.read._tally import Format, ReadOptions, Skip
+from sottovoce.corpus.read import bytes as opening
+from sottovoce.corpus.read.corpus import open_documents, open_posts
+from sottovoce.corpus.read.tally import Format, ReadOptions, Skip
 from sottovoce.errors import CorpusError
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"

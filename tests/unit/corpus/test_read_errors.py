@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.assess._ranks_file import read_ranks_as_text
-from sottovoce.corpus._schema import POSTS as POSTS_SCHEMA
-from sottovoce.corpus.read._corpus import Corpus, open_documents, open_posts
-from sottovoce.corpus.read._guessed import guessed_reading
-from sottovoce.corpus.read._sample import sample_columns
-from sottovoce.corpus.read._tally import Format, ReadOptions
+from sottovoce.assess.ranks_file import read_ranks_as_text
+from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.read.guessed import guessed_reading
+from sottovoce.corpus.read.sample import sample_columns
+from sottovoce.corpus.read.tally import Format, ReadOptions
+from sottovoce.corpus.schema import POSTS as POSTS_SCHEMA
 from sottovoce.errors import CorpusError, InputError
 
 SECRET = "mysecretillness"  # noqa: S105 - a word to look for, not a password

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus._schema import DOCUMENTS, POSTS
-from sottovoce.corpus.read._corpus import Corpus, Source, open_documents, open_posts
-from sottovoce.corpus.read._tally import ReadOptions, Skip
+from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, open_posts
+from sottovoce.corpus.read.tally import ReadOptions, Skip
+from sottovoce.corpus.schema import DOCUMENTS, POSTS
 from sottovoce.errors import CorpusError, ParameterError
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)

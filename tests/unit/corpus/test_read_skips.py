@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus._schema import BATCH_BYTES, BATCH_ROWS
-from sottovoce.corpus.read._corpus import open_documents, open_posts
-from sottovoce.corpus.read._tally import ReadOptions, Skip
+from sottovoce.corpus.read.corpus import open_documents, open_posts
+from sottovoce.corpus.read.tally import ReadOptions, Skip
+from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
 
 GOOD = ("ann", "2024-05-01 12:00:00", "hello")
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pyarrow as pa
 import pytest
 
-from sottovoce.corpus.read._times import to_instants
+from sottovoce.corpus.read.times import to_instants
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 NOON_S = 1714564800

@@ -3,7 +3,7 @@
 import pytest
 
 from sottovoce.corpus import read
-from sottovoce.corpus.read._corpus import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 
 
 def test_every_name_is_listed_and_loads_when_it_is_asked_for() -> None:

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus.simulate._query_log import QueryLog
+from sottovoce.corpus.schema import POSTS
+from sottovoce.corpus.simulate.query_log import QueryLog
 from sottovoce.errors import ParameterError
 
 LOG = QueryLog(queries=70_000, users=2_000, topics=20)

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.simulate._parameters import PAPER_TOPICS
 from sottovoce.corpus.simulate._people import DOMAINS, WorldTopic, the_world
+from sottovoce.corpus.simulate.parameters import PAPER_TOPICS
+from sottovoce.corpus.vocabulary import Vocabulary
 
 PAPER_DOMAINS = {
     "clinical depression": "psychology",

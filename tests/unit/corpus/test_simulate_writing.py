@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.corpus._schema import POSTS
+from sottovoce.corpus.schema import POSTS
 from sottovoce.corpus.simulate import SimulationParameters, difficulty_named, write_community
 from sottovoce.corpus.simulate import simulate as simulate_community
 from sottovoce.errors import InputError

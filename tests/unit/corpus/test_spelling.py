@@ -4,11 +4,11 @@ import unicodedata
 
 import pyarrow as pa
 
-from sottovoce.corpus._count import count_batches
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._codes import tokenize
-from sottovoce.corpus.words._normal import normal_texts
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.counts import count_batches
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.codes import tokenize
+from sottovoce.corpus.words.normal import normal_texts
+from sottovoce.corpus.words.rules import TokenRules
 
 WORDS = ("müde", "اكتئاب", "שלום", "한국")
 VOWELLED = "اِكْتِئَاب"

@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pyarrow as pa
 
-from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus._summary import QUANTILES, summarise_posts
+from sottovoce.corpus.schema import POSTS
+from sottovoce.corpus.summary import QUANTILES, summarise_posts
 
 
 def batch(*posts: tuple[str, datetime, str]) -> pa.RecordBatch:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support import reference_tokens as reference
 
-from sottovoce.corpus.words import _characters as characters
-from sottovoce.corpus.words._codes import tokenize
-from sottovoce.corpus.words._normal import normal_form
-from sottovoce.corpus.words._rules import ENGLISH, TokenRules
+from sottovoce.corpus.words import characters as characters
+from sottovoce.corpus.words.codes import tokenize
+from sottovoce.corpus.words.normal import normal_form
+from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 from sottovoce.errors import ParameterError
 
 pytestmark = pytest.mark.kernel

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus._schema import TRUTH
-from sottovoce.corpus.read._corpus import open_posts
 from sottovoce.corpus.read._truth import Coverage, check_truth_against_posts, read_truth
+from sottovoce.corpus.read.corpus import open_posts
+from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import CorpusError
 
 ROW = {"user": "ann", "topic": "debt", "persona": "student", "sensitive": True, "grade": 0.5}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 
 

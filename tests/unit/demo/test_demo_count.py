@@ -3,7 +3,7 @@
 from support.counted import counted_by_hand
 
 from sottovoce.demo._count import count_section
-from sottovoce.report._page import Report, Section
+from sottovoce.report.page import Report, Section
 
 SECTION = count_section(counted_by_hand())
 

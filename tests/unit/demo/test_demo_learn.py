@@ -1,6 +1,9 @@
 """The demo's learn part and the studies' drawings, without a federation."""
 
 import pytest
+from sottovoce_lab.learn._data import made_up_documents
+from sottovoce_lab.learn.figures import architecture, pipeline
+from sottovoce_lab.learn.network import Flow, of_kind, size_in_words, total
 from support.counted import counted_by_hand
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate
@@ -16,10 +19,7 @@ from sottovoce.demo._learn import (
     run_learn_demo,
 )
 from sottovoce.errors import InputError
-from sottovoce.lab.learn._data import made_up_documents
-from sottovoce.lab.learn._network import Flow, of_kind, size_in_words, total
-from sottovoce.lab.learn.figures import architecture, pipeline
-from sottovoce.report._figures import as_svg
+from sottovoce.report.figures import as_svg
 
 SENT = [
     *(Flow(name, "coordinator", "summand", "sums", 2, 5000) for name in PEERS),

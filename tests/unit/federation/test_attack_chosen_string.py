@@ -11,11 +11,11 @@ from typing import Self
 
 import pytest
 
-from sottovoce.federation._certificates import Authority, CertificateError, fingerprint
-from sottovoce.federation._join import folders
-from sottovoce.federation._join import request as joining
-from sottovoce.federation._join.folders import PendingJoin, begin_join
-from sottovoce.federation._join.request import JoinReply, JoinToken
+from sottovoce.federation.certificates import Authority, CertificateError, fingerprint
+from sottovoce.federation.join import folders
+from sottovoce.federation.join import request as joining
+from sottovoce.federation.join.folders import PendingJoin, begin_join
+from sottovoce.federation.join.request import JoinReply, JoinToken
 
 AUTHORITIES = [Authority.new("authority")[0].certificate for _ in range(2)]
 TOKEN = JoinToken("ada", "peer", "127.0.0.1:1", "ab" * 32, bytes(8), bytes(16))

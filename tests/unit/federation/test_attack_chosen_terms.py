@@ -16,16 +16,16 @@ import pytest
 from support.text_runs import GIVEN, HASHED, NAMES, PUBLIC, WORDS, made_terms
 
 from sottovoce.errors import InputError
-from sottovoce.federation._config import Accepts
-from sottovoce.federation.party._approvals import approve, is_approved, waiting
+from sottovoce.federation.config import Accepts
 from sottovoce.federation.party._differences import TermsMemory, terms_id
-from sottovoce.federation.party._history import RunHistory
 from sottovoce.federation.party._policy import RULES, NotAcceptedError, check_policy
-from sottovoce.learn._features import FeatureMap, TextRecipe
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._training_terms import Recipe
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.federation.party.approvals import approve, is_approved, waiting
+from sottovoce.federation.party.history import RunHistory
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.features import FeatureMap, TextRecipe
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.wire.message import new_session
 
 ACCEPTS = Accepts(["open", "hidden"])
 OPEN = made_terms(text=HASHED)

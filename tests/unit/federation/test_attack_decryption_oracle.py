@@ -17,19 +17,19 @@ from support.text_runs import GIVEN, made_holdings, made_peers, made_terms
 from sottovoce.errors import InputError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.party._run_keys import RADOS, SOLVE, SUMS, RunKeys, purposes
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._paillier.wire import array_to_bytes, encrypt_integers
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.terms import Holdings, RunTerms
-from sottovoce.learn._sums._fixed import FixedPoint
-from sottovoce.learn._sums.packed import ADDED, PackedKeyHolder, PackedSum
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message
-from sottovoce.privacy._randomness import drawing_from, random_bytes
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.paillier.wire import array_to_bytes, encrypt_integers
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.sums.fixed import FixedPoint
+from sottovoce.learn.sums.packed import ADDED, PackedKeyHolder, PackedSum
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message
+from sottovoce.privacy.randomness import drawing_from, random_bytes
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.codec import Value
+    from sottovoce.learn.wire.codec import Value
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,11 @@ from support.rehearsal import Crash, Rehearsal
 from support.text_runs import HASHED, made_holdings, made_peers, made_terms
 
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation.party._party import result_of
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.machine import Party
+from sottovoce.federation.party.party import result_of
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.machine import Party
 
 POINTS = (1, 3)
 

@@ -17,14 +17,14 @@ from support.text_runs import HASHED, made_holdings, made_peers, made_terms
 
 from sottovoce.federation._node import dispatcher, inbox
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation.party._party import result_of
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message
+from sottovoce.federation.party.party import result_of
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.sums.fixed import Ring
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message
 
 
 class Overheard:

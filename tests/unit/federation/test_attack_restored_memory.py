@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.federation._config import (
+from sottovoce.federation.config import (
     ConfigError,
     FeatureSettings,
     TrainingSettings,
     load_config,
 )
-from sottovoce.federation._setup import SetupPlan, set_up
 from sottovoce.federation.party._memory import MEMORY_FILE
 from sottovoce.federation.party._outside_count import OutsideCount, restored_at
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.learn._query_ledger import QueryCharge
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.learn.query_ledger import QueryCharge
 
 NAMES = ("ada", "ben", "cy")
 

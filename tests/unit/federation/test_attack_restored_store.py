@@ -12,20 +12,20 @@ from pathlib import Path
 import pytest
 from support.federations import JOURNAL_KEY
 
-from sottovoce._files import state_folder
-from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation._journal._rows import Event
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._setup import SetupPlan, set_up
-from sottovoce.federation.party._history import RunHistory
+from sottovoce.federation._journal.rows import Event
+from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party._outside_count import (
     OutsideCount,
     restored_at,
     settle_count,
     spent_unknown,
 )
-from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty
-from sottovoce.federation.party._terms import training_terms
+from sottovoce.federation.party.history import RunHistory
+from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.party.terms import training_terms
+from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.files import state_folder
 
 NAMES = ("ada", "ben", "cy")
 

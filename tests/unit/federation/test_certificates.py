@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation._certificates import (
+from sottovoce.federation.certificates import (
     Authority,
     CertificateError,
     Issued,
@@ -24,7 +24,7 @@ from sottovoce.federation._certificates import (
     read_key,
     save_key,
 )
-from sottovoce.learn import _encrypted_files as encrypted_files
+from sottovoce.learn import encrypted_files as encrypted_files
 
 RIGHT = "correct horse"
 

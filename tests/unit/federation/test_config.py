@@ -9,19 +9,20 @@ import msgspec
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation import _roster as roster_file
-from sottovoce.federation._certificates import check_certificate, days_left, load_certificate
-from sottovoce.federation._config import (
+from sottovoce.federation import roster as roster_file
+from sottovoce.federation._files import NONE
+from sottovoce.federation._secrets import load_secrets
+from sottovoce.federation.certificates import check_certificate, days_left, load_certificate
+from sottovoce.federation.config import (
     Accepts,
     ConfigError,
     FeatureSettings,
     TrainingSettings,
     load_config,
 )
-from sottovoce.federation._files import NONE
-from sottovoce.federation._roster import load_roster
-from sottovoce.federation._secrets import load_secrets
-from sottovoce.federation._setup import (
+from sottovoce.federation.party.terms import opened_limit
+from sottovoce.federation.roster import load_roster
+from sottovoce.federation.setup import (
     SetupPlan,
     load_authority,
     peer_names,
@@ -30,12 +31,11 @@ from sottovoce.federation._setup import (
     rotate_tls,
     set_up,
 )
-from sottovoce.federation.party._terms import opened_limit
-from sottovoce.learn import _encrypted_files as encrypted_files
-from sottovoce.learn import _opened_bits
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._opened_bits import OpenedLimit
-from sottovoce.learn._training_terms import KEY_HOLDER, Recipe
+from sottovoce.learn import encrypted_files as encrypted_files
+from sottovoce.learn import opened_bits
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.opened_bits import OpenedLimit
+from sottovoce.learn.training_terms import KEY_HOLDER, Recipe
 
 FROM_VARIABLE = "env:PHRASE"
 NAMES = ("ada", "ben", "cy")
@@ -278,7 +278,7 @@ def test_how_much_sums_may_hold_is_each_partys_own_to_say(tmp_path: Path) -> Non
     assert opened_limit(load_config(written(tmp_path, MINIMAL))).named == ()
     helper = load_config(written(tmp_path, MINIMAL.replace("peer", "keyholder")))
     assert opened_limit(helper).named is None
-    assert Accepts(["open"]).most_opened_share == _opened_bits.MOST_OPENED_SHARE
+    assert Accepts(["open"]).most_opened_share == opened_bits.MOST_OPENED_SHARE
     none = load_config(written(tmp_path, MINIMAL + named.replace("0.2", "0.0")))
     with pytest.raises(ParameterError, match="most_opened_share must be > 0"):
         opened_limit(none)

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from support.counts import Counting, counting
 
-from sottovoce._arrays import Integers
+from sottovoce.arrays import Integers
 from sottovoce.errors import BudgetError
 from sottovoce.federation._node.state import begun, bound_after, first_bound, received
-from sottovoce.learn._run.count import _voter, noised_sum
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message, new_session
-from sottovoce.learn.count._spend import CountSpend, LedgerSpending, PaidBefore, Spending
+from sottovoce.learn.count.spend import CountSpend, LedgerSpending, PaidBefore, Spending
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.count import _voter, noised_sum
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message, new_session
 from sottovoce.privacy import Ledger
-from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
+from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
 from sottovoce.privacy.shares import NoiseShare
 
 SEED = bytes(range(32))

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation._config import (
+from sottovoce.federation._party_toml import WrittenParty, party_toml
+from sottovoce.federation.config import (
     NEW_BUDGET,
     Accepts,
     ConfigError,
@@ -22,26 +23,25 @@ from sottovoce.federation._config import (
     TrainingSettings,
     load_config,
 )
-from sottovoce.federation._party_toml import WrittenParty, party_toml
-from sottovoce.federation._roster import Member, Roster
 from sottovoce.federation.party._counts import (
     count_terms,
     counted_examples,
     promised_by,
     spending,
 )
-from sottovoce.federation.party._history import RunHistory, count_by_label
-from sottovoce.federation.party._offline import counted_report
 from sottovoce.federation.party._policy import RULES, NotAcceptedError
-from sottovoce.federation.party._service import Service
-from sottovoce.federation.party._terms import check_accepted, wanted_trust
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._training_terms import Recipe
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._spend import CountSpend, spend_name
+from sottovoce.federation.party.history import RunHistory, count_by_label
+from sottovoce.federation.party.offline import counted_report
+from sottovoce.federation.party.service import Service
+from sottovoce.federation.party.terms import check_accepted, wanted_trust
+from sottovoce.federation.roster import Member, Roster
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.spend import CountSpend, spend_name
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.wire.message import new_session
 from sottovoce.privacy.ledger import user_ledger
 
 NAMES = ("ada", "ben", "cy", "dee")

@@ -12,7 +12,7 @@ from support.rehearsal import Outcome, Rehearsal, changed
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
     BadFrameError,
@@ -25,9 +25,9 @@ from sottovoce.federation._transport.frames import (
     packed,
     unpacked,
 )
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message
 
 PEERS = ("ann", "bob", "cy")
 SUM = ToySum(PEERS)

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation._certificates import (
+from sottovoce.federation.certificates import (
     Authority,
     CertificateError,
     certificate_request,
     fingerprint,
     new_key,
 )
-from sottovoce.federation._config import Role
-from sottovoce.federation._join import request as joining
-from sottovoce.federation._join.invitations import Federation, Invitations, Joined
-from sottovoce.federation._join.request import (
+from sottovoce.federation.config import Role
+from sottovoce.federation.join import request as joining
+from sottovoce.federation.join.invitations import Federation, Invitations, Joined
+from sottovoce.federation.join.request import (
     Ask,
     Collect,
     JoinReply,
@@ -25,7 +25,7 @@ from sottovoce.federation._join.request import (
     Reveal,
     comparison_string,
 )
-from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn.sums.keys import Identity
 
 MINUTES = 30.0
 AUTHORITY = Authority.new("authority")[0]

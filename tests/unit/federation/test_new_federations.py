@@ -7,10 +7,10 @@ import pytest
 
 from sottovoce.cli.learn.parties import new_training
 from sottovoce.errors import ParameterError
-from sottovoce.federation._config import FeatureSettings, load_config
-from sottovoce.federation._join.folders import FoundingPlan, new_federation
 from sottovoce.federation._party_toml import WrittenParty, party_toml
-from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation.config import FeatureSettings, load_config
+from sottovoce.federation.join.folders import FoundingPlan, new_federation
+from sottovoce.federation.setup import SetupPlan, set_up
 
 FIFTH = 0.2
 

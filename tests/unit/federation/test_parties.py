@@ -17,32 +17,32 @@ import pytest
 
 import sottovoce.learn
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.federation._config import FeatureSettings, TextsFile, TrainingSettings, load_config
 from sottovoce.federation._journal.file import transaction
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._roster import Member, load_roster
-from sottovoce.federation._setup import SetupPlan, set_up
-from sottovoce.federation._transport.frames import BadFrameError
-from sottovoce.federation.party import _control as parties_control
-from sottovoce.federation.party import _journal_key as parties_rekey
-from sottovoce.federation.party._control import ControlServer, NotRunningError, ask, asked
-from sottovoce.federation.party._history import (
+from sottovoce.federation.config import FeatureSettings, TextsFile, TrainingSettings, load_config
+from sottovoce.federation.party import control as parties_control
+from sottovoce.federation.party import journal_key as parties_rekey
+from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
+from sottovoce.federation.party._transcript import ANY, MEANINGS, UNKNOWN, in_words, meaning
+from sottovoce.federation.party.control import ControlServer, NotRunningError, ask, asked
+from sottovoce.federation.party.history import (
     RunHistory,
     journal_history,
     latest_training,
     trained_peers,
     training_record,
 )
-from sottovoce.federation.party._holdings import read_texts
-from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty, RunRequest, RunResponse
-from sottovoce.federation.party._party import _read as read_body
-from sottovoce.federation.party._progress import opened_log
-from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
-from sottovoce.federation.party._terms import check_accepted, training_terms, use_terms
-from sottovoce.federation.party._transcript import ANY, MEANINGS, UNKNOWN, in_words, meaning
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._wire.codec import encoded
-from sottovoce.learn._wire.message import new_session
+from sottovoce.federation.party.holdings import read_texts
+from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty, RunRequest, RunResponse
+from sottovoce.federation.party.party import _read as read_body
+from sottovoce.federation.party.progress import opened_log
+from sottovoce.federation.party.terms import check_accepted, training_terms, use_terms
+from sottovoce.federation.roster import Member, load_roster
+from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.federation.transport.frames import BadFrameError
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.message import new_session
 
 NAMES = ("ada", "ben", "cy")
 

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from support.text_runs import made_texts
 
-from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation._setup import SetupPlan, rotate_identity, set_up
-from sottovoce.federation._transport.frames import JournalError
-from sottovoce.federation.party._holdings import MachineMaker
+from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._terms import training_terms
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._openings import ChangedTooLittleError, TrainedDocuments
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._wire.message import new_session
+from sottovoce.federation.party.holdings import MachineMaker
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.terms import training_terms
+from sottovoce.federation.setup import SetupPlan, rotate_identity, set_up
+from sottovoce.federation.transport.frames import JournalError
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.openings import ChangedTooLittleError, TrainedDocuments
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.wire.message import new_session
 
 SECRET = bytes(range(32))
 

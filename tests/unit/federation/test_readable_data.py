@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 import pytest
 
-from sottovoce.federation._config import PartyConfig, TextsFile, TrainingSettings, load_config
-from sottovoce.federation._setup import SetupPlan, set_up
-from sottovoce.federation.party._readable import unreadable_data, why_untrainable
+from sottovoce.federation.config import PartyConfig, TextsFile, TrainingSettings, load_config
+from sottovoce.federation.party.readable import unreadable_data, why_untrainable
+from sottovoce.federation.setup import SetupPlan, set_up
 
 if TYPE_CHECKING:
-    from sottovoce.learn._run.terms import RunTerms
+    from sottovoce.learn.run.terms import RunTerms
 
 
 @pytest.fixture(scope="module")

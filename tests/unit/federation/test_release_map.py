@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.federation._config import ConfigError, FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation._roster import load_roster
-from sottovoce.federation._setup import SetupPlan, set_up
-from sottovoce.federation.party._terms import training_terms
-from sottovoce.learn._features import Features as RowFeatures
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.federation.config import ConfigError, FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation.party.terms import training_terms
+from sottovoce.federation.roster import load_roster
+from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.learn.features import Features as RowFeatures
+from sottovoce.learn.run.terms import RunTerms
 from sottovoce.release.compression import load_maps
 
 Run = Callable[..., tuple[int, str, str]]

@@ -4,7 +4,7 @@ import pytest
 from support.text_runs import GIVEN, made_terms
 
 from sottovoce.federation.party._proposals import RetryWithoutLost
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn.run.terms import RunTerms
 
 TERMS = made_terms(text=GIVEN, recipe={"penalty": 0.1})
 LOST = frozenset({"dee"})

@@ -10,7 +10,7 @@ from support.federations import Authority
 import sottovoce.federation
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation import Credentials, Member, Roster
-from sottovoce.federation._certificates import as_pem, fingerprint, named_party, network_name
+from sottovoce.federation.certificates import as_pem, fingerprint, named_party, network_name
 
 ANN = Member("ann", "peer", "127.0.0.1:1", "AB:" * 31 + "AB")
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sottovoce.federation._certificates import Authority
-from sottovoce.federation._config import PartyConfig, PartyFile, load_config
-from sottovoce.federation._join.changes import (
+from sottovoce.federation.certificates import Authority
+from sottovoce.federation.config import PartyConfig, PartyFile, load_config
+from sottovoce.federation.join.changes import (
     RosterChange,
     RosterHistory,
     RosterRefusedError,
     load_history,
     packed_changes,
 )
-from sottovoce.federation._join.folders import FoundingPlan, new_federation
-from sottovoce.federation._roster import load_roster, member, save_roster
+from sottovoce.federation.join.folders import FoundingPlan, new_federation
 from sottovoce.federation.party._membership import Membership, RosterStanding
-from sottovoce.federation.party._party import ConfiguredParty
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.roster import load_roster, member, save_roster
 
 AUTHORITY = Authority.new("authority")[0]
 OTHER = Authority.new("authority")[0]

@@ -13,16 +13,16 @@ from support.ports import free_ports
 
 from sottovoce.cli.learn.parties import coordinator
 from sottovoce.errors import InputError
-from sottovoce.federation._certificates import Authority
-from sottovoce.federation._config import PartyConfig, PartyFile, Role, load_config
-from sottovoce.federation._join.changes import RosterHistory, RosterRefusedError, packed_changes
-from sottovoce.federation._join.folders import FoundingPlan, new_federation
-from sottovoce.federation._roster import Member, Roster, load_roster, member, save_roster
-from sottovoce.federation._transport.client import CallRefusedError
-from sottovoce.federation.party import _membership, _service
+from sottovoce.federation.certificates import Authority
+from sottovoce.federation.config import PartyConfig, PartyFile, Role, load_config
+from sottovoce.federation.join.changes import RosterHistory, RosterRefusedError, packed_changes
+from sottovoce.federation.join.folders import FoundingPlan, new_federation
+from sottovoce.federation.party import _membership, service
 from sottovoce.federation.party._membership import NEWS, Membership, RosterStanding
-from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._service import Service
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.service import Service
+from sottovoce.federation.roster import Member, Roster, load_roster, member, save_roster
+from sottovoce.federation.transport.client import CallRefusedError
 
 AUTHORITY = Authority.new("authority")[0]
 OWN = member("coordinator", "coordinator", "127.0.0.1:1", "01" * 32)
@@ -194,6 +194,6 @@ def test_what_a_party_hears_as_it_begins_is_shown_to_its_person(
 ) -> None:
     (port,) = free_ports(1)
     new_federation(tmp_path / "coordinator", FoundingPlan(f"127.0.0.1:{port}", "127.0.0.1:1"))
-    monkeypatch.setattr(_service, "Service", Telling)
+    monkeypatch.setattr(service, "Service", Telling)
     coordinator(tmp_path / "coordinator" / "party.toml", None)
     assert "coordinator: cy was removed" in capfd.readouterr().err

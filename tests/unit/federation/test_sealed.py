@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.federation._config import TrainingSettings, load_config
 from sottovoce.federation._files import (
     FORMAT,
     found_from_anywhere,
@@ -15,9 +14,10 @@ from sottovoce.federation._files import (
     read_passphrase,
     save_secret,
 )
-from sottovoce.federation._join.folders import FoundingPlan, new_federation
-from sottovoce.federation._setup import SetupPlan, set_up
-from sottovoce.learn import _encrypted_files as encrypted_files
+from sottovoce.federation.config import TrainingSettings, load_config
+from sottovoce.federation.join.folders import FoundingPlan, new_federation
+from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.learn import encrypted_files as encrypted_files
 
 SECRET = bytes(range(32))
 RIGHT, WRONG = "correct horse", "battery staple"

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-
-from sottovoce.lab.release import analyse_topics
-from sottovoce.lab.release._to_find import DrawnRows, TopicsToFind, first_rows
-from sottovoce.lab.release.analyse_topics import (
+from sottovoce_lab.release import analyse_topics
+from sottovoce_lab.release.analyse_topics import (
     DrawnCorpus,
     documents_read,
     made_up_topics,
@@ -14,7 +12,9 @@ from sottovoce.lab.release.analyse_topics import (
     topic_rows,
     topic_values,
 )
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce_lab.release.to_find import DrawnRows, TopicsToFind, first_rows
+
+from sottovoce.privacy.noise_law import NoiseLaw
 
 TOPICS = made_up_topics(60, 3)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from sottovoce_lab.bench._analyse_folder import longer_folder, main, reading_memory, released_folder
 
-from sottovoce.lab.bench._analyse_folder import longer_folder, main, reading_memory, released_folder
-from sottovoce.release._release import load_release
+from sottovoce.release.release import load_release
 
 
 def _folder(place: Path) -> Path:

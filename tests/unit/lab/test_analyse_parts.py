@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from sottovoce_lab.release import analyse_topics
+from sottovoce_lab.release.analyse_topics import DrawnCorpus, made_up_topics, topic_rows
+from sottovoce_lab.release.parts import PartStore, Values
 
 import sottovoce
-from sottovoce.lab.release import analyse_topics
-from sottovoce.lab.release._parts import PartStore, Values
-from sottovoce.lab.release.analyse_topics import DrawnCorpus, made_up_topics, topic_rows
 
 ASKED: dict[str, str | int | float | None] = {
     "reader": "topics",

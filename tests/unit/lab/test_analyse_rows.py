@@ -1,9 +1,9 @@
 """The rows of the study of readers have the names and the pairs that they promise."""
 
 import pytest
+from sottovoce_lab.release.analyse_rows import NAMES, AnalyseSetting, compared_rows, reader_row
 
 from sottovoce.errors import ParameterError
-from sottovoce.lab.release.analyse_rows import NAMES, AnalyseSetting, compared_rows, reader_row
 
 SETTING = AnalyseSetting(data="news", documents=10, words=3, rate=0.5, score="accuracy")
 

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-
-from sottovoce.corpus.simulate._query_log import QueryLog
-from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench._assess_cores import (
+from sottovoce_lab.bench._assess_cores import (
     CoreCase,
     counts_digest,
     memory_rows,
@@ -14,7 +11,10 @@ from sottovoce.lab.bench._assess_cores import (
     same_digest,
     serial_share,
 )
-from sottovoce.lab.scale._measure import Workload
+from sottovoce_lab.scale.measure import Workload
+
+from sottovoce.corpus.simulate.query_log import QueryLog
+from sottovoce.errors import CheckFailedError
 
 
 def test_results_that_depend_on_the_threads_are_refused() -> None:
@@ -33,7 +33,7 @@ def test_every_topic_is_sensitive_and_of_one_domain() -> None:
 
 
 def test_memory_is_measured_beside_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sottovoce.lab.bench._assess_cores.available_cores", lambda: 2)
+    monkeypatch.setattr("sottovoce_lab.bench._assess_cores.available_cores", lambda: 2)
     (row,) = memory_rows(0.0, numbers=1000)
     assert row["unit"] == "GB/s"
     assert row["theirs"] is not None

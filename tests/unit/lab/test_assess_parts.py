@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-
-from sottovoce.assess.evaluation import JudgedTopic, user_rows
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.lab._options import StudyOptions
-from sottovoce.lab.assess import _paper as paper
-from sottovoce.lab.assess._experiment import captured, is_own
-from sottovoce.lab.assess._outcomes import (
+from sottovoce_lab.assess import _paper as paper
+from sottovoce_lab.assess._paper import TABLE_4, TABLE_5, TABLE_6, table_5_columns
+from sottovoce_lab.assess.experiment import captured, is_own
+from sottovoce_lab.assess.figure_1 import covered
+from sottovoce_lab.assess.outcomes import (
     CommunityOutcome,
     gain_columns,
     judged_outcome,
@@ -23,12 +21,14 @@ from sottovoce.lab.assess._outcomes import (
     standing,
     strength_of,
 )
-from sottovoce.lab.assess._paper import TABLE_4, TABLE_5, TABLE_6, table_5_columns
-from sottovoce.lab.assess.figure_1 import covered
-from sottovoce.lab.assess.robustness import Changed
-from sottovoce.lab.assess.table_5 import compared_with
-from sottovoce.loop._communities import StudyCommunity, draw_community
-from sottovoce.loop._knowledge import Knowledge, focused
+from sottovoce_lab.assess.robustness import Changed
+from sottovoce_lab.assess.table_5 import compared_with
+from sottovoce_lab.options import StudyOptions
+
+from sottovoce.assess.evaluation import JudgedTopic, user_rows
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.loop.communities import StudyCommunity, draw_community
+from sottovoce.loop.knowledge import Knowledge, focused
 from sottovoce.topics import Catalogue, Topic
 
 PERSONAS = np.array(["afflicted", "afflicted", "professional", "curious", *["bystander"] * 6])

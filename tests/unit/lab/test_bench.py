@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sottovoce_lab.bench import tokenize
+from sottovoce_lab.bench.rows import bench_row, best_time, best_times
 
 from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import tokenize
-from sottovoce.lab.bench._rows import bench_row, best_time, best_times
 
 KEYS = {"bench", "case", "unit", "ours", "peer", "theirs", "ratio"}
 

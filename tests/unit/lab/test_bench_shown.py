@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sottovoce_lab.bench.drawn import bench_result
+from sottovoce_lab.bench.rows import bench_row
 
-from sottovoce._steps import repetitions, say_step, steps_heard_by
 from sottovoce.cli import lab
-from sottovoce.lab.bench._drawn import bench_result
-from sottovoce.lab.bench._rows import bench_row
+from sottovoce.steps import repetitions, say_step, steps_heard_by
 
 Run = Callable[..., tuple[int, str, str]]
 ROWS = [

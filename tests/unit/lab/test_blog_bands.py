@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from sottovoce_lab.assess.blogs._judges import judged_draws, orders_of, sample_orders
 
-from sottovoce.assess._ranking import BANDS, band_numbers
-from sottovoce.lab.assess.blogs._judges import judged_draws, orders_of, sample_orders
+from sottovoce.assess.ranking import BANDS, band_numbers
 
 
 @pytest.mark.kernel

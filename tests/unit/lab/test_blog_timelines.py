@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sottovoce_lab.assess.blogs import _people as people
+from sottovoce_lab.assess.blogs._people import Timelines, read_timelines
+from sottovoce_lab.assess.blogs._selection import Selection, sample_posts, select
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.lab.assess.blogs import _people as people
-from sottovoce.lab.assess.blogs._people import Timelines, read_timelines
-from sottovoce.lab.assess.blogs._selection import Selection, sample_posts, select
 
 MONDAY = date(2004, 1, 5)
 SPLIT = {

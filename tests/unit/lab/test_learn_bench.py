@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sottovoce_lab.bench import learn
 from support.trainings import pooled, small_peers
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import learn
 from sottovoce.learn import train
 
 

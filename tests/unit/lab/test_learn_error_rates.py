@@ -8,11 +8,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sottovoce_lab.learn._data import Examples, Fit, held_out_rate, ionosphere
+from sottovoce_lab.learn._table_lines import PENALTY
 
 from sottovoce.errors import CorpusError
-from sottovoce.lab.learn._data import Examples, Fit, held_out_rate, ionosphere
-from sottovoce.lab.learn._table_lines import PENALTY
-from sottovoce.learn._estimators import MLossClassifier, RadoBoostClassifier, SummedRidgeClassifier
+from sottovoce.learn.estimators import MLossClassifier, RadoBoostClassifier, SummedRidgeClassifier
 
 
 @pytest.fixture

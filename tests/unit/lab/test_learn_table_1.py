@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sottovoce_lab.learn import table_1
+from sottovoce_lab.learn._data import Examples
+from sottovoce_lab.learn._table_lines import ALL_RADOS, QUICK, LearnTableSizes, lines
+from sottovoce_lab.learn._trained import PeerTraining, float_solution, open_trained, plain_twin
 
-from sottovoce.lab.learn import table_1
-from sottovoce.lab.learn._data import Examples
-from sottovoce.lab.learn._table_lines import ALL_RADOS, QUICK, LearnTableSizes, lines
-from sottovoce.lab.learn._trained import PeerTraining, float_solution, open_trained, plain_twin
-from sottovoce.learn._paillier._grid import cores
-from sottovoce.learn._training_terms import Recipe
+from sottovoce.learn.paillier.grid import cores
+from sottovoce.learn.training_terms import Recipe
 
 
 def small_examples() -> Examples:

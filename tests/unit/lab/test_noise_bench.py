@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 import pytest
-
-from sottovoce.lab.bench import noise
+from sottovoce_lab.bench import noise
 
 
 def test_rows_compare_every_size_with_both_peers() -> None:

@@ -4,12 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from sottovoce.corpus.simulate._query_log import QueryLog
-from sottovoce.errors import ParameterError
-from sottovoce.lab._options import StudyOptions
-from sottovoce.lab.scale import scale
-from sottovoce.lab.scale._measure import (
+from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.scale import scale
+from sottovoce_lab.scale._plan import Rates, plan
+from sottovoce_lab.scale._rows import power_law, straight_line
+from sottovoce_lab.scale.measure import (
     EMBEDDED,
     SPARK,
     Figures,
@@ -18,9 +17,10 @@ from sottovoce.lab.scale._measure import (
     measure,
     usage,
 )
-from sottovoce.lab.scale._plan import Rates, plan
-from sottovoce.lab.scale._rows import power_law, straight_line
-from sottovoce.report._result import StudyResult
+
+from sottovoce.corpus.simulate.query_log import QueryLog
+from sottovoce.errors import ParameterError
+from sottovoce.report.result import StudyResult
 
 
 def proportional(case: ScaleCase, _folder: Path) -> Figures:

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sottovoce_lab.bench import shares
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import shares
 
 
 def test_every_rate_and_number_of_parties_has_a_row() -> None:

@@ -4,10 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from sottovoce.corpus.read import ReadOptions
-from sottovoce.errors import CorpusError
-from sottovoce.lab._data import (
+from sottovoce_lab._data import (
     DataAbsentError,
     counted,
     data_file,
@@ -16,6 +13,9 @@ from sottovoce.lab._data import (
     open_complaints,
     open_news,
 )
+
+from sottovoce.corpus.read import ReadOptions
+from sottovoce.errors import CorpusError
 
 
 def write_complaints(folder: Path, rows: list[tuple[str, str, bool]]) -> Path:

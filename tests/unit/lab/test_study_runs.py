@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.release import _sizes as sizes
+from sottovoce_lab.release import figure_2
+from sottovoce_lab.release._cases import compared_with_none, rates_where
+from sottovoce_lab.release.figure_1 import run_release_figure_1
+from sottovoce_lab.release.figure_2 import run_release_figure_2
+from sottovoce_lab.release.synthetic import run_release_synthetic
+from sottovoce_lab.studies import STUDIES, study_named
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.lab._options import StudyOptions
-from sottovoce.lab.release import _sizes as sizes
-from sottovoce.lab.release import figure_2
-from sottovoce.lab.release._cases import compared_with_none, rates_where
-from sottovoce.lab.release.figure_1 import run_release_figure_1
-from sottovoce.lab.release.figure_2 import run_release_figure_2
-from sottovoce.lab.release.synthetic import run_release_synthetic
-from sottovoce.lab.studies import STUDIES, study_named
-from sottovoce.privacy._mechanism import geometric_noise
-from sottovoce.report._figures import legend_below, new_panels
-from sottovoce.report._page import Plot
-from sottovoce.report._result import Row, StudyResult, write_study
+from sottovoce.privacy.mechanism import geometric_noise
+from sottovoce.report.figures import legend_below, new_panels
+from sottovoce.report.page import Plot
+from sottovoce.report.result import Row, StudyResult, write_study
 
 
 def scored(method: str, rate: float, mean: float, half: float, seeds: int = 5) -> Row:
@@ -121,7 +121,7 @@ def test_a_figure_is_drawn_once_for_its_file_and_the_page(
         drawn.append(figure)
         return f"<svg>{len(drawn)}</svg>"
 
-    monkeypatch.setattr("sottovoce.report._page.as_svg", draw)
+    monkeypatch.setattr("sottovoce.report.page.as_svg", draw)
     asked = result()
     _, picture, page = write_study(asked, tmp_path, name="n", title="Title", command="again")
     assert drawn == [asked.plots[0].figure]

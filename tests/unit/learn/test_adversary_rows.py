@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.leakage import mode_leakage, run_leakage
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._training_terms import Mode, Recipe
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.leakage import mode_leakage, run_leakage
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.training_terms import Mode, Recipe
 
 ROWS = ["coordinator + 1 peer", "lying coordinator", "lying peer", "restored backup"]
 PEERS = {name: bytes(32) for name in ("ada", "ben", "cy", "dee")}

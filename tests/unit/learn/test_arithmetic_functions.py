@@ -8,23 +8,11 @@ import pytest
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import WIDE_KEY, hidden_numbers
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._arithmetic.shown import Outline
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._paillier.wire import decrypt, encrypt
-from sottovoce.learn._rados.learners import descended
-from sottovoce.learn._rados.rados import SealedSignatures, log_exponential_loss
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.script import Pairing, run_together
-from sottovoce.learn.paper._descent import (
-    DescentPlan,
-    answer_descent,
-    answer_log_loss,
-    ask_descent,
-    ask_log_loss,
-    plain_descent,
-)
+from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.paillier.wire import decrypt, encrypt
 from sottovoce.learn.paper._functions import (
     ExponentialPlan,
     LogarithmPlan,
@@ -39,12 +27,24 @@ from sottovoce.learn.paper._inverse import (
     ask_inverse,
     ask_solution,
 )
-from sottovoce.learn.paper._rado_solver import (
+from sottovoce.learn.paper.descent import (
+    DescentPlan,
+    answer_descent,
+    answer_log_loss,
+    ask_descent,
+    ask_log_loss,
+    plain_descent,
+)
+from sottovoce.learn.paper.rado_solver import (
     InteractiveTerms,
     answer_rados,
     ask_rados,
     ask_rados_of,
 )
+from sottovoce.learn.rados.learners import descended
+from sottovoce.learn.rados.rados import SealedSignatures, log_exponential_loss
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.script import Pairing, run_together
 
 KEY = WIDE_KEY
 CHANCE = np.random.default_rng(3)
@@ -187,7 +187,7 @@ SIGNS = CHANCE.choice([-1.0, 1.0], 6)
 def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the small test key, which an intermediary would refuse."""
     monkeypatch.setattr(
-        "sottovoce.learn.paper._rado_solver.public_key_from_text", lambda _, **__: KEY.public
+        "sottovoce.learn.paper.rado_solver.public_key_from_text", lambda _, **__: KEY.public
     )
 
 

@@ -8,24 +8,22 @@ import pytest
 from support.leakage_page import LINK, is_shown
 from support.secure_arithmetic import KEY, WIDE_KEY, hidden, hidden_numbers
 
-from sottovoce.learn._arithmetic import comparison, sign
-from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._arithmetic.sign import (
+from sottovoce.learn.arithmetic import comparison, sign
+from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.arithmetic.sign import (
     SharedNumbers,
     answer_positive,
     answer_shared_positive,
     ask_positive,
     ask_shared_positive,
 )
-from sottovoce.learn._paillier.slots import Program, plan_slots
-from sottovoce.learn._paillier.wire import encrypt_integers
-from sottovoce.learn._wire.machine import Leakage
-from sottovoce.learn._wire.script import PairRun, run_together
-from sottovoce.learn.paper import _descent as descent
+from sottovoce.learn.paillier.slots import Program, plan_slots
+from sottovoce.learn.paillier.wire import encrypt_integers
 from sottovoce.learn.paper import _functions as functions
 from sottovoce.learn.paper import _inverse as inverse
 from sottovoce.learn.paper import _products as products
-from sottovoce.learn.paper import _rado_solver as rado_solver
+from sottovoce.learn.paper import descent as descent
+from sottovoce.learn.paper import rado_solver as rado_solver
 from sottovoce.learn.paper._functions import ExponentialPlan, answer_exponential, ask_exponential
 from sottovoce.learn.paper._products import (
     answer_inner_product,
@@ -41,9 +39,11 @@ from sottovoce.learn.paper._products import (
     ask_rescaling,
     ask_unpacking,
 )
+from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.script import PairRun, run_together
 
 if TYPE_CHECKING:
-    from sottovoce.learn._arithmetic.comparison import Told
+    from sottovoce.learn.arithmetic.comparison import Told
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "explanation" / "learn-arithmetic.md").read_text(
     encoding="utf-8"

@@ -10,22 +10,12 @@ from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import KEY, hidden
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._arithmetic.comparison import ComparisonPlan, ask_less
-from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._arithmetic.sign import SharedNumbers, answer_positive, ask_positive
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.slots import Program, plan_slots
-from sottovoce.learn._paillier.wire import decrypt_integers, encrypt_integers
-from sottovoce.learn._wire._refusals import (
-    DamagedMessageError,
-    EarlyMessageError,
-    ForeignMessageError,
-    ReplayedMessageError,
-    UnexpectedMessageError,
-)
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.message import Message
-from sottovoce.learn._wire.script import Pairing, ScriptedParty, run_together
+from sottovoce.learn.arithmetic.comparison import ComparisonPlan, ask_less
+from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.arithmetic.sign import SharedNumbers, answer_positive, ask_positive
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.slots import Program, plan_slots
+from sottovoce.learn.paillier.wire import decrypt_integers, encrypt_integers
 from sottovoce.learn.paper._products import (
     answer_matrix_product,
     answer_multiplication,
@@ -36,6 +26,16 @@ from sottovoce.learn.paper._products import (
     ask_rescaling,
     ask_unpacking,
 )
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import (
+    DamagedMessageError,
+    EarlyMessageError,
+    ForeignMessageError,
+    ReplayedMessageError,
+    UnexpectedMessageError,
+)
+from sottovoce.learn.wire.script import Pairing, ScriptedParty, run_together
 
 OTHER_KEY = insecure_key_for_tests(512, number=1)
 LEFT, RIGHT = np.array([3, -4, 5]), np.array([-7, 8, 9])

@@ -12,11 +12,11 @@ import pytest
 from support.openings import MemoryInProcess
 from support.text_runs import HASHED, made_holdings, made_peers, made_terms, made_texts
 
-from sottovoce.learn._openings import ChangedTooLittleError
-from sottovoce.learn._run.evaluate import JointEvaluation
-from sottovoce.learn._run.party import Finished, run_in_process
-from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.openings import ChangedTooLittleError
+from sottovoce.learn.run.evaluate import JointEvaluation
+from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.terms import RunTerms
 
 PEERS = made_peers(documents=20)
 EXTRA = made_texts(5, 99)

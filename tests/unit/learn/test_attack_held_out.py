@@ -18,9 +18,9 @@ from support.openings import MemoryInProcess, Opening, opened
 from support.text_runs import GIVEN, made_holdings, made_terms, made_texts
 
 from sottovoce.learn import LeakError
-from sottovoce.learn._features import Features
 from sottovoce.learn._held_out import BLOCK, held_out, held_out_count
 from sottovoce.learn.documents import Documents, NoDocumentsError, Table
+from sottovoce.learn.features import Features
 
 SECRET = b"what ada shows nobody"
 PEERS = {

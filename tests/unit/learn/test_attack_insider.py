@@ -15,11 +15,11 @@ from support.hidden_systems import BITS, small_keys_allowed
 from support.openings import Opening, opened
 from support.text_runs import HASHED, WORDS, made_holdings, made_peers, made_terms
 
-from sottovoce.learn._features import Features, TextRecipe
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._support import kept_from_sums, local_support
-from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import Features, TextRecipe
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.support import kept_from_sums, local_support
+from sottovoce.learn.wire.exchange import Exchange
 
 RARE = tuple(f"rare{letter * 3}" for letter in "abcdefghij")
 LISTED = (*WORDS, *RARE)

@@ -16,14 +16,14 @@ from support.openings import Opening
 from support.text_runs import GIVEN, LABELS, made_holdings, made_peers, made_terms
 
 from sottovoce.learn._label_sums import sums_of_labels
-from sottovoce.learn._ridge import ExampleSums
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message
-from sottovoce.learn.open import _train as open_training
+from sottovoce.learn.open import train as open_training
+from sottovoce.learn.ridge import ExampleSums
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
 
 PEERS = made_peers(documents=30, labels=3)
 NOTHING = ExampleSums(0, 0, np.zeros(0), np.zeros(0), np.zeros((0, 0)))

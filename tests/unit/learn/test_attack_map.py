@@ -10,8 +10,8 @@ import pytest
 from support.openings import Opening, opened
 from support.text_runs import WORDS, made_holdings, made_peers, made_terms
 
-from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import FeatureMap, TextRecipe
 
 RARE, COMMON, LIFT = "secretword", WORDS[0], 1024
 LISTED = (*WORDS, RARE)

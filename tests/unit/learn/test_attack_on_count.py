@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from support.counts import Counting, counting
 
-from sottovoce._arrays import Integers
+from sottovoce.arrays import Integers
 from sottovoce.errors import ParameterError, SottovoceError
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.terms import MissingHoldingError
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire._refusals import DisagreementError, TooFewPartiesError
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.run.terms import MissingHoldingError
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import DisagreementError, TooFewPartiesError
 from sottovoce.privacy.shares import NoiseShare
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.machine import Party
+    from sottovoce.learn.wire.machine import Party
 
 Change = Callable[[Message], Message]
 
@@ -137,12 +137,12 @@ def test_what_a_peer_gives_is_drawn_once_however_often_it_is_asked(
 
 
 def test_numbers_are_never_refused_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sottovoce.learn.count import _votes  # noqa: PLC0415 - one test's
+    from sottovoce.learn.count import votes  # noqa: PLC0415 - one test's
 
     run = counting(3)
-    plain = _votes.VotePlan.summed
+    plain = votes.VotePlan.summed
     monkeypatch.setattr(
-        _votes.VotePlan, "summed", lambda *given: plain(*given) + ((1 << 62) + (1 << 61))
+        votes.VotePlan, "summed", lambda *given: plain(*given) + ((1 << 62) + (1 << 61))
     )
     total = run.run().totals
     # Three times 2^62 + 2^61 is 2^61 modulo 2^64.

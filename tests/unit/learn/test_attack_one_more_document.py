@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from support.openings import MemoryInProcess, Opening, opened
 from support.text_runs import GIVEN, WORDS, made_holdings, made_peers, made_terms, made_texts
 
-from sottovoce.learn._features import Features, TextRecipe
-from sottovoce.learn._openings import ChangedTooLittleError, TrainedDocuments
-from sottovoce.learn._openings import Opening as Remembered
-from sottovoce.learn._wire.codec import DamagedResultError, decoded, encoded
 from sottovoce.learn.documents import Documents, Table
+from sottovoce.learn.features import Features, TextRecipe
+from sottovoce.learn.openings import ChangedTooLittleError, TrainedDocuments
+from sottovoce.learn.openings import Opening as Remembered
+from sottovoce.learn.wire.codec import DamagedResultError, decoded, encoded
 
 SECRET = b"what ada shows nobody"
 PEERS = made_peers(documents=30)

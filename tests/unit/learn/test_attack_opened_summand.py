@@ -15,16 +15,16 @@ from support.federations import same_key
 from support.hidden_systems import small_keys_allowed
 
 from sottovoce.errors import InputError
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.wire import array_from_bytes, array_to_bytes
-from sottovoce.learn._sums._fixed import FixedPoint, Ring
-from sottovoce.learn._sums.packed import ADDED, SUMMAND, PackedKeyHolder, PackedPeer, PackedSum
-from sottovoce.learn._sums.summand_masks import SummandMasks, new_mask_seed
-from sottovoce.learn._wire._refusals import TooFewPartiesError
-from sottovoce.learn._wire.message import Message, new_session
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.wire import array_from_bytes, array_to_bytes
+from sottovoce.learn.sums.fixed import FixedPoint, Ring
+from sottovoce.learn.sums.packed import ADDED, SUMMAND, PackedKeyHolder, PackedPeer, PackedSum
+from sottovoce.learn.sums.summand_masks import SummandMasks, new_mask_seed
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.refusals import TooFewPartiesError
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.codec import Value
+    from sottovoce.learn.wire.codec import Value
 
 PEERS = ("ada", "ben", "cy", "dee")
 NUMBERS = FixedPoint(100.0, len(PEERS), 10)

@@ -13,8 +13,8 @@ from support.hidden_systems import BITS, small_keys_allowed
 
 from sottovoce.learn import train
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._support import check_label_support
-from sottovoce.learn._training_terms import ALLOW_RARE
+from sottovoce.learn.support import check_label_support
+from sottovoce.learn.training_terms import ALLOW_RARE
 
 WORDS = [f"w{letter}" for letter in "abcdefgh"]
 SHOWN = "wb we"

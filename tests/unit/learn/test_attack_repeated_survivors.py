@@ -7,15 +7,15 @@ list itself is refused, as it is where a key holder opens sums.
 import numpy as np
 import pytest
 
-from sottovoce.learn._sums import masked_sum as masks
-from sottovoce.learn._sums._fixed import FixedPoint
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
-from sottovoce.learn._sums.packed import PackedSum, told_sum
-from sottovoce.learn._wire._refusals import DisagreementError, TooFewPartiesError
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message, new_session
+from sottovoce.learn.sums import masked_sum as masks
+from sottovoce.learn.sums.fixed import FixedPoint
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.sums.mask_peer import MaskPeer
+from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.sums.packed import PackedSum, told_sum
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.refusals import DisagreementError, TooFewPartiesError
 
 NAMES = ("ada", "ben", "cy")
 

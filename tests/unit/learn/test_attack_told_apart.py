@@ -28,18 +28,18 @@ from support.text_runs import (
 )
 
 from sottovoce.learn._alike import Alike
-from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._held_out import held_out
-from sottovoce.learn._run.agree import Agreed, opening
-from sottovoce.learn._run.party import RunParty, make_party
-from sottovoce.learn._run.terms import Holdings, RunTerms
-from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._wire._refusals import DisagreementError
-from sottovoce.learn._wire.codec import Value
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message
-from sottovoce.learn._wire.stages import AbortedError
+from sottovoce.learn.features import FeatureMap, TextRecipe
+from sottovoce.learn.run.agree import Agreed, opening
+from sottovoce.learn.run.party import RunParty, make_party
+from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.sums.fixed import Ring
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import DisagreementError
+from sottovoce.learn.wire.stages import AbortedError
 
 Lie = Callable[[Message], Message]
 Results = Mapping[str, Mapping[str, Value]]

@@ -22,38 +22,38 @@ from support.hidden_systems import small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError
-from sottovoce.learn._arithmetic.comparison import ComparisonPlan, answer_less, ask_less
-from sottovoce.learn._paillier._grid import as_grid
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.blinding import PublicBlinding
-from sottovoce.learn._paillier.key_files import (
+from sottovoce.learn.arithmetic.comparison import ComparisonPlan, answer_less, ask_less
+from sottovoce.learn.hidden.classify import masked_scores
+from sottovoce.learn.hidden.told import share_slots, told_agreed_key
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.blinding import PublicBlinding
+from sottovoce.learn.paillier.grid import as_grid
+from sottovoce.learn.paillier.key_files import (
     proven_key_to_text,
     public_key_from_text,
     public_key_to_text,
 )
-from sottovoce.learn._paillier.key_proof import (
+from sottovoce.learn.paillier.key_proof import (
     ROUNDS,
     _challenges,
     _check_proven,
     _even_challenges,
 )
-from sottovoce.learn._paillier.keys import PublicKey, check_ciphertexts
-from sottovoce.learn._paillier.slots import Program, plan_slots
-from sottovoce.learn._paillier.wire import array_from_bytes, encrypt_integers
-from sottovoce.learn._rados.intermediary import RadoIntermediary, RadoOwner, RadoTerms
-from sottovoce.learn._solve.masked import read_masked
-from sottovoce.learn._solve.plan import SolvePlan
-from sottovoce.learn._solve.system import PublicBounds
-from sottovoce.learn._sums._fixed import FixedPoint
-from sottovoce.learn._sums.packed import PackedCoordinator, PackedPeer, PackedSum
-from sottovoce.learn._training_terms import Recipe
-from sottovoce.learn._wire.message import Message, new_session
-from sottovoce.learn._wire.script import run_together
-from sottovoce.learn.hidden._classify import masked_scores
-from sottovoce.learn.hidden._told import share_slots, told_agreed_key
+from sottovoce.learn.paillier.keys import PublicKey, check_ciphertexts
+from sottovoce.learn.paillier.slots import Program, plan_slots
+from sottovoce.learn.paillier.wire import array_from_bytes, encrypt_integers
+from sottovoce.learn.rados.intermediary import RadoIntermediary, RadoOwner, RadoTerms
+from sottovoce.learn.solve.masked import read_masked
+from sottovoce.learn.solve.plan import SolvePlan
+from sottovoce.learn.solve.system import PublicBounds
+from sottovoce.learn.sums.fixed import FixedPoint
+from sottovoce.learn.sums.packed import PackedCoordinator, PackedPeer, PackedSum
+from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.script import run_together
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.codec import Value
+    from sottovoce.learn.wire.codec import Value
 
 BITS = 2048
 SECRET = np.random.default_rng(5).integers(-9, 10, 16)

@@ -7,19 +7,19 @@ from scipy.optimize import linprog
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._rados.blocks import ONE_ROW_BLOCKS, peer_blocks
-from sottovoce.learn._rados.rados import PAPER_MODE, PaperRados, RadoMaker
-from sottovoce.learn._ridge import local_sums
-from sottovoce.learn._sums._fixed import ALLOW_TWO, Ring
-from sottovoce.learn._sums.ring import RingPeer
-from sottovoce.learn._support import (
+from sottovoce.learn.rados.blocks import ONE_ROW_BLOCKS, peer_blocks
+from sottovoce.learn.rados.rados import PAPER_MODE, PaperRados, RadoMaker
+from sottovoce.learn.ridge import local_sums
+from sottovoce.learn.sums.fixed import ALLOW_TWO, Ring
+from sottovoce.learn.sums.ring import RingPeer
+from sottovoce.learn.support import (
     KeptFeatures,
     all_kept,
     kept_from_sums,
     local_support,
 )
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import new_session
 
 Floats = NDArray[np.float64]
 

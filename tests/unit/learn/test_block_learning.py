@@ -5,13 +5,13 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError
-from sottovoce.learn._rados.blocks import (
+from sottovoce.learn.open.blocks import solved_blocks
+from sottovoce.learn.rados.blocks import (
     BLOCK_PENALTIES,
     block_rados,
     local_trial_errors,
     peer_blocks,
 )
-from sottovoce.learn.open._blocks import solved_blocks
 
 Floats = NDArray[np.float64]
 CHANCE = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import pytest
 from support.counts import counting
 
 from sottovoce.errors import ProtocolError
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn.count._opened import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.wire.exchange import Exchange, Faults
 
 RUNS = 15
 

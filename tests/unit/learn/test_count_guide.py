@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from sottovoce.cli._app import app
-from sottovoce.federation._config import CountSettings, CountWith
+from sottovoce.federation.config import CountSettings, CountWith
 
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "count-together.md"
 TEXT = GUIDE.read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.privacy import WholeDocument
 
 HOLDERS = {name: [f"a debt of {name} {at}" for at in range(5)] for name in ("ada", "ben", "cy")}

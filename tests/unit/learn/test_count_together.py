@@ -13,8 +13,8 @@ from sottovoce.corpus import Vocabulary
 from sottovoce.errors import BudgetError, InputError, ParameterError, SottovoceError
 from sottovoce.learn import TooFewPartiesError
 from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count._promise import promise_record
-from sottovoce.learn.count._votes import UnknownLabelError
+from sottovoce.learn.count.promise import promise_record
+from sottovoce.learn.count.votes import UnknownLabelError
 from sottovoce.privacy import Ledger, shares
 
 WORDS = ["bank", "debt", "loan"]
@@ -87,7 +87,7 @@ def test_a_user_s_documents_are_bounded(ledger: Path) -> None:
 
 
 def test_a_lost_holder_is_left_out_and_the_noise_known(ledger: Path) -> None:
-    from sottovoce.learn._wire.exchange import Faults  # noqa: PLC0415 - one test's
+    from sottovoce.learn.wire.exchange import Faults  # noqa: PLC0415 - one test's
 
     holders = notes("ada", "ben", "cy", "dee")
     counted = count(ledger, holders, drop=1, faults=Faults(silent_from={"dee": 5}))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._data_digest import data_digest, document_digests, numbered_digests
+from sottovoce.learn.data_digest import data_digest, document_digests, numbered_digests
 from sottovoce.learn.documents import Documents, Table
 
 SECRET, OTHER = b"a secret of the peer's own ......", b"a secret of somebody else's ......"

@@ -10,18 +10,18 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
 from sottovoce.learn import train
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._opened_bits import OpenedLimit, most_words
-from sottovoce.learn._run.adversaries import adversaries
-from sottovoce.learn._training_terms import KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn._wire._refusals import DisagreementError
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn._wire.stages import AbortedError, stage_session
+from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open import _guard
 from sottovoce.learn.open._pairs import PairTests
-from sottovoce.learn.open._train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
+from sottovoce.learn.open.train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
+from sottovoce.learn.opened_bits import OpenedLimit, most_words
+from sottovoce.learn.run.adversaries import adversaries
+from sottovoce.learn.training_terms import KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.wire.refusals import DisagreementError
+from sottovoce.learn.wire.stages import AbortedError, stage_session
 
 pytestmark = pytest.mark.opened_share
 WORDS = 60

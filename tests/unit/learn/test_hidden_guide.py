@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from support.leakage_page import LINK, is_shown
 
-from sottovoce.learn._solve import chebyshev, dealer, masked
-from sottovoce.learn._wire.machine import Leakage
+from sottovoce.learn.solve import chebyshev, dealer, masked
+from sottovoce.learn.wire.machine import Leakage
 
 GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-hidden.md"
 

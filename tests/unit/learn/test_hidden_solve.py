@@ -17,10 +17,10 @@ from support.hidden_systems import (
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._paillier.wire import encrypt_integers
-from sottovoce.learn._solve import _masked_algebra as masked_algebra
-from sottovoce.learn._solve import masked as masked_module
-from sottovoce.learn._solve.chebyshev import (
+from sottovoce.learn.paillier.wire import encrypt_integers
+from sottovoce.learn.solve import _masked_algebra as masked_algebra
+from sottovoce.learn.solve import masked as masked_module
+from sottovoce.learn.solve.chebyshev import (
     ChebyshevCoordinator,
     ChebyshevKeyHolder,
     ChebyshevPlan,
@@ -28,11 +28,11 @@ from sottovoce.learn._solve.chebyshev import (
     cut,
     plan_chebyshev,
 )
-from sottovoce.learn._solve.dealer import DealtPlan, DealtTerms, SolveDealer, plan_dealt, triangle
-from sottovoce.learn._solve.dealt import DealtCoordinator, DealtKeyHolder
-from sottovoce.learn._solve.field import random_public_prime
-from sottovoce.learn._solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
-from sottovoce.learn._solve.plan import (
+from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, plan_dealt, triangle
+from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
+from sottovoce.learn.solve.field import random_public_prime
+from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.plan import (
     Share,
     SolvePlan,
     needed_bits,
@@ -43,8 +43,8 @@ from sottovoce.learn._solve.plan import (
     residues_from_bytes,
     residues_to_bytes,
 )
-from sottovoce.learn._solve.run import encrypted_system, ready_chebyshev, ready_masked
-from sottovoce.learn._solve.system import (
+from sottovoce.learn.solve.run import encrypted_system, ready_chebyshev, ready_masked
+from sottovoce.learn.solve.system import (
     IntegerSystem,
     PublicBounds,
     SingularSystemError,
@@ -54,16 +54,16 @@ from sottovoce.learn._solve.system import (
     solved_exactly,
     standardised_bounds,
 )
-from sottovoce.learn._wire._refusals import (
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.refusals import (
     CorruptShareError,
     DamagedMessageError,
     OutOfOrderError,
     ReplayedMessageError,
     StalledError,
 )
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message, new_session
 
 SYSTEM = gram_system([[3, 1, -2], [0, 5, 1], [2, 2, 2]], [7, -4, 9], 3)
 BOUNDS = tight_bounds(SYSTEM)

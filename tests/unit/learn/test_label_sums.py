@@ -10,13 +10,13 @@ from sottovoce.learn._label_sums import (
     local_label_sums,
     sums_of_labels,
 )
-from sottovoce.learn._ridge import (
+from sottovoce.learn.ridge import (
     likeliest_penalties,
     local_sums,
     ridge_from_sums,
     ridge_of_labels,
 )
-from sottovoce.learn._support import KeptFeatures
+from sottovoce.learn.support import KeptFeatures
 
 CHANCE = np.random.default_rng(5)
 ROWS = CHANCE.poisson(0.8, (60, 7)).astype(float)

@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from support.secure_arithmetic import KEY
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._arithmetic.largest import (
+from sottovoce.learn.arithmetic.largest import (
     LEAKAGE,
     LargestPlan,
     answer_largest,
     ask_largest,
     largest_label,
 )
-from sottovoce.learn._wire.script import run_together
-from sottovoce.privacy._randomness import random_below
+from sottovoce.learn.wire.script import run_together
+from sottovoce.privacy.randomness import random_below
 
 BOUND = 1 << 4
 ROWS = 40

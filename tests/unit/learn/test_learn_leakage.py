@@ -6,14 +6,14 @@ import pytest
 from support.leakage_page import LINK, is_shown
 
 from sottovoce.learn import train
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._rados import intermediary
-from sottovoce.learn._run.leakage import run_leakage
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums import masked_sum as masks
-from sottovoce.learn._sums import packed, ring
-from sottovoce.learn._wire.machine import Leakage
-from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.rados import intermediary
+from sottovoce.learn.run.leakage import run_leakage
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.sums import masked_sum as masks
+from sottovoce.learn.sums import packed, ring
+from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.message import new_session
 
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn.md"
 

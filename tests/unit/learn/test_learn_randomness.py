@@ -9,7 +9,7 @@ import pytest
 
 import sottovoce
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._randomness import (
+from sottovoce.privacy.randomness import (
     drawing_from,
     random_below,
     random_bits,

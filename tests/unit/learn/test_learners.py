@@ -13,30 +13,30 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._estimators import (
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn.estimators import (
     MLossClassifier,
     RadoBoostClassifier,
     RadoDescentClassifier,
     SummedRidgeClassifier,
 )
-from sottovoce.learn._examples import LeakError
-from sottovoce.learn._rados.learners import (
+from sottovoce.learn.rados.learners import (
     boosted,
     boosting_rounds,
     confidence_weights,
     descended,
     m_loss_minimiser,
 )
-from sottovoce.learn._rados.rados import RadoMaker, RadoMoments, loss_gradient
-from sottovoce.learn._ridge import (
+from sottovoce.learn.rados.rados import RadoMaker, RadoMoments, loss_gradient
+from sottovoce.learn.ridge import (
     PENALTIES,
     ExampleSums,
     likeliest_penalties,
     local_sums,
     ridge_from_sums,
 )
-from sottovoce.learn._run.evaluate import ConfusionCounts
-from sottovoce.learn._support import (
+from sottovoce.learn.run.evaluate import ConfusionCounts
+from sottovoce.learn.support import (
     KeptFeatures,
     all_kept,
     kept_from_sums,

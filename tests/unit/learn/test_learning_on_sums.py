@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from support.hidden_systems import BITS, small_keys_allowed
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._ridge import (
+from sottovoce.learn.ridge import (
     ExampleSums,
     LinearModel,
     likeliest_penalties,
     local_sums,
     ridge_from_sums,
 )
-from sottovoce.learn._sums.total import Way, secure_total
-from sottovoce.learn._support import KeptFeatures, kept_from_sums, local_support
-from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
-from sottovoce.learn._wire.exchange import Faults
+from sottovoce.learn.sums.total import Way, secure_total
+from sottovoce.learn.support import KeptFeatures, kept_from_sums, local_support
+from sottovoce.learn.wire.exchange import Faults
+from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
 
 Floats = NDArray[np.float64]
 CHANCE = np.random.default_rng(11)

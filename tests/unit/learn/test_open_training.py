@@ -10,29 +10,31 @@ from support.trainings import Peers, pooled, quick_training, small_peers
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import train
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._rados.blocks import peer_blocks
-from sottovoce.learn._ridge import (
+from sottovoce.learn._train import DroppedFeaturesWarning
+from sottovoce.learn.documents import Table
+from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
+from sottovoce.learn.rados.blocks import peer_blocks
+from sottovoce.learn.ridge import (
     ExampleSums,
     likeliest_penalties,
     local_sums,
     ridge_from_sums,
 )
-from sottovoce.learn._run.leakage import mode_leakage
-from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint
-from sottovoce.learn._support import all_kept
-from sottovoce.learn._train import DroppedFeaturesWarning
-from sottovoce.learn._training_terms import ALLOW_RARE, Recipe, TrainingTerms
-from sottovoce.learn._wire._refusals import (
+from sottovoce.learn.run.leakage import mode_leakage
+from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint
+from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import ALLOW_RARE, Recipe, TrainingTerms
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.refusals import (
     DisagreementError,
     EarlyMessageError,
     ForeignMessageError,
     LateMessageError,
     TooFewPartiesError,
 )
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message, new_session
-from sottovoce.learn._wire.stages import (
+from sottovoce.learn.wire.stages import (
     AbortedError,
     Listener,
     Script,
@@ -41,8 +43,6 @@ from sottovoce.learn._wire.stages import (
     Teller,
     stage_session,
 )
-from sottovoce.learn.documents import Table
-from sottovoce.learn.open._train import TrainingCoordinator, TrainingPeer
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)

@@ -8,15 +8,15 @@ import pytest
 from support.counts import counting
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._run.count import noised_sum
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.terms import MissingHoldingError
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._wire.codec import DamagedResultError, encoded
-from sottovoce.learn.count._documents import CountedColumns, counted_documents
-from sottovoce.learn.count._opened import TogetherCounts, counted_record
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.documents import CountedColumns, counted_documents
+from sottovoce.learn.count.opened import TogetherCounts, counted_record
+from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.documents import Documents, Skipped, Table
+from sottovoce.learn.run.count import noised_sum
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.run.terms import MissingHoldingError
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.wire.codec import DamagedResultError, encoded
 from sottovoce.privacy.shares import SharesLaw
 
 PEERS = ("ada", "ben", "cy")

@@ -13,12 +13,12 @@ from support.text_runs import NAMES as PEERS
 from support.text_runs import made_holdings, made_terms
 
 from sottovoce.federation.party._memory import PartyMemory
-from sottovoce.learn._attacks.audit import audit_openings
-from sottovoce.learn._attacks.opening import OpenedSums
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._openings import EarlierSums
-from sottovoce.learn._run.party import run_in_process
+from sottovoce.learn.attacks.audit import audit_openings
+from sottovoce.learn.attacks.opening import OpenedSums
 from sottovoce.learn.documents import Table
+from sottovoce.learn.openings import EarlierSums
+from sottovoce.learn.run.party import run_in_process
 
 pytestmark = pytest.mark.opened_share
 WORDS = tuple(f"w{at:02}" for at in range(80))

@@ -11,33 +11,33 @@ from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._paillier.wire import _PREFIX, MAGIC, VERSION, array_from_bytes, decrypt
-from sottovoce.learn._rados.intermediary import (
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.wire import _PREFIX, MAGIC, VERSION, array_from_bytes, decrypt
+from sottovoce.learn.rados.intermediary import (
     RadoIntermediary,
     RadoOwner,
     RadoReceiver,
     RadoTerms,
     encrypted_rados,
 )
-from sottovoce.learn._rados.rados import SealedSignatures
-from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint
-from sottovoce.learn._sums.packed import (
+from sottovoce.learn.rados.rados import SealedSignatures
+from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint
+from sottovoce.learn.sums.packed import (
     LEAKAGE,
     PackedCoordinator,
     PackedKeyHolder,
     PackedPeer,
     PackedSum,
 )
-from sottovoce.learn._wire._refusals import (
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.refusals import (
     DamagedMessageError,
     EarlyMessageError,
     StalledError,
     TooFewPartiesError,
 )
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.message import Message, new_session
 
 NUMBERS = FixedPoint(bound=100.0, parties=6)
 VALUES = np.random.default_rng(0).uniform(-100, 100, (6, 70))
@@ -251,7 +251,7 @@ def test_a_summand_that_cannot_be_added_does_not_count_as_heard(
     keys = {m.receiver: m for m in holder.start()}
     coordinator.receive(keys["coordinator"])
     said = [peer.receive(keys[peer.name])[0] for peer in peers]
-    monkeypatch.setattr("sottovoce.learn._sums.packed.check_summand", lambda array: None)
+    monkeypatch.setattr("sottovoce.learn.sums.packed.check_summand", lambda array: None)
     coordinator.receive(with_header(said[0], bound=f"{terms.plan(BITS).capacity:x}"))
     for message in said[1:]:
         with pytest.raises(ParameterError):

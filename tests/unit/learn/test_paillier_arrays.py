@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._paillier._grid import cores, gmpy2, inverses
-from sottovoce.learn._paillier.array import EncryptedArray, concatenate
-from sottovoce.learn._paillier.powers import combinations, signed_digits
-from sottovoce.learn._paillier.slots import Program, SlotPlan, plan_slots
-from sottovoce.learn._paillier.wire import decrypt, decrypt_integers, encrypt, encrypt_integers
+from sottovoce.learn.paillier.array import EncryptedArray, concatenate
+from sottovoce.learn.paillier.grid import cores, gmpy2, inverses
+from sottovoce.learn.paillier.powers import combinations, signed_digits
+from sottovoce.learn.paillier.slots import Program, SlotPlan, plan_slots
+from sottovoce.learn.paillier.wire import decrypt, decrypt_integers, encrypt, encrypt_integers
 
 KEY = insecure_key_for_tests(256)
 PACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=36)

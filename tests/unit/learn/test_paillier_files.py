@@ -11,19 +11,19 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn import _encrypted_files as encrypted_files
-from sottovoce.learn._paillier._grid import as_grid, gmpy2
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import (
+from sottovoce.learn import encrypted_files as encrypted_files
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.grid import as_grid, gmpy2
+from sottovoce.learn.paillier.key_files import (
     load_private_key,
     public_key_from_text,
     public_key_to_text,
     save_private_key,
 )
-from sottovoce.learn._paillier.key_proof import prove_key
-from sottovoce.learn._paillier.keys import PrivateKey, generate_key
-from sottovoce.learn._paillier.slots import Program, plan_slots
-from sottovoce.learn._paillier.wire import (
+from sottovoce.learn.paillier.key_proof import prove_key
+from sottovoce.learn.paillier.keys import PrivateKey, generate_key
+from sottovoce.learn.paillier.slots import Program, plan_slots
+from sottovoce.learn.paillier.wire import (
     _PREFIX,
     array_from_bytes,
     array_to_bytes,

@@ -8,15 +8,15 @@ from support.chance import drawn_once
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn._paillier import _primes as primes
-from sottovoce.learn._paillier import keys
-from sottovoce.learn._paillier import keys as validation
-from sottovoce.learn._paillier._grid import gmpy2
-from sottovoce.learn._paillier.key_proof import check_key_proof, prove_key
-from sottovoce.learn._paillier.keys import DEFAULT_BITS, PrivateKey, PublicKey, generate_key
-from sottovoce.learn._paillier.slots import Program, plan_slots
-from sottovoce.learn._paillier.wire import decrypt, encrypt
-from sottovoce.privacy._randomness import random_bits
+from sottovoce.learn.paillier import keys
+from sottovoce.learn.paillier import keys as validation
+from sottovoce.learn.paillier import primes as primes
+from sottovoce.learn.paillier.grid import gmpy2
+from sottovoce.learn.paillier.key_proof import check_key_proof, prove_key
+from sottovoce.learn.paillier.keys import DEFAULT_BITS, PrivateKey, PublicKey, generate_key
+from sottovoce.learn.paillier.slots import Program, plan_slots
+from sottovoce.learn.paillier.wire import decrypt, encrypt
+from sottovoce.privacy.randomness import random_bits
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +222,7 @@ def test_no_proof_is_found_where_blinding_does_not_permute() -> None:
         q += 2 * p
     public = PublicKey._trusted(p * q)
     phi = (p - 1) * (q - 1)
-    from sottovoce.learn._paillier.key_proof import _challenges  # noqa: PLC0415 - only here
+    from sottovoce.learn.paillier.key_proof import _challenges  # noqa: PLC0415 - only here
 
     rootless = [c for c in _challenges(public.n) if pow(c, phi // p, p * q) != 1]
     assert len(rootless) == 8

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._paillier.slots import Program, SlotPlan, mask_bound, plan_slots
+from sottovoce.learn.paillier.slots import Program, SlotPlan, mask_bound, plan_slots
 
 
 @pytest.mark.parametrize(("key_bits", "slots"), [(2048, 31), (3072, 47)])

@@ -7,7 +7,7 @@ import pytest
 from phe import paillier as phe
 from support.paillier_keys import insecure_key_of_primes
 
-from sottovoce.learn._paillier._grid import gmpy2
+from sottovoce.learn.paillier.grid import gmpy2
 
 FILE = Path(__file__).parents[2] / "vectors" / "paillier.json"
 VECTORS = [

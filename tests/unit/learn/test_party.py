@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.learn._wire._refusals import (
+from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Inbox, Message, new_session
+from sottovoce.learn.wire.refusals import (
     DamagedMessageError,
     EarlyMessageError,
     ForeignMessageError,
@@ -15,10 +19,6 @@ from sottovoce.learn._wire._refusals import (
     StalledError,
     UnexpectedMessageError,
 )
-from sottovoce.learn._wire.codec import Value, decoded, encoded
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.machine import Leakage, Learns
-from sottovoce.learn._wire.message import Inbox, Message, new_session
 
 SESSION = bytes(range(16))
 
@@ -165,7 +165,7 @@ def test_a_message_without_session_or_step_cannot_be_made(changes: dict[str, obj
 def test_a_well_formed_value_that_is_no_message_is_refused(
     value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.learn._wire.message.decoded", lambda _: value)
+    monkeypatch.setattr("sottovoce.learn.wire.message.decoded", lambda _: value)
     with pytest.raises(DamagedMessageError):
         Message.from_bytes(said().to_bytes())
 

@@ -8,9 +8,9 @@ from support.leakage_page import is_shown
 from support.tools import loaded_tool
 
 from sottovoce import learn
-from sottovoce.learn._run.leakage import mode_leakage
-from sottovoce.learn._training_terms import Mode, Recipe
-from sottovoce.learn._wire.machine import Leakage
+from sottovoce.learn.run.leakage import mode_leakage
+from sottovoce.learn.training_terms import Mode, Recipe
+from sottovoce.learn.wire.machine import Leakage
 
 GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-protocols.md"
 CASES: list[tuple[Mode, Recipe, bool]] = [

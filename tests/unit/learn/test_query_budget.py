@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._query_ledger import QueryBudgetError
-from sottovoce.learn._training_terms import Recipe
-from sottovoce.learn.hidden._query_budget import QueryBudget, planned_budget
+from sottovoce.learn.hidden.query_budget import QueryBudget, planned_budget
+from sottovoce.learn.query_ledger import QueryBudgetError
+from sottovoce.learn.training_terms import Recipe
 
 Floats = NDArray[np.float64]
 Ask = Callable[[Floats], float]

@@ -9,8 +9,8 @@ import pytest
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._rados.blocks import ONE_ROW_BLOCKS, block_rados, peer_blocks
-from sottovoce.learn._rados.rados import (
+from sottovoce.learn.rados.blocks import ONE_ROW_BLOCKS, block_rados, peer_blocks
+from sottovoce.learn.rados.rados import (
     PAPER_MODE,
     RadoMaker,
     RadoMoments,

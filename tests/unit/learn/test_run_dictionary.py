@@ -18,25 +18,25 @@ from support.text_runs import (
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
-from sottovoce.learn._features import nominated, word_buckets
-from sottovoce.learn._run.classify import models
-from sottovoce.learn._run.dictionary import (
+from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import nominated, word_buckets
+from sottovoce.learn.run.classify import models
+from sottovoce.learn.run.dictionary import (
     NoCommonWordsError,
     chosen_buckets,
     nomination_stage,
     packed_marks,
     unpacked_marks,
 )
-from sottovoce.learn._run.leakage import run_leakage
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.records import read_trained
-from sottovoce.learn._run.terms import Holdings
-from sottovoce.learn._wire._refusals import CorruptShareError, DisagreementError
-from sottovoce.learn._wire.codec import encoded
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import Message
-from sottovoce.learn._wire.stages import AbortedError
-from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.leakage import run_leakage
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.run.records import read_trained
+from sottovoce.learn.run.terms import Holdings
+from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import CorruptShareError, DisagreementError
+from sottovoce.learn.wire.stages import AbortedError
 
 RARE = {"ada": "zebrafinches", "ben": "zephyrwinds"}
 COMMON = "housekeeping"

@@ -8,17 +8,17 @@ import pytest
 from support.text_runs import AGREED, made_peers, made_terms, made_texts, trained
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._run.classify import called
-from sottovoce.learn._run.records import (
+from sottovoce.learn.documents import Documents
+from sottovoce.learn.hidden.query_budget import QueryBudget
+from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.records import (
     budget_part,
     read_budget,
     read_hidden,
     read_model,
     read_trained,
 )
-from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
-from sottovoce.learn.documents import Documents
-from sottovoce.learn.hidden._query_budget import QueryBudget
+from sottovoce.learn.wire.codec import DamagedResultError, Value, decoded, encoded
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.learn._sums import mask_peer
-from sottovoce.learn._sums import masked_sum as masks
-from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint, Ring
-from sottovoce.learn._sums.keys import PRIME, AgreementKey, Identity, opened, shares
-from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer, pair_mask, summed
-from sottovoce.learn._sums.ring import RingPeer
-from sottovoce.learn._wire._refusals import (
+from sottovoce.learn.sums import mask_peer
+from sottovoce.learn.sums import masked_sum as masks
+from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint, Ring
+from sottovoce.learn.sums.keys import PRIME, AgreementKey, Identity, opened, shares
+from sottovoce.learn.sums.mask_peer import MaskPeer
+from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer, pair_mask, summed
+from sottovoce.learn.sums.ring import RingPeer
+from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.refusals import (
     CorruptShareError,
     DamagedMessageError,
     DisagreementError,
@@ -23,10 +27,6 @@ from sottovoce.learn._wire._refusals import (
     StalledError,
     TooFewPartiesError,
 )
-from sottovoce.learn._wire.codec import Value, encoded
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message, new_session
 
 SIZE = 5
 

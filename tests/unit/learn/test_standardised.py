@@ -9,15 +9,15 @@ from support.trainings import quick_training
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import train
-from sottovoce.learn._arithmetic.sign import SharedNumbers
-from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._ridge import Standard, UnscaledFeatureError
-from sottovoce.learn._support import all_kept
-from sottovoce.learn._training_terms import Recipe, Solver, TrainingTerms
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.hidden._classify import QueryTerms, query_integers
-from sottovoce.learn.hidden._solvers import QUERY_BITS, QUERY_SUM, HiddenSolve
-from sottovoce.learn.open._train import moments_stage, told_standard
+from sottovoce.learn.arithmetic.sign import SharedNumbers
+from sottovoce.learn.hidden.classify import QueryTerms, query_integers
+from sottovoce.learn.hidden.solvers import QUERY_BITS, QUERY_SUM, HiddenSolve
+from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.open.train import moments_stage, told_standard
+from sottovoce.learn.ridge import Standard, UnscaledFeatureError
+from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import Recipe, Solver, TrainingTerms
+from sottovoce.learn.wire.message import new_session
 
 Floats = NDArray[np.float64]
 PEERS = ("p0", "p1", "p2", "p3")

@@ -10,28 +10,28 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, kve
 from support.false_sums import LEAST, heaviest
 
-from sottovoce.learn._sums import weights as weighing
-from sottovoce.learn._sums._fixed import ALLOW_TWO, Ring
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.masked_sum import (
+from sottovoce.learn.sums import weights as weighing
+from sottovoce.learn.sums.fixed import ALLOW_TWO, Ring
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.sums.mask_peer import MaskPeer
+from sottovoce.learn.sums.masked_sum import (
     MaskedSum,
     MaskServer,
     challenge_of,
     pair_mask,
 )
-from sottovoce.learn._sums.weights import EPSILON, PROJECTIONS, SummandWeights
-from sottovoce.learn._wire._refusals import (
+from sottovoce.learn.sums.weights import EPSILON, PROJECTIONS, SummandWeights
+from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.refusals import (
     DamagedMessageError,
     DisagreementError,
     FalseSummandError,
     TooFewPartiesError,
 )
-from sottovoce.learn._wire.codec import Value
-from sottovoce.learn._wire.exchange import Exchange, Faults
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message, new_session
-from sottovoce.privacy import _sampler
+from sottovoce.privacy import sampler
 
 SIZE, DOCUMENTS = 40, 50
 SCALE = 2.0**30
@@ -232,7 +232,7 @@ def test_what_a_pair_tells_carries_the_noise_that_epsilon_asks_for() -> None:
 
 def test_noise_that_is_left_out_is_seen() -> None:
     silent = mock.Mock(draw=lambda number, _: np.zeros(number, np.int64))
-    with mock.patch.object(_sampler, "two_sided_sampler", return_value=silent):
+    with mock.patch.object(sampler, "two_sided_sampler", return_value=silent):
         assert noise_seen() < 0.1
 
 

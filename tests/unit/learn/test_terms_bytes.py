@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from sottovoce.learn._features import FeatureMap, TextRecipe
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._training_terms import ALLOW_RARE, Recipe
+from sottovoce.learn.features import FeatureMap, TextRecipe
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.training_terms import ALLOW_RARE, Recipe
 
 PEERS = {"ada": bytes(32), "ben": bytes(range(32)), "cy": b"\x07" * 32}
 MAP = FeatureMap(np.array([[0, 1], [1, 0]]), np.array([0.5, -2.0]), 3)

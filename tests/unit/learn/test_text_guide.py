@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.classify import called
-from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.records import read_trained
-from sottovoce.learn._run.terms import Holdings, RunTerms
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._wire.exchange import Exchange
-from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.party import make_party
+from sottovoce.learn.run.records import read_trained
+from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.wire.exchange import Exchange
+from sottovoce.learn.wire.message import new_session
 
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn-text.md"
 

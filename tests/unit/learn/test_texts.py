@@ -13,7 +13,16 @@ from support.text_runs import NAMES, made_terms, made_texts, trained
 
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.learn._features import (
+from sottovoce.learn._held_out import held_out
+from sottovoce.learn._labels import label_names
+from sottovoce.learn.documents import (
+    Documents,
+    NoDocumentsError,
+    Table,
+    read_labelled,
+    sentences,
+)
+from sottovoce.learn.features import (
     PUBLIC_KEY,
     FeatureMap,
     Features,
@@ -22,19 +31,10 @@ from sottovoce.learn._features import (
     word_buckets,
     word_signs,
 )
-from sottovoce.learn._held_out import held_out
-from sottovoce.learn._labels import label_names
-from sottovoce.learn._local_data import SentenceData
-from sottovoce.learn._run.records import read_trained
-from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._support import kept_from_sums
-from sottovoce.learn.documents import (
-    Documents,
-    NoDocumentsError,
-    Table,
-    read_labelled,
-    sentences,
-)
+from sottovoce.learn.local_data import SentenceData
+from sottovoce.learn.run.records import read_trained
+from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.support import kept_from_sums
 
 ROWS = [("free prize now", "spam"), ("see you later", "ham"), ("a note", None)]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.count import _votes
-from sottovoce.learn.count._recipe import MOST_CELLS
-from sottovoce.learn.count._votes import UnknownLabelError, VotePlan, pair_places
+from sottovoce.learn.count import votes as votes_module
+from sottovoce.learn.count.recipe import MOST_CELLS
+from sottovoce.learn.count.votes import UnknownLabelError, VotePlan, pair_places
 from sottovoce.learn.documents import Documents
 
 WORDS = ("bank", "debt", "loan", "sea")
@@ -62,9 +62,9 @@ def test_pairs_are_drawn_as_often_as_their_positions_are(monkeypatch: pytest.Mon
         return float(abs(pairs[0, 0] - 5000 / 3) / np.sqrt(5000 * 2 / 9))
 
     assert far_from_even() < 5
-    drawn = _votes._drawn
+    drawn = votes_module._drawn
     monkeypatch.setattr(
-        _votes, "_drawn", lambda *given: (each | np.uint64(1) for each in drawn(*given))
+        votes_module, "_drawn", lambda *given: (each | np.uint64(1) for each in drawn(*given))
     )
     assert far_from_even() > 5
 

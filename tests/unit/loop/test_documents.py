@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.loop._subject import documents_of
+from sottovoce.loop.subject import documents_of
 
 WORDS = ("debt", "loan")
 

@@ -2,7 +2,7 @@
 
 from sottovoce.loop._findings import LEVELS, by_rate, notes
 from sottovoce.loop._round import FOUND, KEPT
-from sottovoce.report._result import Row
+from sottovoce.report.result import Row
 
 
 def row(rate: float | None, found: float) -> Row:

@@ -12,8 +12,8 @@ from scipy import sparse
 from sottovoce.loop._passage import PassageTest, is_defect, most_told, passage_test
 from sottovoce.loop._reading import Reading
 from sottovoce.loop._settings import PrivacySetting
-from sottovoce.loop._subject import UserDocuments
-from sottovoce.release._plan import Released
+from sottovoce.loop.subject import UserDocuments
+from sottovoce.release.plan import Released
 
 WORDS = ("debt", "loan", "bank", "boat", "sea")
 PROFILE = np.array([[1.0, 0, 0, 0, 0]])

@@ -1,6 +1,6 @@
 """Which words a loop releases: the catalogue's, and of a large one the first of every topic."""
 
-from sottovoce.loop._subject import MOST_WORDS, public_words
+from sottovoce.loop.subject import MOST_WORDS, public_words
 from sottovoce.topics import Catalogue, Topic, shipped_catalogue
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sottovoce.loop._subject import SubjectSources
+from sottovoce.loop.subject import SubjectSources
 from sottovoce.topics import Catalogue, shipped_catalogue
 
 

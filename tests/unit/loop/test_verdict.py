@@ -2,7 +2,7 @@
 
 from sottovoce.loop._round import FOUND
 from sottovoce.loop._verdict import passage_words, recommended, verdict
-from sottovoce.report._result import Row
+from sottovoce.report.result import Row
 
 
 def row(rate: float | None, found: float, jaccard: float, error: float) -> Row:

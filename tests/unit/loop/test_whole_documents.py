@@ -7,18 +7,18 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn._features import word_counts
+from sottovoce.learn.features import word_counts
 from sottovoce.loop import Effort, LoopPlan
 from sottovoce.loop import _together as together
 from sottovoce.loop._passage import document_test, is_defect
 from sottovoce.loop._settings import PrivacySetting
-from sottovoce.loop._subject import UserDocuments, documents_of, texts_of
 from sottovoce.loop._together import TogetherCounting
-from sottovoce.loop._usefulness import APART, ASKED, OTHER, Task
 from sottovoce.loop._whole import bounded_counts
-from sottovoce.release._plan import Released
+from sottovoce.loop.subject import UserDocuments, documents_of, texts_of
+from sottovoce.loop.usefulness import APART, ASKED, OTHER, Task
+from sottovoce.release.plan import Released
 from sottovoce.topics import Catalogue, Topic
 
 WORDS = ("loan", "debt", "bank", "rash", "itch", "skin")

@@ -5,7 +5,7 @@ import numpy as np
 from sottovoce.loop._round import FOUND
 from sottovoce.loop._whole import BOUND, DOCUMENT, LOCAL, NOTHING, TOGETHER, TOLD
 from sottovoce.loop._whole_findings import with_comparison
-from sottovoce.report._result import Row, StudyResult
+from sottovoce.report.result import Row, StudyResult
 
 
 def row(way: str, right: float, told: float, found: float | None, **more: str | None) -> Row:

@@ -8,8 +8,8 @@ import pytest
 from support.table_samplers import with_one_off
 
 from sottovoce.privacy._laws import ESCAPE, Geometric, LawTable, TwoSidedGeometric
-from sottovoce.privacy._sampler import TableSampler
-from sottovoce.privacy.audit._sampler import audit_tables, check_sampler
+from sottovoce.privacy.audit.sampler import audit_tables, check_sampler
+from sottovoce.privacy.sampler import TableSampler
 
 
 def random_rates() -> list[Fraction]:

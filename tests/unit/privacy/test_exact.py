@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._exact import (
+from sottovoce.privacy.exact import (
     Exact,
     exact,
     float_up,

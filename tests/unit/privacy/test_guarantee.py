@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._composition import compose_disjoint, compose_overlapping
-from sottovoce.privacy._guarantee import (
+from sottovoce.privacy.guarantee import (
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,

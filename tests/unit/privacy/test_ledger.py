@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger, SpendRequest
 
 CORPUS = "sha256:c0ffee"

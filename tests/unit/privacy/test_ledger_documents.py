@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce._files import state_folder
 from sottovoce.errors import BudgetError, InputError, LedgerError
-from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.files import state_folder
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, DocumentSet, Ledger, SpendRequest, user_ledger
-from sottovoce.privacy.ledger._database import holds_ledger
-from sottovoce.privacy.ledger._documents import LedgerKey, find_key, key_file
-from sottovoce.privacy.ledger._place import SpendCount
+from sottovoce.privacy.ledger.database import holds_ledger
+from sottovoce.privacy.ledger.documents import LedgerKey, find_key, key_file
+from sottovoce.privacy.ledger.place import SpendCount
 
 TEXTS = tuple(f"note {i}" for i in range(100))
 BUDGET = LimitedPrecision(2, 40)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision, LocalPrivacy
-from sottovoce.privacy._mechanism import LARGEST_COUNT, GeometricMechanism
-from sottovoce.release._audit import FixedKeystream
+from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy
+from sottovoce.privacy.mechanism import LARGEST_COUNT, GeometricMechanism
+from sottovoce.release.audit import FixedKeystream
 
 pytestmark = pytest.mark.kernel
 

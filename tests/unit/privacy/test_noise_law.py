@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import InputError
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import NoiseLaw
 
 
 def by_brute_force(z: int, mean: float, rate: float) -> tuple[float, float]:

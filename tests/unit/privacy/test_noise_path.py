@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 import sottovoce
 from sottovoce.privacy import _noise_kernels as noise_kernels
-from sottovoce.privacy._mechanism import GeometricMechanism
+from sottovoce.privacy.mechanism import GeometricMechanism
 
 SOURCE = "privacy._randomness"
 PATH = ["_enclosure", "_noise_kernels", "_laws", "_mechanism", "_sampler", "_sparse_noise"]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import MissingExtraError, SottovoceError
-from sottovoce.privacy import _randomness as randomness
-from sottovoce.privacy._randomness import SystemKeystream, drawing_from, word, words
+from sottovoce.privacy import randomness as randomness
+from sottovoce.privacy.randomness import SystemKeystream, drawing_from, word, words
 
 pytestmark = pytest.mark.system_randomness
 
@@ -96,6 +96,6 @@ def test_words_are_of_64_bits() -> None:
 
 def test_without_cryptography_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers", None)
-    monkeypatch.delitem(sys.modules, "sottovoce.privacy._randomness")
+    monkeypatch.delitem(sys.modules, "sottovoce.privacy.randomness")
     with pytest.raises(MissingExtraError, match=r"pip install 'sottovoce\[release\]'"):
-        runpy.run_module("sottovoce.privacy._randomness")
+        runpy.run_module("sottovoce.privacy.randomness")

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.privacy._guarantee import (
+from sottovoce.privacy.guarantee import (
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
 )
-from sottovoce.privacy._records import Guarantee, from_record, to_record
-from sottovoce.privacy._whole_document import WholeDocument
+from sottovoce.privacy.records import Guarantee, from_record, to_record
+from sottovoce.privacy.whole_document import WholeDocument
 
 GUARANTEES: list[Guarantee] = [
     LimitedPrecision(3, "1/3"),

@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from sottovoce.errors import ParameterError, SottovoceError
-from sottovoce.privacy import _repeatable
-from sottovoce.privacy._repeatable import BoundKeystream, RepeatableMechanism, noise_secret
+from sottovoce.privacy import repeatable
+from sottovoce.privacy.repeatable import BoundKeystream, RepeatableMechanism, noise_secret
 
 SECRET, PURPOSE = bytes(32), b"p" * 32
 COUNTS = csr_array(np.arange(4000).reshape(100, 40) % 7)
@@ -43,7 +43,7 @@ def test_no_two_draws_secrets_or_purposes_share_a_keystream() -> None:
 def test_a_key_is_changed_in_time_and_the_next_one_is_repeatable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_repeatable, "BYTES_PER_KEY", 64)
+    monkeypatch.setattr(repeatable, "BYTES_PER_KEY", 64)
     first, second = (BoundKeystream(SECRET, PURPOSE, 1) for _ in range(2))
     pieces = [drawn(first) for _ in range(3)]
     assert pieces == [drawn(second) for _ in range(3)]

@@ -7,9 +7,9 @@ import pytest
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.privacy._composition import compose_counts
-from sottovoce.privacy._guarantee import LimitedPrecision, LocalPrivacy, NoGuarantee
-from sottovoce.privacy._records import Guarantee, from_record, to_record
-from sottovoce.privacy._whole_document import WholeDocument
+from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy, NoGuarantee
+from sottovoce.privacy.records import Guarantee, from_record, to_record
+from sottovoce.privacy.whole_document import WholeDocument
 
 PROMISE = WholeDocument("1/3", parties=6, drop=1, collude=2)
 

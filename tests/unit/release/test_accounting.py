@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.release._settings import account
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.release.settings import account
 
 STATED = LimitedPrecision(2, 1)
 

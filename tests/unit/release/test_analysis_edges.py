@@ -13,12 +13,12 @@ from scipy import sparse
 import sottovoce as sv
 from sottovoce.cli.analyse import _label_lines
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.analysis._meter import SignalMeter
-from sottovoce.release.analysis._pairs import PairTotals
-from sottovoce.release.analysis._summary import ReleaseSummary
-from sottovoce.release.analysis._tables import noise_reach
-from sottovoce.release.analysis._totals import telling_words, word_totals
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.meter import SignalMeter
+from sottovoce.release.analysis.pairs import PairTotals
+from sottovoce.release.analysis.summary import ReleaseSummary
+from sottovoce.release.analysis.tables import noise_reach
+from sottovoce.release.analysis.totals import telling_words, word_totals
 
 NOTES = [("my debt and my loan", "money"), ("a boat at sea", "trip")] * 6
 WORDS = ["boat", "debt", "loan", "never", "sea"]

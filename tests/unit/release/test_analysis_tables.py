@@ -14,18 +14,18 @@ from scipy import stats
 
 import sottovoce as sv
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release import _release
-from sottovoce.release._counts_file import CountsFile
-from sottovoce.release.analysis._meter import (
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release import release as release_module
+from sottovoce.release.analysis.meter import (
     SignalMeter,
     clarity,
     noise_edge,
     strength,
 )
-from sottovoce.release.analysis._moments import Moments
-from sottovoce.release.analysis._pairs import pair_totals
-from sottovoce.release.analysis._tables import noise_reach, normal_quantile
+from sottovoce.release.analysis.moments import Moments
+from sottovoce.release.analysis.pairs import pair_totals
+from sottovoce.release.analysis.tables import noise_reach, normal_quantile
+from sottovoce.release.counts_file import CountsFile
 
 LAW = NoiseLaw(1.0)
 WORDS = ["bank", "boat", "debt", "loan", "sea", "shut"]
@@ -239,7 +239,7 @@ def test_a_meter_counts_what_stands_above_the_edge() -> None:
 def test_a_release_longer_than_memory_says_the_same(
     labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_release, "IN_MEMORY_BYTES", 10)
+    monkeypatch.setattr(release_module, "IN_MEMORY_BYTES", 10)
     assert labelled.folder is not None
     found = sv.load_release(labelled.folder)
     assert isinstance(found.rows, CountsFile)
@@ -253,8 +253,8 @@ def test_a_release_longer_than_memory_says_the_same(
 def test_more_columns_than_pairs_are_kept_of_leave_the_most_frequent(
     labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_release, "MOST_COLUMNS", 4)
-    monkeypatch.setattr(_release, "MOST_METERED", 3)
+    monkeypatch.setattr(release_module, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(release_module, "MOST_METERED", 3)
     frequent = {row["word"] for row in labelled.words().rows(3)}
     assert labelled.folder is not None
     found = sv.load_release(labelled.folder)
@@ -292,7 +292,7 @@ def test_topics_are_read_from_the_release_and_too_many_are_warned_of(
     labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = SimpleNamespace(PrivateTopics=FakeTopics)
-    monkeypatch.setitem(sys.modules, "sottovoce.release.topics._estimator", fake)
+    monkeypatch.setitem(sys.modules, "sottovoce.release.topics.estimator", fake)
     with pytest.warns(
         UserWarning, match=r"20 topics were asked for, but the noise of this release leaves \d:"
     ):

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy.audit._findings import (
+from sottovoce.privacy.audit.findings import (
     audit_freshness,
     audit_lattice,
     audit_porous_support,
     block_length,
 )
-from sottovoce.release._audit import CONTROLS, audit_control
-from sottovoce.release._baselines import LaplaceBaseline
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.audit import CONTROLS, audit_control
+from sottovoce.release.baselines import LaplaceBaseline
 
 
 @pytest.mark.parametrize("name", CONTROLS)

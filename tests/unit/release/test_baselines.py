@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._guarantee import LocalPrivacy, NoGuarantee
-from sottovoce.release._baselines import (
+from sottovoce.privacy.guarantee import LocalPrivacy, NoGuarantee
+from sottovoce.release.baselines import (
     LaplaceBaseline,
     LocalGeometricBaseline,
     ProjectionBaseline,

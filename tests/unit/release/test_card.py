@@ -13,19 +13,19 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy.audit._findings import AuditReport
-from sottovoce.release._audit import audit_presence, audit_release
-from sottovoce.release._card import ReleaseCard, make_card, read_card
-from sottovoce.release._counts import Matrix
-from sottovoce.release._folder import unpack_bundle, verified_card, write_bundle
-from sottovoce.release._groups import Grouping
-from sottovoce.release._plan import ReleasePlan
-from sottovoce.release._settings import ReleaseSettings
+from sottovoce.privacy.audit.findings import AuditReport
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.audit import audit_presence, audit_release
+from sottovoce.release.card import ReleaseCard, make_card, read_card
 from sottovoce.release.compression import load_maps
+from sottovoce.release.counts import Matrix
+from sottovoce.release.folder import unpack_bundle, verified_card, write_bundle
+from sottovoce.release.groups import Grouping
+from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.settings import ReleaseSettings
 
 VOCABULARY = Vocabulary.public(["one", "two", "three", "four"])
 COUNTS = sparse.csr_array(np.array([[1, 0, 2, 0], [0, 0, 0, 1]]))
@@ -357,10 +357,10 @@ def test_an_audit_never_tries_more_words_than_it_can(
         asked.append(claim)
         return AuditReport(())
 
-    monkeypatch.setattr("sottovoce.release._audit.audit_mechanism", watched)
-    monkeypatch.setattr("sottovoce.release._audit.audit_whole_way", lambda *_: ())
+    monkeypatch.setattr("sottovoce.release.audit.audit_mechanism", watched)
+    monkeypatch.setattr("sottovoce.release.audit.audit_whole_way", lambda *_: ())
     monkeypatch.setattr(
-        "sottovoce.release._audit.verified_card",
+        "sottovoce.release.audit.verified_card",
         lambda _folder: make_card(
             plan(ReleaseSettings(LimitedPrecision(10**6, 10**6))), VOCABULARY, documents=2
         ),

@@ -10,14 +10,14 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import sottovoce as sv
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.classify import (
     PrivateLogistic,
     PrivateNaiveBayes,
     ReleasedDocumentsClassifier,
     fit_released,
 )
-from sottovoce.release.classify._choice import chosen_classifier
+from sottovoce.release.classify.choice import chosen_classifier
 
 KINDS: tuple[type[Any], ...] = (PrivateNaiveBayes, PrivateLogistic)
 

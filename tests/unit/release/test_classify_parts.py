@@ -5,19 +5,19 @@ import pytest
 from scipy import integrate, sparse, stats
 from sklearn.linear_model import LogisticRegression
 
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.classify._expected import SIZE, CellLikelihoods, ExpectedCells
-from sottovoce.release.classify._features import (
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.classify._linear import calibration
+from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
+from sottovoce.release.classify.expected import SIZE, CellLikelihoods, ExpectedCells
+from sottovoce.release.classify.features import (
     BitFeature,
     BurstFeature,
     CountFeature,
     feature_of,
     positive,
 )
-from sottovoce.release.classify._inputs import Labelled
-from sottovoce.release.classify._linear import calibration
-from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
-from sottovoce.release.classify._softmax import SoftmaxProblem
+from sottovoce.release.classify.inputs import Labelled
+from sottovoce.release.classify.softmax import SoftmaxProblem
 
 RATES = (0.1, 0.5, 2.0, 5.0)
 NOISE = np.arange(-400, 401)
@@ -50,7 +50,7 @@ def test_bits_have_half_of_the_noise() -> None:
 
 
 def test_bursts_are_bits_where_no_token_follows_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sottovoce.release.classify._features.BURST", 0.0)
+    monkeypatch.setattr("sottovoce.release.classify.features.BURST", 0.0)
     law, cells = NoiseLaw(0.4), sparse.csr_array([[-1, 0, 1, 9]])
     (bursts, shift), (bits, same) = (f(law).released(cells) for f in (BurstFeature, BitFeature))
     assert bursts.toarray() == pytest.approx(bits.toarray())

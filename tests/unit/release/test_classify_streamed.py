@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.corpus._matrix_file import matrix_bytes
+from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts_file import CountsFile
+from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.classify import (
     PrivateNaiveBayes,
     fit_released,
 )
 from sottovoce.release.classify._rows import LabelledRows
+from sottovoce.release.counts_file import CountsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse, stats
 
 from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
-from sottovoce.release._counts import Counts
+from sottovoce.release.counts import Counts
 from sottovoce.release.evaluation import (
     corpus_shape,
     fit_topics,
@@ -15,8 +15,8 @@ from sottovoce.release.evaluation import (
     match_topics,
     mean_interval,
 )
-from sottovoce.release.evaluation._counts import FILLED, reconstruction_error, semantic_basis
-from sottovoce.release.evaluation._topics import thinned
+from sottovoce.release.evaluation.counts import FILLED, reconstruction_error, semantic_basis
+from sottovoce.release.evaluation.topics import thinned
 
 
 def two_kinds(documents: int = 60, seed: int = 0) -> tuple[Counts, list[str]]:

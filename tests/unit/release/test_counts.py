@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CorpusError
-from sottovoce.release._counts import checked_counts
+from sottovoce.release.counts import checked_counts
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.corpus._matrix_file import matrix_bytes
+from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.errors import InputError
-from sottovoce.release._counts_file import CountsFile
+from sottovoce.release.counts_file import CountsFile
 
 ROWS = sparse.csr_array(np.array([[0, -2, 3], [0, 0, 0], [1, 0, 0], [0, 4, -1], [7, 0, 2]]))
 

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.compression import WordMap, expected_counts, multinomial_counts
-from sottovoce.release.compression import _decompress as module
-from sottovoce.release.compression._decompress import DRAWS_PER_WORD
+from sottovoce.release.compression import decompress as module
+from sottovoce.release.compression.decompress import DRAWS_PER_WORD
 
 pytestmark = pytest.mark.kernel
 

@@ -9,9 +9,9 @@ import pytest
 import sottovoce as sv
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import InputError
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.privacy.audit._findings import AuditReport
-from sottovoce.release._held import audit_with_texts
+from sottovoce.privacy.audit.findings import AuditReport
+from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.held import audit_with_texts
 
 WORDS = [f"word{i}" for i in range(120)]
 

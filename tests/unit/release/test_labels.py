@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import sottovoce as sv
 from sottovoce.cli._app import app
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.release._labels import MOST_LABELS, checked_labels
+from sottovoce.release.labels import MOST_LABELS, checked_labels
 
 NOTES = [
     {"body": "my debt and my loan", "kind": "money"},

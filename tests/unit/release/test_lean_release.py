@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from sottovoce.privacy import _sparse_noise as sparse_noise
-from sottovoce.privacy._mechanism import GeometricMechanism
 from sottovoce.privacy._sparse_noise import SparseNoise
-from sottovoce.release._counts import Counts, checked_counts
+from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.compression import RandomCompression
+from sottovoce.release.counts import Counts, checked_counts
 
 DENSE, SPARSE = "1/2", "5"
 
@@ -41,7 +41,7 @@ def test_compressed_counts_keep_narrow_indices() -> None:
 def test_one_long_document_is_released_on_several_threads(
     rate: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.privacy._mechanism._CELLS_PER_THREAD", 10)
+    monkeypatch.setattr("sottovoce.privacy.mechanism._CELLS_PER_THREAD", 10)
     long = csr_array((1, 3000), dtype=np.int64)
     out = GeometricMechanism(rate).sparse(long, threads=2)
     assert out.shape == (1, 3000)
@@ -69,7 +69,7 @@ def test_blocks_of_any_height_make_up_the_same_rows(
 def test_an_output_larger_than_expected_finds_room(
     rate: str, threads: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.privacy._mechanism._CELLS_PER_THREAD", 10)
+    monkeypatch.setattr("sottovoce.privacy.mechanism._CELLS_PER_THREAD", 10)
     monkeypatch.setattr(SparseNoise, "room_for", lambda _self, _rows: expected)
     monkeypatch.setattr(sparse_noise, "_BLOCK_CELLS", 3)
     counts = some_counts() * 1000

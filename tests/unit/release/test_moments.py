@@ -5,11 +5,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.analysis import _moments
-from sottovoce.release.analysis._moments import MOST_COLUMNS, Moments, released_moments
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis import moments
+from sottovoce.release.analysis.moments import MOST_COLUMNS, Moments, released_moments
 
 RATES = (0.5, 1.0, 2.0, 5.0)
 # Documents by two words.
@@ -91,7 +91,7 @@ def test_totals_and_squares_vary_as_enumeration_says(rate: float) -> None:
 def test_moments_are_the_sums_that_they_say_in_blocks_of_any_size(
     monkeypatch: pytest.MonkeyPatch, width: int, largest: int
 ) -> None:
-    monkeypatch.setattr(_moments, "_BLOCK_CELLS", 200)
+    monkeypatch.setattr(moments, "_BLOCK_CELLS", 200)
     law = NoiseLaw(0.7)
     dense = np.random.default_rng(3).integers(-largest, largest, (90, width))
     found = released_moments(sparse.csr_array(dense), law)

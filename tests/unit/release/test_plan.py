@@ -9,12 +9,12 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.release._estimator import PrivateBagOfWords
-from sottovoce.release._plan import ReleasePlan
-from sottovoce.release._settings import ReleaseSettings
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.compression import Embedding
+from sottovoce.release.estimator import PrivateBagOfWords
+from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.settings import ReleaseSettings
 
 WORDS = tuple(f"word{i}" for i in range(40))
 COUNTS = sparse.csr_array(np.random.default_rng(1).poisson(0.4, (30, 40)))

@@ -14,37 +14,37 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
+from sottovoce_spark import _noise
 from support.chance import drawing
 from support.faults.bending import PlantedFault
 from support.planted_faults import PLANTED_FAULTS, fault_named
 from support.unlike_counts import WAYS, neighbours, true_columns, unlike_counts
 
-from sottovoce.cluster import _noise
-from sottovoce.privacy import _mechanism, _randomness, _repeatable, _sampler, _sparse_noise
-from sottovoce.release import _plan, _sharded_job
-from sottovoce.release._counts import Counts
-from sottovoce.release._plan import Released
-from sottovoce.release.compression import _frequency, _grouped, _word_map
+from sottovoce.privacy import _sparse_noise, mechanism, randomness, repeatable, sampler
+from sottovoce.release import plan, sharded_job
+from sottovoce.release.compression import frequency, grouped, word_map
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import Released
 
 Mask: TypeAlias = NDArray[np.bool_]
 TOUCHED = (
-    _mechanism,
-    _mechanism.GeometricMechanism,
+    mechanism,
+    mechanism.GeometricMechanism,
     _noise.NoiseTask,
-    _randomness,
-    _randomness.SystemKeystream,
-    _repeatable.RepeatableMechanism,
-    _sampler,
-    _sampler.TableSampler,
+    randomness,
+    randomness.SystemKeystream,
+    repeatable.RepeatableMechanism,
+    sampler,
+    sampler.TableSampler,
     _sparse_noise,
     _sparse_noise.SparseNoise,
-    _sharded_job,
-    _plan.ColumnNoise,
-    _plan.ReleasePlan,
-    _frequency,
-    _frequency.LocalPrior,
-    _grouped.GroupedCompression,
-    _word_map.WordMap,
+    sharded_job,
+    plan.ColumnNoise,
+    plan.ReleasePlan,
+    frequency,
+    frequency.LocalPrior,
+    grouped.GroupedCompression,
+    word_map.WordMap,
 )
 # Under one secret two releases are two attempts of the same tasks.
 ONE_SECRET = {"other_data_gets_the_same_noise", "retried_shards_get_other_noise"}
@@ -88,9 +88,9 @@ class Seen:
 def two_releases(fault: PlantedFault) -> Seen:
     way, counts = WAYS[fault.way], counts_called(fault.counts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_mechanism, "available_cores", lambda: 2)
+        patch.setattr(mechanism, "available_cores", lambda: 2)
         if fault.name in ONE_SECRET:
-            patch.setattr(_sharded_job, "noise_secret", lambda: bytes(range(32)))
+            patch.setattr(sharded_job, "noise_secret", lambda: bytes(range(32)))
         changed = neighbours(counts)["a word more"][0]
         others = changed if fault.name.startswith("other_data") else counts
         first, second = way.publish(counts), way.publish(others)

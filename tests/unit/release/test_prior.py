@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release._counts import Counts
 from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior
-from sottovoce.release.compression import _frequency as frequency
+from sottovoce.release.compression import frequency as frequency
+from sottovoce.release.counts import Counts
 
 COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))
 RATE = Fraction(1, 10)

@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus import Vocabulary
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.topics import PrivateTopics
 from sottovoce.topics import LdaModel, load_model
 

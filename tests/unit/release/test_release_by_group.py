@@ -7,12 +7,12 @@ import pytest
 from scipy import sparse
 
 import sottovoce as sv
-from sottovoce.corpus._everyday import everyday_words
-from sottovoce.corpus._vocabulary import is_term
-from sottovoce.corpus.words._rules import ENGLISH
+from sottovoce.corpus.everyday import everyday_words
+from sottovoce.corpus.vocabulary import is_term
+from sottovoce.corpus.words.rules import ENGLISH
 from sottovoce.errors import BudgetError, InputError, ParameterError
-from sottovoce.release._folder import verified_card
-from sottovoce.release._groups import Grouping, group_names, summed_by_group
+from sottovoce.release.folder import verified_card
+from sottovoce.release.groups import Grouping, group_names, summed_by_group
 
 POSTS = pa.table(
     {

@@ -10,24 +10,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from sottovoce_spark._noise import Block, NoiseTask
 
-from sottovoce.cluster._noise import Block, NoiseTask
-from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy._repeatable import RepeatableMechanism
+from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import DocumentSet, Ledger
-from sottovoce.release import _attempt, _sharded_job, _stores
-from sottovoce.release._counts import Counts
-from sottovoce.release._folder import CARD_FILE
-from sottovoce.release._inputs import CountedDocuments, CountsElsewhere
-from sottovoce.release._job import Job, open_account, release_to_folder
-from sottovoce.release._plan import ColumnNoise, ReleasePlan
-from sottovoce.release._release import load_release
-from sottovoce.release._settings import ReleaseSettings
-from sottovoce.release._sharded_job import Drawing, release_to_shards
-from sottovoce.release._shards import SHARDS_FILE, Shard, described, shard_rows
-from sottovoce.release._stores import LocalStore
+from sottovoce.privacy.repeatable import RepeatableMechanism
+from sottovoce.release import _attempt, sharded_job, stores
+from sottovoce.release.counts import Counts
+from sottovoce.release.folder import CARD_FILE
+from sottovoce.release.inputs import CountedDocuments, CountsElsewhere
+from sottovoce.release.job import Job, open_account, release_to_folder
+from sottovoce.release.plan import ColumnNoise, ReleasePlan
+from sottovoce.release.release import load_release
+from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.sharded_job import Drawing, release_to_shards
+from sottovoce.release.shards import SHARDS_FILE, Shard, described, shard_rows
+from sottovoce.release.stores import LocalStore
 
 WORDS = Vocabulary.public([f"word{number}" for number in range(6)])
 TRUE = np.arange(60).reshape(10, 6) % 4
@@ -130,7 +130,7 @@ def test_a_driver_that_dies_while_shards_are_written_leaves_none_and_other_noise
     patched = pytest.MonkeyPatch()
     if shards == 3:
         # All of them are there, and not listed yet.
-        patched.setattr(_sharded_job, "listed", _die)
+        patched.setattr(sharded_job, "listed", _die)
     with patched.context(), pytest.raises(Killed):
         release_to_shards(job, ledger, store, dying)
     patched.undo()
@@ -399,4 +399,4 @@ def test_a_folder_without_its_card_is_no_release(released: Path) -> None:
     (released / CARD_FILE).unlink()
     with pytest.raises(InputError, match="not finished"):
         load_release(released)
-    assert _stores.unfinished(LocalStore(released))
+    assert stores.unfinished(LocalStore(released))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.privacy._mechanism import geometric_noise
-from sottovoce.release._counts import checked_counts
+from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.release._sum_errors import SumErrors
+from sottovoce.release.counts import checked_counts
 
 ROWS, COLUMNS = 40, 50
 

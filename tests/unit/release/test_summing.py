@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.release._counts import checked_counts
-from sottovoce.release.compression import _word_map as word_map
-from sottovoce.release.compression._word_map import WordMap
+from sottovoce.release.compression import word_map as word_map
+from sottovoce.release.compression.word_map import WordMap
+from sottovoce.release.counts import checked_counts
 
 
 def _some_counts(documents: int, words: int, seed: int) -> sparse.csr_array:

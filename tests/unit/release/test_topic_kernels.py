@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from scipy.stats import poisson
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.arrays import Floats, Integers
+from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.topics._expected import expected_counts, expected_pairs
 from sottovoce.release.topics._kernels import (
     MOST_TERMS,

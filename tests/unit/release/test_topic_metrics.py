@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release._counts import Counts
+from sottovoce.release.counts import Counts
 from sottovoce.release.evaluation import (
     chance_jaccard,
     match_topics,

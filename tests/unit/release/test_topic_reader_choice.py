@@ -5,10 +5,10 @@ import sys
 import numpy as np
 import pytest
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.release.evaluation import match_topics
-from sottovoce.release.topics import PrivateTopics, _estimator
-from sottovoce.release.topics._estimator import best_reader
+from sottovoce.release.topics import PrivateTopics, estimator
+from sottovoce.release.topics.estimator import best_reader
 
 FIRST_WORDS = 8
 SWEEPS = 8
@@ -99,10 +99,10 @@ def test_lda_reads_no_more_than_the_first_documents(monkeypatch: pytest.MonkeyPa
         read.append(counts.shape[0])
         return np.full((topics, counts.shape[1]), 1 / counts.shape[1])
 
-    monkeypatch.setattr(_estimator, "fit_topics", noted)
+    monkeypatch.setattr(estimator, "fit_topics", noted)
     above = (planted.cells > 0).sum(axis=1).cumsum()
     for most, documents in ((1000, int((above <= 1000).sum())), (1, 1), (10**6, 300)):
-        monkeypatch.setattr(_estimator, "_LDA_CELLS", most)
+        monkeypatch.setattr(estimator, "_LDA_CELLS", most)
         planted.read("lda")
         assert read.pop() == documents
 

@@ -10,9 +10,9 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts import Counts
-from sottovoce.release.topics import PrivateTopics, _estimator
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.counts import Counts
+from sottovoce.release.topics import PrivateTopics, estimator
 from sottovoce.release.topics._expected import expected_pairs, pair_sums_of
 from sottovoce.release.topics._positive import block_cells, positive_cells
 from sottovoce.release.topics._start import noise_share
@@ -141,7 +141,7 @@ def test_a_rate_that_is_none_is_refused_as_classifiers_refuse_it(rate: Any) -> N
 
 def test_many_documents_are_swept_over_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     few, many = _released(20), _released(80)
-    monkeypatch.setattr(_estimator, "_WORK", 50 * int((few.data > 0).sum()))
+    monkeypatch.setattr(estimator, "_WORK", 50 * int((few.data > 0).sum()))
     sweeps = [
         PrivateTopics(2, rate=RATE, max_iter=40).fit(counts).n_iter_ for counts in (few, many)
     ]

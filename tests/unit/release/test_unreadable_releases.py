@@ -16,15 +16,15 @@ from typer.testing import CliRunner
 import sottovoce as sv
 from sottovoce.cli._app import app
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._release import Release
-from sottovoce.release.analysis._meter import SignalMeter
-from sottovoce.release.analysis._moments import released_moments
-from sottovoce.release.analysis._pairs import pair_totals
-from sottovoce.release.analysis._summary import NO_PAIRS
-from sottovoce.release.analysis._totals import column_names, telling_words
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.meter import SignalMeter
+from sottovoce.release.analysis.moments import released_moments
+from sottovoce.release.analysis.pairs import pair_totals
+from sottovoce.release.analysis.summary import NO_PAIRS
+from sottovoce.release.analysis.totals import column_names, telling_words
+from sottovoce.release.release import Release
 from sottovoce.release.topics import PrivateTopics
-from sottovoce.report._analysis import analysis_report
+from sottovoce.report.analysis import analysis_report
 
 WORDS = ["bank", "boat", "debt", "loan", "sea"]
 NOTES = [("debt and a loan at the bank", "money"), ("a boat on the sea", "trip")] * 20

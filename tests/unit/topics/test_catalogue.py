@@ -8,7 +8,7 @@ import pytest
 from sottovoce.corpus.simulate import SimulationParameters, write_community
 from sottovoce.corpus.simulate._people import DOMAINS
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.judgements import CATEGORIES
 
 GOOD = """
@@ -139,7 +139,7 @@ def test_a_file_that_is_absent_or_too_large_is_refused(
 ) -> None:
     with pytest.raises(InputError, match="cannot be read: No such file or directory"):
         Catalogue.load(tmp_path / "none.toml")
-    monkeypatch.setattr("sottovoce.topics._catalogue.MOST_BYTES", 10)
+    monkeypatch.setattr("sottovoce.topics.catalogue.MOST_BYTES", 10)
     with pytest.raises(InputError, match="at most 10 bytes"):
         load(tmp_path, GOOD)
 

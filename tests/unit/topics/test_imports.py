@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.topics import LdaModel, SkipGramModel
-from sottovoce.topics._model_file import ModelFileError
 from sottovoce.topics.imports import (
     from_gensim,
     from_tomotopy,
@@ -24,8 +23,9 @@ from sottovoce.topics.imports import (
     import_tomotopy,
     import_word2vec,
 )
-from sottovoce.topics.lda._train import only_plain_pickles
-from sottovoce.topics.w2v._files import EmbeddingError
+from sottovoce.topics.lda.train import only_plain_pickles
+from sottovoce.topics.model_file import ModelFileError
+from sottovoce.topics.w2v.files import EmbeddingError
 
 DOCUMENTS = [["debt", "loan", "bank"], ["baby", "birth", "New_York"], ["debt", "loan", "x!"]] * 20
 STATE = """#doc source pos typeindex type topic

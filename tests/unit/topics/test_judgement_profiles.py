@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sottovoce.corpus._schema import POSTS, TRUTH
 from sottovoce.corpus.read import open_posts, read_truth
+from sottovoce.corpus.schema import POSTS, TRUTH
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.judgements import (
     Profile,
@@ -21,7 +21,7 @@ from sottovoce.topics.judgements import (
     save_key,
     sensitive_users,
 )
-from sottovoce.topics.judgements._profiles import MOST_CHARACTERS
+from sottovoce.topics.judgements.profiles import MOST_CHARACTERS
 
 
 def table(*rows: tuple[str, int, str]) -> pa.Table:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.judgements import CATEGORIES, topic_sheet
-from sottovoce.topics.judgements._sheets import check_items, topic_item
-from sottovoce.topics.judgements._votes import (
+from sottovoce.topics.judgements.sheets import check_items, topic_item
+from sottovoce.topics.judgements.votes import (
     csv_text,
     plain_cell,
     read_rows,
@@ -137,7 +137,7 @@ def test_a_file_that_is_absent_too_large_or_no_csv_is_refused(
     path.write_text("a,b\n" + "x" * 200_000 + ",1\n")
     with pytest.raises(InputError, match="cannot be read as CSV"):
         list(read_rows(path))
-    monkeypatch.setattr("sottovoce.topics.judgements._votes.MOST_BYTES", 10)
+    monkeypatch.setattr("sottovoce.topics.judgements.votes.MOST_BYTES", 10)
     with pytest.raises(InputError, match="at most 10 bytes"):
         list(read_rows(path))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.judgements import (
     Vote,
     agreement,
@@ -18,8 +18,8 @@ from sottovoce.topics.judgements import (
     without_checks,
 )
 from sottovoce.topics.judgements._agreement import plurality
-from sottovoce.topics.judgements._sheets import check_items, topic_item
-from sottovoce.topics.judgements._votes import vote_counts
+from sottovoce.topics.judgements.sheets import check_items, topic_item
+from sottovoce.topics.judgements.votes import vote_counts
 
 DEBTS = Topic("debts", ("debt",), "other", dimensions=(3,))
 PETS = Topic("pets", ("cat",), "other")

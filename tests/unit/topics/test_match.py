@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics._catalogue import Catalogue, Topic
-from sottovoce.topics._match import Matching, best_indicator, match_catalogue, model_catalogue
-from sottovoce.topics._salient import known_words
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.match import Matching, best_indicator, match_catalogue, model_catalogue
+from sottovoce.topics.salient import known_words
 
 FILLER = tuple(f"filler{number}" for number in range(400))
 DEBT = ("debt", "loan", "credit", "owe")

@@ -14,8 +14,8 @@ from support import spaces
 
 from sottovoce.errors import ParameterError
 from sottovoce.topics import LdaModel, SkipGramModel, load_model
-from sottovoce.topics._background import CorpusFacts
-from sottovoce.topics._model_file import ModelFileError, Origin
+from sottovoce.topics.background import CorpusFacts
+from sottovoce.topics.model_file import ModelFileError, Origin
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.topics.cooccurrence import noised_pair_topics
 from sottovoce.topics.cooccurrence._noised import above_zero, nearest_factors

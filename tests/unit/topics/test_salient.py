@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.topics._salient import salient_columns, salient_words
+from sottovoce.topics.salient import salient_columns, salient_words
 
 PHI = np.array([[0.5, 0.3, 0.2, 0.0], [0.6, 0.0, 0.1, 0.3]])
 TERMS = ("the", "debt", "pay", "baby")

@@ -8,11 +8,11 @@ import pytest
 from scipy import sparse
 from support import spaces
 
-from sottovoce.corpus._count import count_batches
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.counts import count_batches
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.topics import BagOfWords, Catalogue, LdaModel, Topic
-from sottovoce.topics._space import PostScorer
+from sottovoce.topics.space import PostScorer
 
 pytestmark = pytest.mark.kernel
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from sottovoce.corpus.words._rules import ENGLISH
+from sottovoce.corpus.words.rules import ENGLISH
 from sottovoce.topics.shipped import TopicRules, rules_of, shipped_catalogue, shipped_rules
 
 NAMES = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.topics import (
     LdaModel,
@@ -19,9 +19,9 @@ from sottovoce.topics import (
     train_lda,
     train_skip_gram,
 )
-from sottovoce.topics._background import corpus_facts
-from sottovoce.topics._checkpoint import Checkpoint
-from sottovoce.topics._model_file import ModelFileError
+from sottovoce.topics.background import corpus_facts
+from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.model_file import ModelFileError
 
 GROUPS = [
     ["debt", "loan", "bank", "credit", "owe"],

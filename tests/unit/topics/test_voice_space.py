@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.topics import Catalogue, Topic, VoiceModel, VoiceParameters, load_model, train_voice
-from sottovoce.topics._background import WordChoice
-from sottovoce.topics._model_file import ModelFileError
+from sottovoce.topics.background import WordChoice
+from sottovoce.topics.model_file import ModelFileError
 from sottovoce.topics.voice._mentions import find_mentions, mark_near
-from sottovoce.topics.voice._model import evidence_of_words
+from sottovoce.topics.voice.model import evidence_of_words
 
 EVERY_WORD = WordChoice(TokenRules(shortest=1), None, 1, None)
 DEBT = Catalogue((Topic("debt", ("loan",), "money", sensitive=True),))

@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 
 from sottovoce.assess import Scoring, merge_all
-from sottovoce.assess._score import plan_scoring
-from sottovoce.assess._setting import Setting
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read import open_posts
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, Topic, VoiceModel, train_voice
-from sottovoce.topics._background import WordChoice
+from sottovoce.topics.background import WordChoice
 from sottovoce.topics.voice import SpeakerVoice
 
 DEBT = Catalogue((Topic("debt", ("debt", "bills"), "money", sensitive=True),))

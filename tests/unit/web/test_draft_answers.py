@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from sottovoce.advisor._draft import DraftCheck, DraftTopic
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.advisor._standing import Standing
+from sottovoce.advisor.draft import DraftCheck, DraftTopic
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import Standing
 from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.web.advise._answers import _no_sign, _place_with, _says, _touches
 
 if TYPE_CHECKING:
-    from sottovoce.advisor._person import Person
+    from sottovoce.advisor.person import Person
 
 BEFORE = Standing("debts", "money", "bow-t", 500, 0.5, 7, 7, 7)
 

@@ -1,7 +1,7 @@
 """The small parts of the page's guard."""
 
-from sottovoce.web.security._login import MOST_KEYS, MOST_SESSIONS, LoginTokens, RateLimit
-from sottovoce.web.security._requests import hosts_of, size_in_words
+from sottovoce.web.security.login import MOST_KEYS, MOST_SESSIONS, LoginTokens, RateLimit
+from sottovoce.web.security.requests import hosts_of, size_in_words
 
 
 class Clock:

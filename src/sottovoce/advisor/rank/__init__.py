@@ -8,7 +8,7 @@ a server publishes a `Description`, and a `Histogram` for each topic.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Buckets",
@@ -23,24 +23,24 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.rank._buckets import Buckets
-    from sottovoce.advisor.rank._client import RankClient
-    from sottovoce.advisor.rank._description import Description, RankedTopic
-    from sottovoce.advisor.rank._edges import fitted_buckets
-    from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, estimate_rank
-    from sottovoce.advisor.rank._noise import OneHotNoise
+    from sottovoce.advisor.rank.buckets import Buckets
+    from sottovoce.advisor.rank.client import RankClient
+    from sottovoce.advisor.rank.description import Description, RankedTopic
+    from sottovoce.advisor.rank.edges import fitted_buckets
+    from sottovoce.advisor.rank.histogram import Histogram, RankEstimate, estimate_rank
+    from sottovoce.advisor.rank.noise import OneHotNoise
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Buckets": "sottovoce.advisor.rank._buckets",
-            "Description": "sottovoce.advisor.rank._description",
-            "Histogram": "sottovoce.advisor.rank._histogram",
-            "OneHotNoise": "sottovoce.advisor.rank._noise",
-            "RankClient": "sottovoce.advisor.rank._client",
-            "RankEstimate": "sottovoce.advisor.rank._histogram",
-            "RankedTopic": "sottovoce.advisor.rank._description",
-            "estimate_rank": "sottovoce.advisor.rank._histogram",
-            "fitted_buckets": "sottovoce.advisor.rank._edges",
+            "Buckets": "sottovoce.advisor.rank.buckets",
+            "Description": "sottovoce.advisor.rank.description",
+            "Histogram": "sottovoce.advisor.rank.histogram",
+            "OneHotNoise": "sottovoce.advisor.rank.noise",
+            "RankClient": "sottovoce.advisor.rank.client",
+            "RankEstimate": "sottovoce.advisor.rank.histogram",
+            "RankedTopic": "sottovoce.advisor.rank.description",
+            "estimate_rank": "sottovoce.advisor.rank.histogram",
+            "fitted_buckets": "sottovoce.advisor.rank.edges",
         },
     )

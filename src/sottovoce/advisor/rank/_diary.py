@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce._files import PRIVATE_MODE
 from sottovoce.errors import LedgerError
-from sottovoce.privacy._randomness import random_bytes
+from sottovoce.files import PRIVATE_MODE
+from sottovoce.privacy.randomness import random_bytes
 
 TOKEN_BYTES = 16
 _PATIENCE_S = 30.0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sottovoce.assess.disclosure._disclosures import DisclosureReader
 from sottovoce.assess.disclosure._levels import DisclosureLevel
-from sottovoce.topics._catalogue import Catalogue
+from sottovoce.topics.catalogue import Catalogue
 
 
 class TopicCounts(NamedTuple):

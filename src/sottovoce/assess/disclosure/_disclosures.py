@@ -9,8 +9,8 @@ from sottovoce.assess.disclosure._levels import Disclosure
 from sottovoce.assess.disclosure._read import Index, ReaderKnowledge, read_post
 from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, misspellings
 from sottovoce.assess.disclosure._weighing import load_weights
-from sottovoce.corpus.words._normal import normal_form, normal_form_placed
-from sottovoce.topics._catalogue import Catalogue
+from sottovoce.corpus.words.normal import normal_form, normal_form_placed
+from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.shipped import rules_of, shipped_catalogue
 
 

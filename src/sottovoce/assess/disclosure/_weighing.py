@@ -12,11 +12,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from sottovoce._json import parse_json
 from sottovoce.assess.disclosure._context import IF, NOT, OTHERS, OWN, WOULD, SentenceReading
 from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
 from sottovoce.assess.disclosure._terms import CLUE, CompiledTopic
 from sottovoce.assess.disclosure._tokens import QUOTE
+from sottovoce.json import parse_json
 
 # Classes of words that say of whom a sentence speaks, and whether it denies or supposes.
 _PERSONS = OWN | OTHERS | {NOT, IF, WOULD}

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.assess.evaluation._judged import JudgedTopic, Scores, places_of_users
-from sottovoce.assess.evaluation._metrics import TopicMetrics, averaged, topic_metrics
+from sottovoce.arrays import Floats, Integers
 from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tie_order
+from sottovoce.assess.evaluation.judged import JudgedTopic, Scores, places_of_users
+from sottovoce.assess.evaluation.metrics import TopicMetrics, averaged, topic_metrics
 from sottovoce.errors import ParameterError
 
 REPLICATES = 1000

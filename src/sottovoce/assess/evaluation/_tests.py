@@ -10,15 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.assess.evaluation._judged import JudgedTopic, Scores, places_of_users
-from sottovoce.assess.evaluation._metrics import (
+from sottovoce.arrays import Floats, Integers
+from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tie_order
+from sottovoce.assess.evaluation.judged import JudgedTopic, Scores, places_of_users
+from sottovoce.assess.evaluation.metrics import (
     TopicMetrics,
     averaged,
     hits_of_sensitive_users,
     topic_metrics,
 )
-from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tie_order
 from sottovoce.errors import InputError, ParameterError
 
 PERMUTATIONS = 10_000

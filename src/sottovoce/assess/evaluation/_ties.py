@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Flags, Floats, Integers
+from sottovoce.arrays import Flags, Floats, Integers
 from sottovoce.errors import InputError
 
 

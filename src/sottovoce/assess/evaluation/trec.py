@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce._files import output_folder, whole_file
-from sottovoce.corpus._schema import TRUTH
+from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.files import output_folder, whole_file
 
 # What separates fields or lines, and the escape itself; nothing else is changed, either way.
 _UNSAFE = re.compile(r"[%\t\n\v\f\r ]")

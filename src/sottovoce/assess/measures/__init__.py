@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = ["MEASURES", "PAPER_METHODS", "Measure", "chosen_measures", "known_measures"]
 
 if TYPE_CHECKING:
-    from sottovoce.assess.measures._catalogue import (
+    from sottovoce.assess.measures.catalogue import (
         MEASURES,
         PAPER_METHODS,
         Measure,
@@ -18,10 +18,10 @@ else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "MEASURES": "sottovoce.assess.measures._catalogue",
-            "Measure": "sottovoce.assess.measures._catalogue",
-            "PAPER_METHODS": "sottovoce.assess.measures._catalogue",
-            "chosen_measures": "sottovoce.assess.measures._catalogue",
-            "known_measures": "sottovoce.assess.measures._catalogue",
+            "MEASURES": "sottovoce.assess.measures.catalogue",
+            "Measure": "sottovoce.assess.measures.catalogue",
+            "PAPER_METHODS": "sottovoce.assess.measures.catalogue",
+            "chosen_measures": "sottovoce.assess.measures.catalogue",
+            "known_measures": "sottovoce.assess.measures.catalogue",
         },
     )

@@ -7,7 +7,7 @@ used; ``_header`` says how it was made. ``_parts`` keeps it on disk, as files (`
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "State",
@@ -21,20 +21,20 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.assess.state._header import StateHeader
-    from sottovoce.assess.state._parts import from_table, load_state, save_state, to_table
-    from sottovoce.assess.state._state import State, merge, merge_all
+    from sottovoce.assess.state.header import StateHeader
+    from sottovoce.assess.state.parts import from_table, load_state, save_state, to_table
+    from sottovoce.assess.state.state import State, merge, merge_all
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "State": "sottovoce.assess.state._state",
-            "StateHeader": "sottovoce.assess.state._header",
-            "from_table": "sottovoce.assess.state._parts",
-            "load_state": "sottovoce.assess.state._parts",
-            "merge": "sottovoce.assess.state._state",
-            "merge_all": "sottovoce.assess.state._state",
-            "save_state": "sottovoce.assess.state._parts",
-            "to_table": "sottovoce.assess.state._parts",
+            "State": "sottovoce.assess.state.state",
+            "StateHeader": "sottovoce.assess.state.header",
+            "from_table": "sottovoce.assess.state.parts",
+            "load_state": "sottovoce.assess.state.parts",
+            "merge": "sottovoce.assess.state.state",
+            "merge_all": "sottovoce.assess.state.state",
+            "save_state": "sottovoce.assess.state.parts",
+            "to_table": "sottovoce.assess.state.parts",
         },
     )

@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sottovoce.assess.state._buckets import Lines
-from sottovoce.assess.state._header import StateHeader
-from sottovoce.assess.state._state import PostValues, State
 from sottovoce.assess.state._word_buckets import check_codes
-from sottovoce.corpus.read._footers import RowGroup
+from sottovoce.assess.state.buckets import Lines
+from sottovoce.assess.state.header import StateHeader
+from sottovoce.assess.state.state import PostValues, State
+from sottovoce.corpus.read.footers import RowGroup
 
 _COSINES = frozenset({"bow", "lda", "w2v"})
 # Sums of floats may be beyond 1 by their rounding.

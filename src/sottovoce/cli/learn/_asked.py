@@ -13,7 +13,7 @@ def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.party._control import ask  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.control import ask  # noqa: PLC0415 - fast --help
 
     done: Mapping[str, Any] = {}
     with watched_progress(title) as line:
@@ -28,8 +28,8 @@ def asked_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) 
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._offline import answer_offline  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.offline import answer_offline  # noqa: PLC0415 - fast --help
 
     try:
         return asked(found.path(found.party.store), request)

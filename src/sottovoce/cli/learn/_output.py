@@ -24,8 +24,8 @@ from sottovoce.errors import InputError
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from sottovoce.federation._config import PartyConfig
-    from sottovoce.federation.party._service import Service
+    from sottovoce.federation.config import PartyConfig
+    from sottovoce.federation.party.service import Service
 
 
 WaitOption = Annotated[
@@ -39,14 +39,14 @@ _UNIT = 1000.0
 def loaded(path: Path) -> "PartyConfig":
     """The configuration of a party."""
     with needs_extra("federation"):
-        from sottovoce.federation._config import load_config  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.config import load_config  # noqa: PLC0415 - fast --help
 
     return load_config(path)
 
 
 def check_offline(config: "PartyConfig") -> None:
     """Refuse to change the keys of a party that runs with the old ones."""
-    from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.party.control import NotRunningError, asked  # noqa: PLC0415 - fast --help
 
     try:
         asked(config.path(config.party.store), {"do": "status"})
@@ -57,7 +57,7 @@ def check_offline(config: "PartyConfig") -> None:
 
 def wait_for_start(config: "PartyConfig", seconds: float) -> None:
     """Until the party answers, or the time is over; whoever asks next hears which."""
-    from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.party.control import NotRunningError, asked  # noqa: PLC0415 - fast --help
 
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -28,18 +28,18 @@ def approve(
     Example: sottovoce learn approve --config together/ada/party.toml
     """
     with needs_extra("federation"):
-        from sottovoce.federation.party import _approvals  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party import approvals  # noqa: PLC0415 - fast --help
 
     found = loaded(config)
     store = found.path(found.party.store)
     if proposal:
-        name = _approvals.approve(store, proposal)
+        name = approvals.approve(store, proposal)
         if as_json:
             show_json({"approved": name, "party": found.party.name})
         else:
             typer.echo(f"{found.party.name} takes part in {name} when it is proposed again.")
         return
-    waits = _approvals.waiting(store)
+    waits = approvals.waiting(store)
     if as_json:
         show_json({"waiting": waits, "party": found.party.name})
     elif not waits:

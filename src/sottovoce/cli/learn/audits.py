@@ -12,7 +12,7 @@ from sottovoce.cli._reading import HeaderOption
 from sottovoce.errors import CheckFailedError
 
 if TYPE_CHECKING:
-    from sottovoce.learn._attacks.audit import DocumentsRead
+    from sottovoce.learn.attacks.audit import DocumentsRead
 
 
 def audit(
@@ -44,7 +44,7 @@ def audit(
     """
     with progress("Attacking"), needs_extra("learn"):
         from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - fast --help
-        from sottovoce.learn._attacks.training import audit_training  # noqa: PLC0415 - fast --help
+        from sottovoce.learn.attacks.training import audit_training  # noqa: PLC0415 - fast --help
 
         names = True if header is None else tuple(header.split(","))
         options: dict[str, Any] = {"statistics": "rados"} if rados else {}

@@ -30,11 +30,11 @@ def topics(
 
     Example: sottovoce learn topics pairs.counts --topics 25 --out model
     """
-    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
 
     check_folder(out)
     with needs_extra("learn"), needs_extra("topics"):
-        from sottovoce.corpus.words._rules import TokenRules  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.corpus.words.rules import TokenRules  # noqa: PLC0415 - keeps --help fast
         from sottovoce.learn.count import counted_topics  # noqa: PLC0415 - keeps --help fast
 
         rules = TokenRules(shortest=shortest)
@@ -48,7 +48,7 @@ def topics(
 
 
 def _read(path: Path) -> "TogetherCounts":
-    from sottovoce.corpus.read._bytes import check_file, readable  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.read.bytes import check_file, readable  # noqa: PLC0415 - fast --help
     from sottovoce.learn.count import TogetherCounts  # noqa: PLC0415 - keeps --help fast
 
     check_file(path)

@@ -185,7 +185,7 @@ def _format(out: Path | None) -> str:
 
 
 def _write(out: Path, kind: str, counted: "TogetherCounts", level: float) -> None:
-    from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import whole_file  # noqa: PLC0415 - keeps --help fast
 
     with whole_file(out) as part:
         if kind == ".counts":

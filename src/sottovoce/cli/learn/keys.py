@@ -51,9 +51,9 @@ def renew(
             "and --authority."
         )
     with needs_extra("federation"):
-        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
-        from sottovoce.federation._certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
-        from sottovoce.federation._config import ROSTER_FILE  # noqa: PLC0415 - fast --help
+        from sottovoce.federation import setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.config import ROSTER_FILE  # noqa: PLC0415 - fast --help
 
     folder = _given(authority)
     signer = setup.load_authority(folder, passphrase=passphrase)
@@ -69,8 +69,8 @@ def renew(
 
 def _renew_joined(config: Path, days: int, *, as_json: bool) -> None:
     with needs_extra("federation"):
-        from sottovoce.federation._certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._renewal import renew_joined  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.renewal import renew_joined  # noqa: PLC0415 - fast --help
 
     found = loaded(config)
     check_offline(found)
@@ -101,12 +101,12 @@ def rotate(
     Example: sottovoce learn rotate identity --config ada/party.toml
     """
     with needs_extra("federation"):
-        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._journal_key import (  # noqa: PLC0415 - fast --help
+        from sottovoce.federation import setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.journal_key import (  # noqa: PLC0415 - fast --help
             forget_run_keys,
             rotate_journal,
         )
-        from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty  # noqa: PLC0415 - fast --help
 
     found = loaded(config)
     check_offline(found)
@@ -115,7 +115,7 @@ def rotate(
         raise ParameterError(f"what to rotate must be one of {known}, got {what!r}.")
     changed, joined = what in ("identity", "tls"), found.party.changes is not None
     if changed and joined:
-        from sottovoce.federation.party._renewal import rotate_joined  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.renewal import rotate_joined  # noqa: PLC0415 - fast --help
 
         rotate_joined(found, what, days=days)
     elif what == "tls":
@@ -156,7 +156,7 @@ def move(
     Example: sottovoce learn move carried.zip ada
     """
     with needs_extra("federation"):
-        from sottovoce.federation.party._party import move_party  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.party import move_party  # noqa: PLC0415 - fast --help
 
     move_party(source, to)
     show_json({"moved_to": to}) if as_json else typer.echo(f"Moved to {to}.")

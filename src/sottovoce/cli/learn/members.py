@@ -49,7 +49,7 @@ def new(
     Example: sottovoce learn new coordinator --listen c.example:7443
     """
     with needs_extra("federation"):
-        from sottovoce.federation._join.folders import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.join.folders import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
 
     training = new_training({"mode": mode, "way": way})
     plan = FoundingPlan(listen, join, training, passphrase=passphrase, days=days)
@@ -121,9 +121,9 @@ def join(
     Example: sottovoce learn join ada --token TOKEN --listen a.example:7443
     """
     with needs_extra("federation"):
-        from sottovoce.federation._join import folders  # noqa: PLC0415 - fast --help
-        from sottovoce.federation._join.request import JoinToken  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._progress import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.join import folders  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.join.request import JoinToken  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.progress import opened_log  # noqa: PLC0415 - fast --help
 
     with opened_log(log, folder.name) as log_event:
         if token is not None:

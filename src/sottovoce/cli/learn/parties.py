@@ -13,8 +13,8 @@ from sottovoce.cli.learn._output import ConfigOption, loaded, party_progress
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.federation._config import Role, TrainingSettings
-    from sottovoce.federation._roster import Roster
+    from sottovoce.federation.config import Role, TrainingSettings
+    from sottovoce.federation.roster import Roster
 
 
 LogOption = Annotated[
@@ -60,12 +60,12 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
     os.environ["GRPC_VERBOSITY"] = "INFO"
     found = loaded(config)
     with needs_extra("federation"):
-        from sottovoce.federation._join.changes import RosterRefusedError  # noqa: PLC0415 - fast --help
-        from sottovoce.federation._transport.tls import handshakes_logged  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._party import ConfiguredParty  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._progress import opened_log  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._readable import unreadable_data  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._service import Service  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.join.changes import RosterRefusedError  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.party import ConfiguredParty  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.progress import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.readable import unreadable_data  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.service import Service  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.transport.tls import handshakes_logged  # noqa: PLC0415 - fast --help
 
     with opened_log(log, found.party.name) as log_event, handshakes_logged(log_event):
         try:
@@ -134,7 +134,7 @@ def init(
     Example: sottovoce learn init together --names ada,ben,cy,dee --mode open
     """
     with needs_extra("federation"):
-        from sottovoce.federation._setup import SetupPlan, peer_names, set_up  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.setup import SetupPlan, peer_names, set_up  # noqa: PLC0415 - fast --help
 
     listed = peer_names(peers, _listed(names))
     plan = SetupPlan(
@@ -151,8 +151,8 @@ def init(
 def _training(
     mode: str, way: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
 ) -> "TrainingSettings":
-    from sottovoce.learn._paillier.keys import check_bits  # noqa: PLC0415 - fast --help
-    from sottovoce.learn._sums._fixed import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
+    from sottovoce.learn.paillier.keys import check_bits  # noqa: PLC0415 - fast --help
+    from sottovoce.learn.sums.fixed import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
 
     check_bits(key_bits)
     if peers < FEWEST_PARTIES and allow_two != ALLOW_TWO:
@@ -172,7 +172,7 @@ def _training(
 
 def new_training(given: dict[str, Any]) -> "TrainingSettings":
     """What a new federation trains unless its coordinator says otherwise; a fifth is held out."""
-    from sottovoce.federation._config import HELD_OUT, TrainingSettings, read_table  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.config import HELD_OUT, TrainingSettings, read_table  # noqa: PLC0415 - fast --help
 
     if given["mode"] == "paper":
         raise ParameterError(
@@ -187,7 +187,7 @@ def _listed(text: str | None) -> list[str]:
 
 
 def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> None:
-    from sottovoce.federation._roster import configured_role  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.roster import configured_role  # noqa: PLC0415 - fast --help
 
     rows = [
         {

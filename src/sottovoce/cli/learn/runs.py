@@ -181,7 +181,7 @@ def classify(
 
     Example: sottovoce learn classify new.csv --config together/ada/party.toml --out labels.csv
     """
-    from sottovoce._files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap([out], [texts])
     kind = _format(out)

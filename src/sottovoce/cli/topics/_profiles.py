@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sottovoce._files import cause_of
-from sottovoce.assess._sample import sample_users
+from sottovoce.assess.sample import sample_users
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics.judgements._votes import read_rows
+from sottovoce.files import cause_of
+from sottovoce.topics.judgements.votes import read_rows
 
 _NEEDED = ("user", "topic")
 

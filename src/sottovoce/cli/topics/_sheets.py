@@ -62,7 +62,7 @@ def write_sheets(
     split: bool,
     private: bool = False,
 ) -> list[Path]:
-    from sottovoce.topics.judgements._votes import write_rows  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.votes import write_rows  # noqa: PLC0415 - keeps --help fast
 
     judges = dict.fromkeys(str(row["judge"]) for row in rows)
     if not split or not all(judges):

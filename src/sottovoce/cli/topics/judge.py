@@ -63,9 +63,9 @@ def export_topics(
     Example: sottovoce topics judge export community/topics.toml --out sheets.csv --judges 7
     --split
     """
-    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.judgements._sheets import PLATFORM_COLUMNS, SHEET_COLUMNS, topic_sheet  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.sheets import PLATFORM_COLUMNS, SHEET_COLUMNS, topic_sheet  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap((out,), (catalogue,))
     loaded = Catalogue.load(catalogue)
@@ -94,8 +94,8 @@ def import_topics(
     Example: sottovoce topics judge import community/topics.toml sheets-*.csv
     --out judged.toml
     """
-    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.judgements import judged_catalogue, judged_topics, topic_votes  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap((out,), votes)
@@ -171,10 +171,10 @@ def export_profiles(
     Example: sottovoce topics judge export-profiles community/posts.parquet ranks.parquet
     --sample 20 --out profiles.csv --split --key profiles.key --with-texts
     """
-    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.cli.topics._profiles import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.judgements import _profiles as study  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements import profiles as study  # noqa: PLC0415 - keeps --help fast
 
     require_consent(with_texts)
     refuse_overlap((out, key), (posts, profiles))
@@ -207,7 +207,7 @@ def import_profiles(
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - keeps --help fast
 
-    from sottovoce._files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.judgements import agreement, judged_truth, load_key, sensitive_users  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap((out,), (*votes, key))

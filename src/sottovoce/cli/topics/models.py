@@ -13,8 +13,8 @@ from sottovoce.cli.topics.train import show_model
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.topics._load import Model
-    from sottovoce.topics._match import Matching
+    from sottovoce.topics.load import Model
+    from sottovoce.topics.match import Matching
 
 
 def list_topics(
@@ -74,9 +74,9 @@ def import_(
 
     Example: sottovoce topics import state.gz --format mallet --out model
     """
-    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.cli._options import needs_extra  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.words._rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.imports import import_model  # noqa: PLC0415 - keeps --help fast
 
     check_folder(out)
@@ -99,7 +99,7 @@ def show(
 
     Example: sottovoce topics show model --words 20
     """
-    from sottovoce.topics._load import load_model  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.load import load_model  # noqa: PLC0415 - keeps --help fast
 
     loaded = load_model(model)
     facts, dimensions = _facts(loaded), _dimensions(loaded, words)
@@ -120,7 +120,7 @@ def show(
 def _facts(model: "Model") -> dict[str, Any]:
     from dataclasses import asdict  # noqa: PLC0415 - keeps --help fast
 
-    from sottovoce.topics._model_file import rules_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.model_file import rules_record  # noqa: PLC0415 - keeps --help fast
 
     return {
         "space": model.name,
@@ -179,8 +179,8 @@ def match(
     Example: sottovoce topics match model community/topics.toml --allow-unmatched
     --out matched.toml
     """
-    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics._match import load_latent, match_model  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.match import load_latent, match_model  # noqa: PLC0415 - keeps --help fast
 
     chosen = _choices(choose or [])
     loaded = Catalogue.load(catalogue)
@@ -261,7 +261,7 @@ def catalogue(
 
     Example: sottovoce topics catalogue model --out own.toml
     """
-    from sottovoce.topics._match import catalogue_of, load_latent  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.match import catalogue_of, load_latent  # noqa: PLC0415 - keeps --help fast
 
     with progress("Reading the model"):
         latent = load_latent(model)

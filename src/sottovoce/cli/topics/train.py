@@ -12,8 +12,8 @@ from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.corpus.read import Corpus
-    from sottovoce.topics._background import WordChoice
-    from sottovoce.topics._load import Model
+    from sottovoce.topics.background import WordChoice
+    from sottovoce.topics.load import Model
     from sottovoce.topics.voice import VoiceParameters
 
 
@@ -93,11 +93,11 @@ def train(
 
     Example: sottovoce topics train community/background.parquet --topics 50 --out model
     """
-    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import open_documents  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics._checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics._load import load_model  # noqa: PLC0415 - fast --help
+    from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.lda import LdaParameters, train_lda  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.load import load_model  # noqa: PLC0415 - fast --help
     from sottovoce.topics.w2v import SkipGramParameters, train_skip_gram  # noqa: PLC0415 - fast --help
 
     if space not in {"lda", "w2v", "voice"}:
@@ -182,7 +182,7 @@ def _train_voice(
 
 
 def _voice_parameters(first: str | None, second: str | None, stop_words: str) -> "VoiceParameters":
-    from sottovoce.corpus.words._rules import load_stop_words  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.words.rules import load_stop_words  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.voice import VoiceParameters  # noqa: PLC0415 - keeps --help fast
 
     usual = VoiceParameters()
@@ -199,7 +199,7 @@ def _voice_parameters(first: str | None, second: str | None, stop_words: str) ->
 def _voice_words(
     vocabulary: Path | None, min_texts: int | None, max_terms: int | None, stem: str | None
 ) -> "WordChoice":
-    from sottovoce.topics.voice._train import MIN_TEXTS  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.voice.train import MIN_TEXTS  # noqa: PLC0415 - keeps --help fast
 
     usual = MIN_TEXTS if min_texts is None and vocabulary is None else min_texts
     return _words(vocabulary, usual, max_terms, 1, "none", stem, bigrams=False)
@@ -214,9 +214,9 @@ def _words(
     stem: str | None,
     bigrams: bool,
 ) -> "WordChoice":
-    from sottovoce.corpus._vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.words._rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics._background import MAX_TERMS, MIN_TEXTS, WordChoice  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.background import MAX_TERMS, MIN_TEXTS, WordChoice  # noqa: PLC0415 - fast --help
 
     if vocabulary is not None and (min_texts, max_terms) != (None, None):
         raise ParameterError("--min-texts and --max-terms choose words; --vocabulary gives them.")

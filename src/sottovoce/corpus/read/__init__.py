@@ -9,7 +9,7 @@ Names here are loaded when they are first used, so that the command line shows h
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Corpus",
@@ -25,22 +25,22 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.corpus.read._corpus import Corpus, open_documents, open_posts
-    from sottovoce.corpus.read._tally import Format, ReadOptions, Skip, Tally
     from sottovoce.corpus.read._truth import Coverage, check_truth_against_posts, read_truth
+    from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts
+    from sottovoce.corpus.read.tally import Format, ReadOptions, Skip, Tally
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Corpus": "sottovoce.corpus.read._corpus",
+            "Corpus": "sottovoce.corpus.read.corpus",
             "Coverage": "sottovoce.corpus.read._truth",
-            "Format": "sottovoce.corpus.read._tally",
-            "ReadOptions": "sottovoce.corpus.read._tally",
-            "Skip": "sottovoce.corpus.read._tally",
-            "Tally": "sottovoce.corpus.read._tally",
+            "Format": "sottovoce.corpus.read.tally",
+            "ReadOptions": "sottovoce.corpus.read.tally",
+            "Skip": "sottovoce.corpus.read.tally",
+            "Tally": "sottovoce.corpus.read.tally",
             "check_truth_against_posts": "sottovoce.corpus.read._truth",
-            "open_documents": "sottovoce.corpus.read._corpus",
-            "open_posts": "sottovoce.corpus.read._corpus",
+            "open_documents": "sottovoce.corpus.read.corpus",
+            "open_posts": "sottovoce.corpus.read.corpus",
             "read_truth": "sottovoce.corpus.read._truth",
         },
     )

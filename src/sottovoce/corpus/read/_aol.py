@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read._delimited import TabbedReader, first_tsv_row
-from sottovoce.corpus.read._tally import ReadOptions, Skip, Tally
+from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
+from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError
 
 HEADER = ["AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"]

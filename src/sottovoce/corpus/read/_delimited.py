@@ -19,15 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sottovoce.corpus.read._bytes import (
+from sottovoce.corpus.read.bytes import (
     UNDECODABLE,
     line_blocks,
     readable,
     split_lines,
     utf8_chunks,
 )
-from sottovoce.corpus.read._columns import locate
-from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Skip, Tally
+from sottovoce.corpus.read.columns import locate
+from sottovoce.corpus.read.tally import MIB, RAISE_THE_LIMIT, ReadOptions, Skip, Tally
 from sottovoce.errors import CorpusError
 
 HEAD_BYTES = 4 * MIB

@@ -7,11 +7,11 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from sottovoce.corpus._schema import BATCH_ROWS
-from sottovoce.corpus.read._bytes import readable
-from sottovoce.corpus.read._columns import check_types, locate
-from sottovoce.corpus.read._strings import without_views
-from sottovoce.corpus.read._tally import ReadOptions, Tally
+from sottovoce.corpus.read.bytes import readable
+from sottovoce.corpus.read.columns import check_types, locate
+from sottovoce.corpus.read.strings import without_views
+from sottovoce.corpus.read.tally import ReadOptions, Tally
+from sottovoce.corpus.schema import BATCH_ROWS
 from sottovoce.errors import CorpusError
 
 _WHERE = "the data frame"

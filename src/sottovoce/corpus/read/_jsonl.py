@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
-from sottovoce._json import parse_json
-from sottovoce.corpus.read._bytes import line_blocks, split_lines, utf8_chunks
-from sottovoce.corpus.read._columns import locate
-from sottovoce.corpus.read._tally import ReadOptions, Skip, Tally
-from sottovoce.corpus.read._times import from_number
+from sottovoce.corpus.read.bytes import line_blocks, split_lines, utf8_chunks
+from sottovoce.corpus.read.columns import locate
+from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
+from sottovoce.corpus.read.times import from_number
 from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.json import parse_json
 
 LINES_SNIFFED = 100
 # A block with a bad line is cut into so many; a piece of so few bytes is read line by line.

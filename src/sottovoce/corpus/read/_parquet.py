@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from sottovoce.corpus._schema import BATCH_BYTES
-from sottovoce.corpus.read._bytes import Growth, readable
-from sottovoce.corpus.read._columns import check_types, locate, unfolded_bytes
-from sottovoce.corpus.read._footers import (
+from sottovoce.corpus.read.bytes import Growth, readable
+from sottovoce.corpus.read.columns import check_types, locate, unfolded_bytes
+from sottovoce.corpus.read.footers import (
     BYTE_ARRAY,
     CODECS,
     Chunk,
@@ -25,7 +24,8 @@ from sottovoce.corpus.read._footers import (
     read_row_groups,
     read_struct,
 )
-from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
+from sottovoce.corpus.read.tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
+from sottovoce.corpus.schema import BATCH_BYTES
 from sottovoce.errors import CorpusError
 
 # Arrow holds a batch several times over while it decodes it.

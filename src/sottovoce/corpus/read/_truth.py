@@ -5,11 +5,11 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus._schema import TRUTH
-from sottovoce.corpus.read._columns import MissingColumnError
-from sottovoce.corpus.read._corpus import Corpus, Source, reader_for
-from sottovoce.corpus.read._strings import as_bytes, strict
-from sottovoce.corpus.read._tally import ReadOptions, Tally
+from sottovoce.corpus.read.columns import MissingColumnError
+from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
+from sottovoce.corpus.read.strings import as_bytes, strict
+from sottovoce.corpus.read.tally import ReadOptions, Tally
+from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import CorpusError
 
 

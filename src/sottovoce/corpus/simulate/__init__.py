@@ -7,7 +7,7 @@ which are then worded (`_text`). `_write` has `simulate` and the four files. `_l
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "DIFFICULTIES",
@@ -25,32 +25,32 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.corpus.simulate._community import CatalogueTopic, SimulatedCommunity
     from sottovoce.corpus.simulate._lda import LdaCounts, lda_counts
-    from sottovoce.corpus.simulate._parameters import (
-        DIFFICULTIES,
-        Difficulty,
-        SimulationParameters,
-        difficulty_named,
-    )
     from sottovoce.corpus.simulate._write import (
         CommunitySummary,
         simulate,
         write_community,
         write_files,
     )
+    from sottovoce.corpus.simulate.community import CatalogueTopic, SimulatedCommunity
+    from sottovoce.corpus.simulate.parameters import (
+        DIFFICULTIES,
+        Difficulty,
+        SimulationParameters,
+        difficulty_named,
+    )
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "DIFFICULTIES": "sottovoce.corpus.simulate._parameters",
-            "CatalogueTopic": "sottovoce.corpus.simulate._community",
+            "DIFFICULTIES": "sottovoce.corpus.simulate.parameters",
+            "CatalogueTopic": "sottovoce.corpus.simulate.community",
             "CommunitySummary": "sottovoce.corpus.simulate._write",
-            "Difficulty": "sottovoce.corpus.simulate._parameters",
+            "Difficulty": "sottovoce.corpus.simulate.parameters",
             "LdaCounts": "sottovoce.corpus.simulate._lda",
-            "SimulatedCommunity": "sottovoce.corpus.simulate._community",
-            "SimulationParameters": "sottovoce.corpus.simulate._parameters",
-            "difficulty_named": "sottovoce.corpus.simulate._parameters",
+            "SimulatedCommunity": "sottovoce.corpus.simulate.community",
+            "SimulationParameters": "sottovoce.corpus.simulate.parameters",
+            "difficulty_named": "sottovoce.corpus.simulate.parameters",
             "lda_counts": "sottovoce.corpus.simulate._lda",
             "simulate": "sottovoce.corpus.simulate._write",
             "write_community": "sottovoce.corpus.simulate._write",

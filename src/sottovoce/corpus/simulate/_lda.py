@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.corpus.simulate._parameters import require_whole, require_within
+from sottovoce.corpus.simulate.parameters import require_whole, require_within
 
 ROWS_AT_ONCE = 8192
 

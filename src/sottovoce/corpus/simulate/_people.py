@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate._parameters import Difficulty, SimulationParameters
+from sottovoce.corpus.simulate.parameters import Difficulty, SimulationParameters
 
 DOMAINS = ("psychology", "medicine", "finance", "family", "law", "society", "other")
 

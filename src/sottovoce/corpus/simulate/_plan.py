@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate._parameters import SimulationParameters
 from sottovoce.corpus.simulate._people import CURIOUS, INTERESTS, Users, World, behaviours
 from sottovoce.corpus.simulate._posts import (
     DIRECTLY,
@@ -17,6 +16,7 @@ from sottovoce.corpus.simulate._posts import (
     burst_times,
     weekly_times,
 )
+from sottovoce.corpus.simulate.parameters import SimulationParameters
 
 # Everyday posts: share without any topic, and share of direct wording among the others.
 SMALL_TALK_SHARE = 0.3

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sottovoce._files import output_folder, whole_file
 from sottovoce._toml import toml_table
-from sottovoce.corpus.simulate._community import CatalogueTopic, SimulatedCommunity, draw_community
-from sottovoce.corpus.simulate._parameters import SimulationParameters, difficulty_named
+from sottovoce.corpus.simulate.community import CatalogueTopic, SimulatedCommunity, draw_community
+from sottovoce.corpus.simulate.parameters import SimulationParameters, difficulty_named
+from sottovoce.files import output_folder, whole_file
 
 POSTS_FILE = "posts.parquet"
 TRUTH_FILE = "truth.parquet"

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sottovoce._compiled import Whole, kernel
+from sottovoce.compiled import Whole, kernel
 
 UNKNOWN = -1
 NO_ROOM = -2

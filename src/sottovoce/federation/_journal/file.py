@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sottovoce._files import PRIVATE_MODE
 from sottovoce.errors import MissingExtraError, ParameterError
-from sottovoce.federation._transport.frames import JournalError
-from sottovoce.learn._wire.codec import encoded
-from sottovoce.privacy._randomness import system_bytes
+from sottovoce.federation.transport.frames import JournalError
+from sottovoce.files import PRIVATE_MODE
+from sottovoce.learn.wire.codec import encoded
+from sottovoce.privacy.randomness import system_bytes
 
 try:
     from cryptography.exceptions import InvalidTag

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sottovoce._json import parse_json
-from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.file import JournalSeal, Readable, opened, transaction
 from sottovoce.federation._journal.keys import JournalKeys
-from sottovoce.federation._transport.frames import Kind
+from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
+from sottovoce.federation.transport.frames import Kind
+from sottovoce.json import parse_json
 
 _DATA = "data "
 

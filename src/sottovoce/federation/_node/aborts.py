@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from sottovoce.errors import ProtocolError, SottovoceError
-from sottovoce.federation._journal._rows import OutgoingFrame
+from sottovoce.federation._journal.rows import OutgoingFrame
 from sottovoce.federation._node.state import NodeState, Run, ended_as
-from sottovoce.federation._transport.frames import Complaint, packed
+from sottovoce.federation.transport.frames import Complaint, packed
 
 # From terms and who was lost to the terms of the others, or None if they are too few.
 TermsWithout: TypeAlias = Callable[[bytes, frozenset[str]], bytes | None]

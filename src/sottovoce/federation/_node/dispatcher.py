@@ -10,8 +10,8 @@ from typing import Any
 
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.federation._events import Log, to_logger
-from sottovoce.federation._journal._rows import OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal.rows import OutgoingFrame
 from sottovoce.federation._node.aborts import Aborts, TermsWithout
 from sottovoce.federation._node.heartbeat import Heartbeat
 from sottovoce.federation._node.inbox import MessageInbox, Policy
@@ -26,15 +26,15 @@ from sottovoce.federation._node.state import (
     no_hook,
 )
 from sottovoce.federation._node.worker import Worker
-from sottovoce.federation._roster import Roster
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.roster import Roster
+from sottovoce.federation.transport.frames import (
     LostPartyError,
     Proposal,
     RunAbortedError,
     Settings,
     packed,
 )
-from sottovoce.privacy._randomness import SEED_BYTES, system_bytes
+from sottovoce.privacy.randomness import SEED_BYTES, system_bytes
 
 
 def accept_all(terms: bytes, proposer: str, /) -> str | None:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from sottovoce.errors import ProtocolError
 from sottovoce.federation._node.aborts import Aborts, plain_text
 from sottovoce.federation._node.state import NodeState, Run, new_run
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
     BadFrameError,
@@ -20,7 +20,7 @@ from sottovoce.federation._transport.frames import (
     TooLargeError,
     unpacked,
 )
-from sottovoce.privacy._randomness import SEED_BYTES, system_bytes
+from sottovoce.privacy.randomness import SEED_BYTES, system_bytes
 
 # From proposed terms and who proposes them to a sentence that says why not, or None: agreed.
 Policy: TypeAlias = Callable[[bytes, str], str | None]

@@ -2,7 +2,7 @@
 
 from sottovoce.federation._node.aborts import Aborts, plain_text
 from sottovoce.federation._node.state import Link, NodeState, Run
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.transport.frames import (
     Answer,
     Complaint,
     Frame,

@@ -18,10 +18,10 @@ import numpy as np
 
 from sottovoce.errors import SottovoceError
 from sottovoce.federation._events import Log, to_logger
-from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._roster import Roster
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
+from sottovoce.federation.roster import Roster
+from sottovoce.federation.transport.frames import (
     ChangedDataError,
     DefectError,
     ReplayMismatchError,
@@ -29,11 +29,11 @@ from sottovoce.federation._transport.frames import (
     Settings,
     State,
 )
-from sottovoce.learn._wire._refusals import ForeignMessageError
-from sottovoce.learn._wire.codec import Value, encoded
-from sottovoce.learn._wire.machine import Party, awaited
-from sottovoce.learn._wire.message import Message
-from sottovoce.privacy._randomness import drawing_from
+from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.machine import Party, awaited
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import ForeignMessageError
+from sottovoce.privacy.randomness import drawing_from
 
 # From the agreed terms and this party's own name to its state machine.
 PartyMaker: TypeAlias = Callable[[bytes, str], Party]

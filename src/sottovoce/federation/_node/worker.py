@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._journal._rows import Event, OutgoingFrame
+from sottovoce.federation._journal.rows import Event, OutgoingFrame
 from sottovoce.federation._node.aborts import Aborts
 from sottovoce.federation._node.state import (
     NodeState,
@@ -22,14 +22,16 @@ from sottovoce.federation._node.state import (
     shown,
     timed_out,
 )
-from sottovoce.federation._transport.frames import (
+from sottovoce.federation.transport.frames import (
     Complaint,
     DefectError,
     LostPartyError,
     TooLargeError,
     packed,
 )
-from sottovoce.learn._wire._refusals import (
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import (
     DamagedMessageError,
     EarlyMessageError,
     ForeignMessageError,
@@ -37,8 +39,6 @@ from sottovoce.learn._wire._refusals import (
     ReplayedMessageError,
     UnexpectedMessageError,
 )
-from sottovoce.learn._wire.machine import Party
-from sottovoce.learn._wire.message import Message
 
 _DROPPED = (LateMessageError, ReplayedMessageError)
 # The sender's fault: it must hear of it, since the party goes on waiting for the true message.

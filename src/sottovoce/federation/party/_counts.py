@@ -7,27 +7,27 @@ import msgspec
 
 from sottovoce.corpus.read import Format, ReadOptions
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._config import (
+from sottovoce.federation.config import (
     ConfigError,
     CountSettings,
     PartyConfig,
     TextsFile,
     read_table,
 )
-from sottovoce.federation._roster import Roster
-from sottovoce.learn._count_together import public_labels, public_words
-from sottovoce.learn._features import TextRecipe
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.count._classes import FEWEST_LABELS
-from sottovoce.learn.count._documents import CountedColumns, read_counted
-from sottovoce.learn.count._promise import budget_in_ledger, promised
-from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._spend import LedgerSpending, spend_name
+from sottovoce.federation.roster import Roster
+from sottovoce.learn.count.classes import FEWEST_LABELS
+from sottovoce.learn.count.documents import CountedColumns, read_counted
+from sottovoce.learn.count.promise import budget_in_ledger, promised
+from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.spend import LedgerSpending, spend_name
+from sottovoce.learn.count_together import public_labels, public_words
 from sottovoce.learn.documents import Documents, Skipped
-from sottovoce.privacy._exact import positive
-from sottovoce.privacy._whole_document import WholeDocument
-from sottovoce.privacy.ledger._chosen_ledger import own_ledger_place
+from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.wire.message import new_session
+from sottovoce.privacy.exact import positive
+from sottovoce.privacy.ledger.chosen_ledger import own_ledger_place
+from sottovoce.privacy.whole_document import WholeDocument
 
 
 def count_terms(config: PartyConfig, roster: Roster, request: Mapping[str, Any]) -> RunTerms:

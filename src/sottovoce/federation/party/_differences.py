@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation._config import Accepts
 from sottovoce.federation._node.aborts import plain_text
-from sottovoce.federation.party._approvals import is_approved, note_asked
-from sottovoce.federation.party._history import TRAININGS, RunHistory
+from sottovoce.federation.config import Accepts
 from sottovoce.federation.party._policy import RULES, field_value
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.federation.party.approvals import is_approved, note_asked
+from sottovoce.federation.party.history import TRAININGS, RunHistory
+from sottovoce.learn.run.terms import RunTerms
 
 _EVALUATE = "evaluate"
 _LONGEST, _LONGEST_SENTENCE = 1000, 200

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation._certificates import Authority, fingerprint, load_key
-from sottovoce.federation._config import TrainingSettings
 from sottovoce.federation._events import Log
 from sottovoce.federation._files import read_passphrase
-from sottovoce.federation._join.endpoint import JoinServer
-from sottovoce.federation._join.invitations import Federation, Invitations
-from sottovoce.federation._join.request import joiner_role
-from sottovoce.federation.party._control import Answers
+from sottovoce.federation.certificates import Authority, fingerprint, load_key
+from sottovoce.federation.config import TrainingSettings
+from sottovoce.federation.join.endpoint import JoinServer
+from sottovoce.federation.join.invitations import Federation, Invitations
+from sottovoce.federation.join.request import joiner_role
 from sottovoce.federation.party._membership import CERTIFY, MISSED, NEWS, Membership
-from sottovoce.federation.party._party import ConfiguredParty, PartyNode
+from sottovoce.federation.party.control import Answers
+from sottovoce.federation.party.party import ConfiguredParty, PartyNode
 
 _ONLY_FOUNDED = (
     "only the coordinator of a federation that learn new has founded invites, admits and removes; "

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from sottovoce.errors import InputError, ParameterError, ProtocolError, SottovoceError
-from sottovoce.federation._certificates import DAYS, Authority, fingerprint
-from sottovoce.federation._config import PartyConfig, Role
 from sottovoce.federation._events import Log
-from sottovoce.federation._join.changes import (
+from sottovoce.federation.certificates import DAYS, Authority, fingerprint
+from sottovoce.federation.config import PartyConfig, Role
+from sottovoce.federation.join.changes import (
     RosterChange,
     RosterHistory,
     RosterRefusedError,
@@ -27,19 +27,19 @@ from sottovoce.federation._join.changes import (
     packed_changes,
     read_changes,
 )
-from sottovoce.federation._join.folders import save_changes
-from sottovoce.federation._join.invitations import Joined
-from sottovoce.federation._join.request import (
+from sottovoce.federation.join.folders import save_changes
+from sottovoce.federation.join.invitations import Joined
+from sottovoce.federation.join.request import (
     JoinRefusedError,
     JoinRequest,
     joiner_role,
     packed,
     unpacked,
 )
-from sottovoce.federation._roster import Member, Roster, configured_role, member, protocol_name
-from sottovoce.federation._setup import host_of
-from sottovoce.federation._transport.client import CallRefusedError
-from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.federation.roster import Member, Roster, configured_role, member, protocol_name
+from sottovoce.federation.setup import host_of
+from sottovoce.federation.transport.client import CallRefusedError
+from sottovoce.learn.training_terms import COORDINATOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from sottovoce._json import parse_json
 from sottovoce.federation._journal.file import JournalSeal, Readable, create_private, transaction
-from sottovoce.federation._transport.frames import JournalError
-from sottovoce.learn._data_digest import keyed_digest
-from sottovoce.learn._openings import OpenedWords, Opening
-from sottovoce.learn._query_ledger import QueryCharge, check_charge
-from sottovoce.learn._wire.codec import Value, decoded, encoded
+from sottovoce.federation.transport.frames import JournalError
+from sottovoce.json import parse_json
+from sottovoce.learn.data_digest import keyed_digest
+from sottovoce.learn.openings import OpenedWords, Opening
+from sottovoce.learn.query_ledger import QueryCharge, check_charge
+from sottovoce.learn.wire.codec import Value, decoded, encoded
 
 MEMORY_FILE = "memory.sqlite"
 _SEALED, _EVALUATED, _WORDS = "opening", "evaluated", "opened words"

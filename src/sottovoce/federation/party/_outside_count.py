@@ -15,13 +15,13 @@ import hmac
 import time
 from typing import Literal, TypeAlias, get_args
 
-from sottovoce._files import state_folder
 from sottovoce._noted import NotedCount
-from sottovoce.federation._config import ConfigError
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._transport.frames import JournalError, RestoredCopyError
-from sottovoce.federation.party._history import RunHistory
+from sottovoce.federation.config import ConfigError
 from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.federation.party.history import RunHistory
+from sottovoce.federation.transport.frames import JournalError, RestoredCopyError
+from sottovoce.files import state_folder
 
 _NAME_LETTERS = 32
 _ADDED, _RESTORED = "added", "restored"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation._config import Accepts
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums._fixed import FEWEST_PARTIES
+from sottovoce.federation.config import Accepts
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.sums.fixed import FEWEST_PARTIES
 
 _FEWEST_PLACES = 8
 _FEWEST_KEY_BITS = 2048

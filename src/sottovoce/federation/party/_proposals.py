@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation._roster import Member
-from sottovoce.federation.party._party import PartyNode, RunRequest
-from sottovoce.federation.party._terms import terms_without
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.federation.party.party import PartyNode, RunRequest
+from sottovoce.federation.party.terms import terms_without
+from sottovoce.federation.roster import Member
+from sottovoce.learn.run.terms import RunTerms
 
 
 class PeerRequests:

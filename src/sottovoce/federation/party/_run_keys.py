@@ -12,15 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sottovoce._json import parse_json
 from sottovoce.errors import InputError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._journal.keys import KeptKey
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER
+from sottovoce.json import parse_json
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 
 if TYPE_CHECKING:
-    from sottovoce.learn._paillier.keys import PrivateKey
+    from sottovoce.learn.paillier.keys import PrivateKey
 
 SUMS, SOLVE, RADOS = "sums", "solve", "rados"
 
@@ -117,7 +117,7 @@ def _ended_runs(journal: Journal) -> list[bytes]:
 
 
 def _read(written: bytes) -> "PrivateKey":
-    from sottovoce.learn._paillier.keys import PrivateKey  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.paillier.keys import PrivateKey  # noqa: PLC0415 - masks need no gmpy2
 
     fields = parse_json(written)
     return PrivateKey._trusted(int(fields["p"], 16), int(fields["q"], 16))  # noqa: SLF001 - made here, and sealed since
@@ -128,7 +128,7 @@ def _made(bits: int) -> "PrivateKey":
 
     A thread of its own is outside the stream: a rebuilt run finds its key and draws nothing for it.
     """
-    from sottovoce.learn._paillier.keys import generate_key  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.paillier.keys import generate_key  # noqa: PLC0415 - masks need no gmpy2
 
     with ThreadPoolExecutor(1, "new key") as other:
         return other.submit(generate_key, bits).result()

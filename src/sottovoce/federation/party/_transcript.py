@@ -7,8 +7,8 @@ things, so that a sentence belongs to a kind together with one of its fields.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn.count._promise import promised
+from sottovoce.learn.count.promise import promised
+from sottovoce.learn.run.terms import RunTerms
 
 ANY = "*"
 UNKNOWN = "a message of a kind that this version has no words for"

@@ -14,7 +14,7 @@ it has.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "CountedClassifier",
@@ -26,19 +26,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.learn._count_together import count_together
-    from sottovoce.learn.count._classes import CountedClassifier, counted_classifier
-    from sottovoce.learn.count._opened import TogetherCounts
     from sottovoce.learn.count._topics import CountedTopics, counted_topics
+    from sottovoce.learn.count.classes import CountedClassifier, counted_classifier
+    from sottovoce.learn.count.opened import TogetherCounts
+    from sottovoce.learn.count_together import count_together
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "CountedClassifier": "sottovoce.learn.count._classes",
+            "CountedClassifier": "sottovoce.learn.count.classes",
             "CountedTopics": "sottovoce.learn.count._topics",
-            "TogetherCounts": "sottovoce.learn.count._opened",
-            "count_together": "sottovoce.learn._count_together",
-            "counted_classifier": "sottovoce.learn.count._classes",
+            "TogetherCounts": "sottovoce.learn.count.opened",
+            "count_together": "sottovoce.learn.count_together",
+            "counted_classifier": "sottovoce.learn.count.classes",
             "counted_topics": "sottovoce.learn.count._topics",
         },
         extra="learn",

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce._arrays import Floats
-from sottovoce._files import FilePath
 from sottovoce._notebook import html_facts, html_table, text_table
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.arrays import Floats
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.learn.count._opened import TogetherCounts
-from sottovoce.topics._model_file import Origin
+from sottovoce.files import FilePath
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.topics.cooccurrence import noised_pair_topics
 from sottovoce.topics.lda import LdaModel
+from sottovoce.topics.model_file import Origin
 
 DEFAULT_TOPICS = 25
 _COMMON = 0.05

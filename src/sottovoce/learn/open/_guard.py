@@ -15,23 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.learn._alike import alike_stages, told_alike
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._opened_bits import OpenedLimit, most_words
-from sottovoce.learn._support import Flags, KeptFeatures, feature_counts, with_columns
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
-from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
-from sottovoce.learn._wire.message import Message
-from sottovoce.learn._wire.stages import Listener, Stage, Teller
+from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open._pairs import PairTests
-from sottovoce.learn.open._sums import SumStage
+from sottovoce.learn.open.sums import SumStage
+from sottovoce.learn.opened_bits import OpenedLimit, most_words
+from sottovoce.learn.support import Flags, KeptFeatures, feature_counts, with_columns
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 if TYPE_CHECKING:
-    from sottovoce.learn._paillier.key_proof import KnownKeys
-    from sottovoce.learn._paillier.keys import PrivateKey
-    from sottovoce.learn._wire.codec import Value
+    from sottovoce.learn.paillier.key_proof import KnownKeys
+    from sottovoce.learn.paillier.keys import PrivateKey
+    from sottovoce.learn.wire.codec import Value
 
 _NO_LIMIT = "the hidden mode or learn count, which have no such limit"
 OPENED = "opened columns"

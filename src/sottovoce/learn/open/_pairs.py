@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn._sums._fixed import Ring, uniform
-from sottovoce.learn._support import Flags
-from sottovoce.learn._training_terms import TrainingTerms
-from sottovoce.learn.open._sums import SumStage
+from sottovoce.learn.open.sums import SumStage
+from sottovoce.learn.sums.fixed import Ring, uniform
+from sottovoce.learn.support import Flags
+from sottovoce.learn.training_terms import TrainingTerms
 
 _MOST_NUMBERS = 1 << 25  # 256 MB at every peer
 

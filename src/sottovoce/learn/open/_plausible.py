@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.learn._label_sums import sums_of_labels
-from sottovoce.learn._ridge import ExampleSums
-from sottovoce.learn._sums.weights import SummandWeights
-from sottovoce.learn._support import KeptFeatures
-from sottovoce.learn._training_terms import TrainingTerms
-from sottovoce.learn._wire._refusals import FalseSummandError
+from sottovoce.learn.ridge import ExampleSums
+from sottovoce.learn.sums.weights import SummandWeights
+from sottovoce.learn.support import KeptFeatures
+from sottovoce.learn.training_terms import TrainingTerms
+from sottovoce.learn.wire.refusals import FalseSummandError
 
 _FLOAT = 2.0**-40  # of the largest number, beside what fixed-point numbers round
 

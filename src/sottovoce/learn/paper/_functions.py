@@ -36,8 +36,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._arithmetic.comparison import Bits, ComparisonPlan, answer_less, ask_less
-from sottovoce.learn._arithmetic.shown import (
+from sottovoce.learn.arithmetic.comparison import Bits, ComparisonPlan, answer_less, ask_less
+from sottovoce.learn.arithmetic.shown import (
     Outline,
     Seen,
     Shown,
@@ -48,13 +48,11 @@ from sottovoce.learn._arithmetic.shown import (
     settled,
     show,
 )
-from sottovoce.learn._paillier._grid import Grid, as_grid, gmpy2
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._paillier.slots import SlotPlan, SlotStage
-from sottovoce.learn._paillier.wire import encrypt
-from sottovoce.learn._wire.machine import Leakage, Learns
-from sottovoce.learn._wire.script import Script
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.slots import SlotPlan, SlotStage
+from sottovoce.learn.paillier.wire import encrypt
 from sottovoce.learn.paper._products import (
     ELEMENTWISE,
     RescalingPlan,
@@ -65,6 +63,8 @@ from sottovoce.learn.paper._products import (
     rescale,
     rescaled,
 )
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.script import Script
 
 EXPONENTIAL_LEAKAGE = Leakage(
     "secure exponential: S.EXP",

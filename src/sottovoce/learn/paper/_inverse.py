@@ -18,15 +18,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn._arithmetic.shown import Outline, see, settled, show
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._paillier.slots import scaled_bound
-from sottovoce.learn._paillier.wire import encrypt
-from sottovoce.learn._wire.machine import Leakage, Learns
-from sottovoce.learn._wire.script import Script
+from sottovoce.learn.arithmetic.shown import Outline, see, settled, show
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.slots import scaled_bound
+from sottovoce.learn.paillier.wire import encrypt
 from sottovoce.learn.paper._products import (
     MATRIX,
     ProductPlan,
@@ -37,6 +35,8 @@ from sottovoce.learn.paper._products import (
     rescale,
     rescaled,
 )
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.script import Script
 
 LEAKAGE = Leakage(
     "secure inverse by Newton's iteration: S.INV",

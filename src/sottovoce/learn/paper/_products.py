@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._arithmetic.shown import (
+from sottovoce.learn.arithmetic.shown import (
     Outline,
     Seen,
     Shown,
@@ -40,14 +40,14 @@ from sottovoce.learn._arithmetic.shown import (
     show,
     uniform,
 )
-from sottovoce.learn._paillier._grid import Grid
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.keys import PrivateKey
-from sottovoce.learn._paillier.slots import SlotPlan, SlotStage
-from sottovoce.learn._paillier.wire import array_to_bytes
-from sottovoce.learn._wire.machine import Leakage, Learns
-from sottovoce.learn._wire.message import Message
-from sottovoce.learn._wire.script import Hear, Say, Script
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.grid import Grid
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.slots import SlotPlan, SlotStage
+from sottovoce.learn.paillier.wire import array_to_bytes
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.script import Hear, Say, Script
 
 PRODUCT_LEAKAGE = Leakage(
     "secure products: S.MULT, S.INNERPROD, S.OUTERPROD, S.MATPROD",

@@ -8,17 +8,17 @@ from each other, not from the coordinator.
 from typing import TYPE_CHECKING
 
 from sottovoce.errors import InputError
-from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.wire import (
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.wire import (
     array_from_bytes,
     array_to_bytes,
 )
-from sottovoce.learn._training_terms import COORDINATOR
-from sottovoce.learn._wire.message import Inbox, Message
-from sottovoce.learn._wire.stages import Listener
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire.message import Inbox, Message
+from sottovoce.learn.wire.stages import Listener
 
 if TYPE_CHECKING:
-    from sottovoce.learn._wire.codec import Value
+    from sottovoce.learn.wire.codec import Value
 
 
 class CipherRingPeer:

@@ -10,7 +10,7 @@ and `_repeats` for draws of one key that come again.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "AuditReport",
@@ -23,20 +23,20 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.audit._black_box import audit_noise
-    from sottovoce.privacy.audit._findings import AuditReport, Finding
-    from sottovoce.privacy.audit._sampler import audit_mechanism
-    from sottovoce.privacy.audit._shares import audit_share
     from sottovoce.privacy.audit._sums import audit_sum, audit_votes
+    from sottovoce.privacy.audit.black_box import audit_noise
+    from sottovoce.privacy.audit.findings import AuditReport, Finding
+    from sottovoce.privacy.audit.sampler import audit_mechanism
+    from sottovoce.privacy.audit.shares import audit_share
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "AuditReport": "sottovoce.privacy.audit._findings",
-            "Finding": "sottovoce.privacy.audit._findings",
-            "audit_mechanism": "sottovoce.privacy.audit._sampler",
-            "audit_noise": "sottovoce.privacy.audit._black_box",
-            "audit_share": "sottovoce.privacy.audit._shares",
+            "AuditReport": "sottovoce.privacy.audit.findings",
+            "Finding": "sottovoce.privacy.audit.findings",
+            "audit_mechanism": "sottovoce.privacy.audit.sampler",
+            "audit_noise": "sottovoce.privacy.audit.black_box",
+            "audit_share": "sottovoce.privacy.audit.shares",
             "audit_sum": "sottovoce.privacy.audit._sums",
             "audit_votes": "sottovoce.privacy.audit._sums",
         },

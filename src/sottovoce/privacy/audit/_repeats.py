@@ -19,8 +19,8 @@ from math import ceil, exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.audit._findings import Finding
-from sottovoce.privacy.audit._lines import agreement_chance
+from sottovoce.privacy.audit.findings import Finding
+from sottovoce.privacy.audit.lines import agreement_chance
 
 # Two bytes each at least: a fifth more than 2^24 bytes of the keystream.
 DRAWS = (1 << 23) + (1 << 21)

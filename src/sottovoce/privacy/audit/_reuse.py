@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy import fft, sparse
 from scipy.special import xlogy
 
-from sottovoce._arrays import Floats
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.privacy._randomness import random_bytes
-from sottovoce.privacy.audit._classes import Known
-from sottovoce.privacy.audit._findings import Finding
-from sottovoce.privacy.audit._lines import Published, shared_lines
+from sottovoce.arrays import Floats
+from sottovoce.privacy.audit.classes import Known
+from sottovoce.privacy.audit.findings import Finding
+from sottovoce.privacy.audit.lines import Published, shared_lines
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.privacy.randomness import random_bytes
 
 _MOST_LINES, _LONGEST = 640, 160
 _REACH = 8

@@ -25,18 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sottovoce.privacy._exact import float_up
-from sottovoce.privacy.audit._black_box import (
+from sottovoce.privacy.audit.black_box import (
     FALSE_ALARM,
     ScoreTally,
     bound_by,
     bound_finding,
     lacks_power,
 )
-from sottovoce.privacy.audit._findings import AuditReport, Finding
-from sottovoce.privacy.audit._shares import fresh_noise, law_of_noise
-from sottovoce.privacy.shares._share import NoiseShare
-from sottovoce.privacy.shares._total import SharesLaw
+from sottovoce.privacy.audit.findings import AuditReport, Finding
+from sottovoce.privacy.audit.shares import fresh_noise, law_of_noise
+from sottovoce.privacy.exact import float_up
+from sottovoce.privacy.shares.share import NoiseShare
+from sottovoce.privacy.shares.total import SharesLaw
 
 Document = TypeVar("Document")
 Opened: TypeAlias = Callable[[csr_array], NDArray[np.int64]]

@@ -7,7 +7,7 @@ bytes that were drawn, `_place` says where a user's ledger is, `_chosen_ledger` 
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Account",
@@ -20,21 +20,21 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.ledger._accounts import Account, SpendRequest
-    from sottovoce.privacy.ledger._documents import DocumentSet
     from sottovoce.privacy.ledger._groups import DocumentGroup
-    from sottovoce.privacy.ledger._ledger import Ledger, Spend
-    from sottovoce.privacy.ledger._place import user_ledger
+    from sottovoce.privacy.ledger.accounts import Account, SpendRequest
+    from sottovoce.privacy.ledger.documents import DocumentSet
+    from sottovoce.privacy.ledger.ledger import Ledger, Spend
+    from sottovoce.privacy.ledger.place import user_ledger
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Account": "sottovoce.privacy.ledger._accounts",
+            "Account": "sottovoce.privacy.ledger.accounts",
             "DocumentGroup": "sottovoce.privacy.ledger._groups",
-            "DocumentSet": "sottovoce.privacy.ledger._documents",
-            "Ledger": "sottovoce.privacy.ledger._ledger",
-            "Spend": "sottovoce.privacy.ledger._ledger",
-            "SpendRequest": "sottovoce.privacy.ledger._accounts",
-            "user_ledger": "sottovoce.privacy.ledger._place",
+            "DocumentSet": "sottovoce.privacy.ledger.documents",
+            "Ledger": "sottovoce.privacy.ledger.ledger",
+            "Spend": "sottovoce.privacy.ledger.ledger",
+            "SpendRequest": "sottovoce.privacy.ledger.accounts",
+            "user_ledger": "sottovoce.privacy.ledger.place",
         },
     )

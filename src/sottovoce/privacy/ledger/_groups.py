@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.privacy._exact import read_kept, text_up
-from sottovoce.privacy._guarantee import LimitedPrecision, Unit
-from sottovoce.privacy.ledger._documents import HASH_BYTES, Hashes, packed, unpacked
+from sottovoce.privacy.exact import read_kept, text_up
+from sottovoce.privacy.guarantee import LimitedPrecision, Unit
+from sottovoce.privacy.ledger.documents import HASH_BYTES, Hashes, packed, unpacked
 
 # What SQLite takes as one value.
 LARGEST_BLOB = 10**9

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce._files import PRIVATE_MODE, file_digest, flush_to_disk
 from sottovoce.errors import LedgerError
+from sottovoce.files import PRIVATE_MODE, file_digest, flush_to_disk
 
 
 @dataclass(frozen=True)

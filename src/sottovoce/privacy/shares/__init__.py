@@ -6,19 +6,19 @@ and `_total` is what whoever reads an opened sum knows of the noise in it.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = ["NoiseShare", "SharesLaw"]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.shares._share import NoiseShare
-    from sottovoce.privacy.shares._total import SharesLaw
+    from sottovoce.privacy.shares.share import NoiseShare
+    from sottovoce.privacy.shares.total import SharesLaw
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "NoiseShare": "sottovoce.privacy.shares._share",
-            "SharesLaw": "sottovoce.privacy.shares._total",
+            "NoiseShare": "sottovoce.privacy.shares.share",
+            "SharesLaw": "sottovoce.privacy.shares.total",
         },
         extra="release",
     )

@@ -8,7 +8,7 @@ beneath lie `_xof` on `_keccak`, and `_field` on `_modular` with `_polynomials`.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = ["Prio3Count", "Prio3Histogram", "Prio3Report", "Prio3SumVec", "VerifyState"]
 

@@ -24,10 +24,10 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from sottovoce._compiled import kernel
+from sottovoce.compiled import kernel
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.vdaf._field import FIELD64, FIELD128, Field
 from sottovoce.privacy.vdaf._modular import Words, at, minus, put, times
+from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field
 
 Measurement_contra = TypeVar("Measurement_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)

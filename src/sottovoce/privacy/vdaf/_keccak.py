@@ -18,7 +18,7 @@ No branch and no index depends on what is hashed. No library that we already ins
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._compiled import kernel
+from sottovoce.compiled import kernel
 from sottovoce.errors import ParameterError
 
 RATE_BYTES = 168

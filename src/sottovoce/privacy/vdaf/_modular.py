@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._compiled import kernel
+from sottovoce.compiled import kernel
 
 Words: TypeAlias = NDArray[np.uint64]
 Element: TypeAlias = tuple[np.uint64, np.uint64]

@@ -16,7 +16,7 @@ since sum_i x_i^(k+1) = 0 for 0 <= k < n - 1.
 
 import numpy as np
 
-from sottovoce._compiled import kernel
+from sottovoce.compiled import kernel
 from sottovoce.privacy.vdaf._modular import Words, at, dot, minus, multiples, plus, put, times
 
 

@@ -30,7 +30,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.privacy._randomness import random_bytes
+from sottovoce.privacy.randomness import random_bytes
 from sottovoce.privacy.vdaf._circuits import (
     Circuit,
     CountCircuit,

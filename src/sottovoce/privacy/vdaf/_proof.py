@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce._compiled import kernel
+from sottovoce.compiled import kernel
 from sottovoce.errors import ProtocolError
 from sottovoce.privacy.vdaf._circuits import Circuit
-from sottovoce.privacy.vdaf._field import Field
 from sottovoce.privacy.vdaf._modular import Words, at, dot, plus, put, times
 from sottovoce.privacy.vdaf._polynomials import completed, doubled, weights
+from sottovoce.privacy.vdaf.field import Field
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from enum import IntEnum
 import numpy as np
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.vdaf._field import Field
 from sottovoce.privacy.vdaf._keccak import turboshake128
 from sottovoce.privacy.vdaf._modular import Words
+from sottovoce.privacy.vdaf.field import Field
 
 SEED_BYTES = 32
 VERSION = 18

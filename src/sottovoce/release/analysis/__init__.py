@@ -7,7 +7,7 @@ Begin with `_moments`: unbiased sums over the documents, from which all else fol
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "Moments",
@@ -20,22 +20,22 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.release.analysis._meter import SignalMeter
-    from sottovoce.release.analysis._moments import Moments, released_moments
-    from sottovoce.release.analysis._pairs import PairTotals
-    from sottovoce.release.analysis._summary import ReleaseSummary
-    from sottovoce.release.analysis._totals import TellingWords, WordTotals
+    from sottovoce.release.analysis.meter import SignalMeter
+    from sottovoce.release.analysis.moments import Moments, released_moments
+    from sottovoce.release.analysis.pairs import PairTotals
+    from sottovoce.release.analysis.summary import ReleaseSummary
+    from sottovoce.release.analysis.totals import TellingWords, WordTotals
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Moments": "sottovoce.release.analysis._moments",
-            "PairTotals": "sottovoce.release.analysis._pairs",
-            "ReleaseSummary": "sottovoce.release.analysis._summary",
-            "SignalMeter": "sottovoce.release.analysis._meter",
-            "TellingWords": "sottovoce.release.analysis._totals",
-            "WordTotals": "sottovoce.release.analysis._totals",
-            "released_moments": "sottovoce.release.analysis._moments",
+            "Moments": "sottovoce.release.analysis.moments",
+            "PairTotals": "sottovoce.release.analysis.pairs",
+            "ReleaseSummary": "sottovoce.release.analysis.summary",
+            "SignalMeter": "sottovoce.release.analysis.meter",
+            "TellingWords": "sottovoce.release.analysis.totals",
+            "WordTotals": "sottovoce.release.analysis.totals",
+            "released_moments": "sottovoce.release.analysis.moments",
         },
         extra="release",
     )

@@ -7,7 +7,7 @@ block, and `_choice` compares classifiers on released documents that were held o
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "PrivateLogistic",
@@ -17,18 +17,18 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.release.classify._base import ReleasedDocumentsClassifier
-    from sottovoce.release.classify._bayes import PrivateNaiveBayes
-    from sottovoce.release.classify._choice import fit_released
     from sottovoce.release.classify._logistic import PrivateLogistic
+    from sottovoce.release.classify.base import ReleasedDocumentsClassifier
+    from sottovoce.release.classify.bayes import PrivateNaiveBayes
+    from sottovoce.release.classify.choice import fit_released
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
             "PrivateLogistic": "sottovoce.release.classify._logistic",
-            "PrivateNaiveBayes": "sottovoce.release.classify._bayes",
-            "ReleasedDocumentsClassifier": "sottovoce.release.classify._base",
-            "fit_released": "sottovoce.release.classify._choice",
+            "PrivateNaiveBayes": "sottovoce.release.classify.bayes",
+            "ReleasedDocumentsClassifier": "sottovoce.release.classify.base",
+            "fit_released": "sottovoce.release.classify.choice",
         },
         extra="release",
     )

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce.release._counts import Counts
-from sottovoce.release.classify._expected import ExpectedCells
-from sottovoce.release.classify._features import Feature, with_values
+from sottovoce.arrays import Floats, Integers
+from sottovoce.release.classify.expected import ExpectedCells
+from sottovoce.release.classify.features import Feature, with_values
+from sottovoce.release.counts import Counts
 
 HOTTEST = 4.0
 

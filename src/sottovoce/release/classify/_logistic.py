@@ -9,14 +9,14 @@ import numpy as np
 
 from sottovoce.errors import ParameterError
 from sottovoce.release._stated_rate import Rate
-from sottovoce.release.classify._base import ReleasedDocumentsClassifier
-from sottovoce.release.classify._bayes import bayes_reader
-from sottovoce.release.classify._features import BitFeature, Feature
-from sottovoce.release.classify._inputs import Labelled
 from sottovoce.release.classify._linear import LinearReader, log_loss
 from sottovoce.release.classify._rows import LabelledRows
-from sottovoce.release.classify._softmax import SoftmaxProblem
-from sottovoce.release.classify._sums import ClassSums, all_but, fold_sums
+from sottovoce.release.classify.base import ReleasedDocumentsClassifier
+from sottovoce.release.classify.bayes import bayes_reader
+from sottovoce.release.classify.features import BitFeature, Feature
+from sottovoce.release.classify.inputs import Labelled
+from sottovoce.release.classify.softmax import SoftmaxProblem
+from sottovoce.release.classify.sums import ClassSums, all_but, fold_sums
 
 # The precision of a weight: 10 lets a word's logarithmic ratio leave naive Bayes' by about 0.3.
 PENALTIES = (100.0, 30.0, 10.0)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Integers
-from sottovoce.release._counts_file import CountsFile
-from sottovoce.release._shards import ShardedCounts
-from sottovoce.release.analysis._moments import Rows, row_blocks
-from sottovoce.release.classify._features import positive
-from sottovoce.release.classify._inputs import FOLDS, Labelled, balanced_folds
+from sottovoce.arrays import Integers
+from sottovoce.release.analysis.moments import Rows, row_blocks
+from sottovoce.release.classify.features import positive
+from sottovoce.release.classify.inputs import FOLDS, Labelled, balanced_folds
+from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.shards import ShardedCounts
 
 BLOCK_CELLS = 1 << 22
 SAMPLED_CELLS = 20_000_000

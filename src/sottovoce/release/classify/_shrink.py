@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import special
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 
 RATIOS = np.exp(np.linspace(-3.5, 3.0, 40))
 ROUNDS = 30

@@ -7,7 +7,7 @@ knows all by name. `_grouped` uses several maps for one corpus, `_decompress` go
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "COMPRESSIONS",
@@ -36,50 +36,50 @@ __all__ = [
 
 if TYPE_CHECKING:
     from sottovoce.release.compression._choice import COMPRESSIONS, chosen_compression
-    from sottovoce.release.compression._decompress import expected_counts, multinomial_counts
-    from sottovoce.release.compression._embedding import (
+    from sottovoce.release.compression.decompress import expected_counts, multinomial_counts
+    from sottovoce.release.compression.embedding import (
         Embedding,
         EmbeddingClusterCompression,
         EmbeddingDisperseCompression,
         WordVectors,
         read_embedding,
     )
-    from sottovoce.release.compression._frequency import (
+    from sottovoce.release.compression.frequency import (
         CentralPrior,
         FrequencyCompression,
         LocalPrior,
         Prior,
         PublicPrior,
     )
-    from sottovoce.release.compression._grouped import GroupedCompression
-    from sottovoce.release.compression._maps import Compression, NoCompression, RandomCompression
-    from sottovoce.release.compression._word_map import MapCard, WordMap, load_maps, save_maps
+    from sottovoce.release.compression.grouped import GroupedCompression
+    from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
+    from sottovoce.release.compression.word_map import MapCard, WordMap, load_maps, save_maps
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
             "COMPRESSIONS": "sottovoce.release.compression._choice",
-            "CentralPrior": "sottovoce.release.compression._frequency",
-            "Compression": "sottovoce.release.compression._maps",
-            "Embedding": "sottovoce.release.compression._embedding",
-            "EmbeddingClusterCompression": "sottovoce.release.compression._embedding",
-            "EmbeddingDisperseCompression": "sottovoce.release.compression._embedding",
-            "FrequencyCompression": "sottovoce.release.compression._frequency",
-            "GroupedCompression": "sottovoce.release.compression._grouped",
-            "LocalPrior": "sottovoce.release.compression._frequency",
-            "MapCard": "sottovoce.release.compression._word_map",
-            "NoCompression": "sottovoce.release.compression._maps",
-            "Prior": "sottovoce.release.compression._frequency",
-            "PublicPrior": "sottovoce.release.compression._frequency",
-            "RandomCompression": "sottovoce.release.compression._maps",
-            "WordMap": "sottovoce.release.compression._word_map",
-            "WordVectors": "sottovoce.release.compression._embedding",
+            "CentralPrior": "sottovoce.release.compression.frequency",
+            "Compression": "sottovoce.release.compression.maps",
+            "Embedding": "sottovoce.release.compression.embedding",
+            "EmbeddingClusterCompression": "sottovoce.release.compression.embedding",
+            "EmbeddingDisperseCompression": "sottovoce.release.compression.embedding",
+            "FrequencyCompression": "sottovoce.release.compression.frequency",
+            "GroupedCompression": "sottovoce.release.compression.grouped",
+            "LocalPrior": "sottovoce.release.compression.frequency",
+            "MapCard": "sottovoce.release.compression.word_map",
+            "NoCompression": "sottovoce.release.compression.maps",
+            "Prior": "sottovoce.release.compression.frequency",
+            "PublicPrior": "sottovoce.release.compression.frequency",
+            "RandomCompression": "sottovoce.release.compression.maps",
+            "WordMap": "sottovoce.release.compression.word_map",
+            "WordVectors": "sottovoce.release.compression.embedding",
             "chosen_compression": "sottovoce.release.compression._choice",
-            "expected_counts": "sottovoce.release.compression._decompress",
-            "load_maps": "sottovoce.release.compression._word_map",
-            "multinomial_counts": "sottovoce.release.compression._decompress",
-            "read_embedding": "sottovoce.release.compression._embedding",
-            "save_maps": "sottovoce.release.compression._word_map",
+            "expected_counts": "sottovoce.release.compression.decompress",
+            "load_maps": "sottovoce.release.compression.word_map",
+            "multinomial_counts": "sottovoce.release.compression.decompress",
+            "read_embedding": "sottovoce.release.compression.embedding",
+            "save_maps": "sottovoce.release.compression.word_map",
         },
         extra="release",
     )

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sottovoce._arrays import Floats
-from sottovoce.release.compression._embedding import (
+from sottovoce.arrays import Floats
+from sottovoce.release.compression.embedding import (
     EmbeddingClusterCompression,
     EmbeddingDisperseCompression,
     WordVectors,
 )
-from sottovoce.release.compression._frequency import FrequencyCompression
-from sottovoce.release.compression._maps import Compression, NoCompression, RandomCompression
+from sottovoce.release.compression.frequency import FrequencyCompression
+from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
 
 COMPRESSIONS: dict[str, type[Compression]] = {
     "none": NoCompression,

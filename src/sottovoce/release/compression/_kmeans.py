@@ -9,9 +9,9 @@ its cheapest cluster; while a cluster is over its size, the cheapest chain of mo
 
 import numpy as np
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce._compiled import kernel
-from sottovoce.release.compression._word_map import even_sizes
+from sottovoce.arrays import Floats, Integers
+from sottovoce.compiled import kernel
+from sottovoce.release.compression.word_map import even_sizes
 
 MOST_ROUNDS = 50
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._compiled import Whole, kernel
+from sottovoce.compiled import Whole, kernel
 
 _FAR_FEWER = 16
 

@@ -5,7 +5,7 @@ The baselines are what the paper compares a release with.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "CorpusShape",
@@ -28,19 +28,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.release._baselines import (
+    from sottovoce.release.baselines import (
         LaplaceBaseline,
         LocalGeometricBaseline,
         ProjectionBaseline,
     )
-    from sottovoce.release.evaluation._counts import (
+    from sottovoce.release.evaluation.counts import (
         CorpusShape,
         LatentSemantics,
         corpus_shape,
         latent_semantics,
     )
-    from sottovoce.release.evaluation._intervals import MeanInterval, mean_interval
-    from sottovoce.release.evaluation._topics import (
+    from sottovoce.release.evaluation.intervals import MeanInterval, mean_interval
+    from sottovoce.release.evaluation.topics import (
         TopicMatch,
         chance_jaccard,
         fit_topics,
@@ -54,23 +54,23 @@ else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "CorpusShape": "sottovoce.release.evaluation._counts",
-            "LatentSemantics": "sottovoce.release.evaluation._counts",
-            "MeanInterval": "sottovoce.release.evaluation._intervals",
-            "LaplaceBaseline": "sottovoce.release._baselines",
-            "LocalGeometricBaseline": "sottovoce.release._baselines",
-            "ProjectionBaseline": "sottovoce.release._baselines",
-            "TopicMatch": "sottovoce.release.evaluation._topics",
-            "chance_jaccard": "sottovoce.release.evaluation._topics",
-            "corpus_shape": "sottovoce.release.evaluation._counts",
-            "fit_topics": "sottovoce.release.evaluation._topics",
-            "latent_semantics": "sottovoce.release.evaluation._counts",
-            "match_topics": "sottovoce.release.evaluation._topics",
-            "mean_interval": "sottovoce.release.evaluation._intervals",
-            "top_words": "sottovoce.release.evaluation._topics",
-            "topic_coherence": "sottovoce.release.evaluation._topics",
-            "topic_exclusivity": "sottovoce.release.evaluation._topics",
-            "unigram_jaccard": "sottovoce.release.evaluation._topics",
+            "CorpusShape": "sottovoce.release.evaluation.counts",
+            "LatentSemantics": "sottovoce.release.evaluation.counts",
+            "MeanInterval": "sottovoce.release.evaluation.intervals",
+            "LaplaceBaseline": "sottovoce.release.baselines",
+            "LocalGeometricBaseline": "sottovoce.release.baselines",
+            "ProjectionBaseline": "sottovoce.release.baselines",
+            "TopicMatch": "sottovoce.release.evaluation.topics",
+            "chance_jaccard": "sottovoce.release.evaluation.topics",
+            "corpus_shape": "sottovoce.release.evaluation.counts",
+            "fit_topics": "sottovoce.release.evaluation.topics",
+            "latent_semantics": "sottovoce.release.evaluation.counts",
+            "match_topics": "sottovoce.release.evaluation.topics",
+            "mean_interval": "sottovoce.release.evaluation.intervals",
+            "top_words": "sottovoce.release.evaluation.topics",
+            "topic_coherence": "sottovoce.release.evaluation.topics",
+            "topic_exclusivity": "sottovoce.release.evaluation.topics",
+            "unigram_jaccard": "sottovoce.release.evaluation.topics",
         },
         extra="release",
     )

@@ -7,13 +7,13 @@ the likelihood of every cell, with the sums of `_kernels`.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = ["PrivateTopics"]
 
 if TYPE_CHECKING:
-    from sottovoce.release.topics._estimator import PrivateTopics
+    from sottovoce.release.topics.estimator import PrivateTopics
 else:
     __getattr__, __dir__ = attach(
-        __name__, {"PrivateTopics": "sottovoce.release.topics._estimator"}, extra="release"
+        __name__, {"PrivateTopics": "sottovoce.release.topics.estimator"}, extra="release"
     )

@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sottovoce._arrays import Floats
-from sottovoce._compiled import available_cores, on_threads
-from sottovoce.privacy._bursty_cells import BurstyCounts, bursty_cells
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.arrays import Floats
+from sottovoce.compiled import available_cores, on_threads
+from sottovoce.privacy.bursty_cells import BurstyCounts, bursty_cells
+from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.topics._kernels import pair_sums, read_into
 from sottovoce.release.topics._positive import PositiveCells, TopicModel
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats, Integers
-from sottovoce._compiled import Whole, kernel
+from sottovoce.arrays import Floats, Integers
+from sottovoce.compiled import Whole, kernel
 
 _NEGLIGIBLE = 1e-8
 _LARGE = 1e200

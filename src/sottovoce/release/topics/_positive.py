@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts import Counts
-from sottovoce.release.analysis._moments import Rows, row_blocks
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.moments import Rows, row_blocks
+from sottovoce.release.counts import Counts
 from sottovoce.release.topics._kernels import keep_positive
 
 if TYPE_CHECKING:

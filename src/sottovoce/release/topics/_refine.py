@@ -16,8 +16,8 @@ from functools import partial
 
 import numpy as np
 
-from sottovoce._arrays import Floats
-from sottovoce._compiled import available_cores, on_threads
+from sottovoce.arrays import Floats
+from sottovoce.compiled import available_cores, on_threads
 from sottovoce.release.topics._kernels import log_likelihoods, settle_documents, sweep_documents
 from sottovoce.release.topics._positive import PositiveCells, TopicModel
 

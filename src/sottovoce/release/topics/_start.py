@@ -12,7 +12,7 @@ With weights and without, Jaccard with the true topics: simulated documents, 350
 
 import numpy as np
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.release.topics._expected import PairSums, without_trade_offs
 from sottovoce.release.topics._positive import PositiveCells, TopicModel
 from sottovoce.topics.cooccurrence import pair_topics

@@ -7,7 +7,7 @@ search of `_weighted`.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = ["NoisedPairTopics", "PairTopics", "noised_pair_topics", "pair_topics"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 
 _SPARE = 10

@@ -29,7 +29,7 @@ import numpy as np
 from scipy import special
 from threadpoolctl import threadpool_limits
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
 from sottovoce.topics.cooccurrence._leading import checked_pairs, leading_topics
 from sottovoce.topics.cooccurrence._weighted import weighted_factors

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats
+from sottovoce.arrays import Floats
 
 Singles: TypeAlias = NDArray[np.float32]
 _RATE, _MOMENTUM, _SCALE = 0.1, 0.9, 0.95

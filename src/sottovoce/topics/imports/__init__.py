@@ -6,7 +6,7 @@
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "FORMATS",
@@ -21,7 +21,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from sottovoce.topics.imports._files import import_mallet, import_word2vec
-    from sottovoce.topics.imports._libraries import (
+    from sottovoce.topics.imports.libraries import (
         FORMATS,
         from_gensim,
         from_tomotopy,
@@ -33,13 +33,13 @@ else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "FORMATS": "sottovoce.topics.imports._libraries",
-            "from_gensim": "sottovoce.topics.imports._libraries",
-            "from_tomotopy": "sottovoce.topics.imports._libraries",
-            "import_gensim": "sottovoce.topics.imports._libraries",
+            "FORMATS": "sottovoce.topics.imports.libraries",
+            "from_gensim": "sottovoce.topics.imports.libraries",
+            "from_tomotopy": "sottovoce.topics.imports.libraries",
+            "import_gensim": "sottovoce.topics.imports.libraries",
             "import_mallet": "sottovoce.topics.imports._files",
-            "import_model": "sottovoce.topics.imports._libraries",
-            "import_tomotopy": "sottovoce.topics.imports._libraries",
+            "import_model": "sottovoce.topics.imports.libraries",
+            "import_tomotopy": "sottovoce.topics.imports.libraries",
             "import_word2vec": "sottovoce.topics.imports._files",
         },
         extra="topics",

@@ -20,15 +20,15 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._files import begins_with
-from sottovoce.corpus.read._bytes import Growth
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.read.bytes import Growth
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.topics._model_file import MOST_NUMBERS, ModelFileError, Origin
+from sottovoce.files import begins_with
 from sottovoce.topics.imports._terms import our_terms, rules_for, vocabulary_of
-from sottovoce.topics.lda._model import LdaModel
-from sottovoce.topics.w2v._files import EmbeddingError, binary_vectors, checked_size, text_vectors
-from sottovoce.topics.w2v._model import SkipGramModel
+from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.model_file import MOST_NUMBERS, ModelFileError, Origin
+from sottovoce.topics.w2v.files import EmbeddingError, binary_vectors, checked_size, text_vectors
+from sottovoce.topics.w2v.model import SkipGramModel
 
 MALLET = "mallet"
 WORD2VEC = "word2vec"

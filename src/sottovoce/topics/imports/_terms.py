@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._characters import fold_case, is_word
-from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.topics._model_file import ModelFileError
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.characters import fold_case, is_word
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.topics.model_file import ModelFileError
 
 _PAIR = 2
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.topics.lda._train import load_tomotopy
+from sottovoce.topics.lda.train import load_tomotopy
 
 NUMBERS, WORDS = "numbers.npz", "words.json"
 

@@ -6,7 +6,7 @@ and `_agreement` says how far they agree and what they decided.
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "CATEGORIES",
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         judged_topics,
         kappa_interval,
     )
-    from sottovoce.topics.judgements._profiles import (
+    from sottovoce.topics.judgements.profiles import (
         Profile,
         coded_profiles,
         judged_truth,
@@ -62,14 +62,14 @@ if TYPE_CHECKING:
         save_key,
         sensitive_users,
     )
-    from sottovoce.topics.judgements._sheets import (
+    from sottovoce.topics.judgements.sheets import (
         CATEGORIES,
         SurveyCheck,
         read_survey,
         survey_check,
         topic_sheet,
     )
-    from sottovoce.topics.judgements._votes import (
+    from sottovoce.topics.judgements.votes import (
         ReadVotes,
         Vote,
         read_votes,
@@ -80,33 +80,33 @@ else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "CATEGORIES": "sottovoce.topics.judgements._sheets",
+            "CATEGORIES": "sottovoce.topics.judgements.sheets",
             "Agreement": "sottovoce.topics.judgements._agreement",
             "AgreementRow": "sottovoce.topics.judgements._agreement",
             "KappaInterval": "sottovoce.topics.judgements._agreement",
-            "Profile": "sottovoce.topics.judgements._profiles",
-            "ReadVotes": "sottovoce.topics.judgements._votes",
-            "SurveyCheck": "sottovoce.topics.judgements._sheets",
+            "Profile": "sottovoce.topics.judgements.profiles",
+            "ReadVotes": "sottovoce.topics.judgements.votes",
+            "SurveyCheck": "sottovoce.topics.judgements.sheets",
             "TopicVerdict": "sottovoce.topics.judgements._agreement",
-            "Vote": "sottovoce.topics.judgements._votes",
+            "Vote": "sottovoce.topics.judgements.votes",
             "agreement": "sottovoce.topics.judgements._agreement",
             "agreement_table": "sottovoce.topics.judgements._agreement",
-            "coded_profiles": "sottovoce.topics.judgements._profiles",
+            "coded_profiles": "sottovoce.topics.judgements.profiles",
             "fleiss_kappa": "sottovoce.topics.judgements._agreement",
             "judged_catalogue": "sottovoce.topics.judgements._agreement",
             "judged_topics": "sottovoce.topics.judgements._agreement",
-            "judged_truth": "sottovoce.topics.judgements._profiles",
+            "judged_truth": "sottovoce.topics.judgements.profiles",
             "kappa_interval": "sottovoce.topics.judgements._agreement",
-            "load_key": "sottovoce.topics.judgements._profiles",
-            "posts_in_order": "sottovoce.topics.judgements._profiles",
-            "profile_sheet": "sottovoce.topics.judgements._profiles",
-            "read_survey": "sottovoce.topics.judgements._sheets",
-            "read_votes": "sottovoce.topics.judgements._votes",
-            "save_key": "sottovoce.topics.judgements._profiles",
-            "sensitive_users": "sottovoce.topics.judgements._profiles",
-            "survey_check": "sottovoce.topics.judgements._sheets",
-            "topic_sheet": "sottovoce.topics.judgements._sheets",
-            "topic_votes": "sottovoce.topics.judgements._votes",
-            "without_checks": "sottovoce.topics.judgements._votes",
+            "load_key": "sottovoce.topics.judgements.profiles",
+            "posts_in_order": "sottovoce.topics.judgements.profiles",
+            "profile_sheet": "sottovoce.topics.judgements.profiles",
+            "read_survey": "sottovoce.topics.judgements.sheets",
+            "read_votes": "sottovoce.topics.judgements.votes",
+            "save_key": "sottovoce.topics.judgements.profiles",
+            "sensitive_users": "sottovoce.topics.judgements.profiles",
+            "survey_check": "sottovoce.topics.judgements.sheets",
+            "topic_sheet": "sottovoce.topics.judgements.sheets",
+            "topic_votes": "sottovoce.topics.judgements.votes",
+            "without_checks": "sottovoce.topics.judgements.votes",
         },
     )

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics._catalogue import Catalogue, Topic
-from sottovoce.topics.judgements._sheets import CATEGORIES
-from sottovoce.topics.judgements._votes import Vote, vote_counts
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.judgements.sheets import CATEGORIES
+from sottovoce.topics.judgements.votes import Vote, vote_counts
 
 Counts: TypeAlias = NDArray[np.int64]
 

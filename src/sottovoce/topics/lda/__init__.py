@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "LdaModel",
@@ -11,15 +11,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.topics.lda._model import LdaModel
-    from sottovoce.topics.lda._train import LdaParameters, train_lda
+    from sottovoce.topics.lda.model import LdaModel
+    from sottovoce.topics.lda.train import LdaParameters, train_lda
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "LdaModel": "sottovoce.topics.lda._model",
-            "LdaParameters": "sottovoce.topics.lda._train",
-            "train_lda": "sottovoce.topics.lda._train",
+            "LdaModel": "sottovoce.topics.lda.model",
+            "LdaParameters": "sottovoce.topics.lda.train",
+            "train_lda": "sottovoce.topics.lda.train",
         },
         extra="topics",
     )

@@ -13,10 +13,10 @@ and one that a processor can do side by side.
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats
-from sottovoce._compiled import Whole, kernel, unchecked_kernel
-from sottovoce.topics._rows import LANES, longest
+from sottovoce.arrays import Floats
+from sottovoce.compiled import Whole, kernel, unchecked_kernel
 from sottovoce.topics.lda._lanes import aligned, weigh_again, weigh_next
+from sottovoce.topics.rows import LANES, longest
 
 # A block of posts stays in the cache between inference and what is made of it.
 BLOCK = 64

@@ -14,9 +14,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats
-from sottovoce._compiled import Whole, kernel
-from sottovoce.topics._rows import LANES
+from sottovoce.arrays import Floats
+from sottovoce.compiled import Whole, kernel
+from sottovoce.topics.rows import LANES
 
 _CACHE_LINE = 64
 _BYTES = 8

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from sottovoce.corpus._vocabulary import is_term
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.corpus.vocabulary import is_term
+from sottovoce.topics.catalogue import Catalogue, Topic
 
 ROLES = ("names", "states", "members", "conditions", "signs", "acts")
 # How the paper calls those of its topics that are called otherwise here.

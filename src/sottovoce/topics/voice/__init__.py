@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "FIRST_PERSON",
@@ -13,18 +13,18 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.topics.voice._model import SpeakerVoice, VoiceModel
-    from sottovoce.topics.voice._parameters import FIRST_PERSON, VoiceParameters
-    from sottovoce.topics.voice._train import train_voice
+    from sottovoce.topics.voice.model import SpeakerVoice, VoiceModel
+    from sottovoce.topics.voice.parameters import FIRST_PERSON, VoiceParameters
+    from sottovoce.topics.voice.train import train_voice
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "FIRST_PERSON": "sottovoce.topics.voice._parameters",
-            "SpeakerVoice": "sottovoce.topics.voice._model",
-            "VoiceModel": "sottovoce.topics.voice._model",
-            "VoiceParameters": "sottovoce.topics.voice._parameters",
-            "train_voice": "sottovoce.topics.voice._train",
+            "FIRST_PERSON": "sottovoce.topics.voice.parameters",
+            "SpeakerVoice": "sottovoce.topics.voice.model",
+            "VoiceModel": "sottovoce.topics.voice.model",
+            "VoiceParameters": "sottovoce.topics.voice.parameters",
+            "train_voice": "sottovoce.topics.voice.train",
         },
         extra="topics",
     )

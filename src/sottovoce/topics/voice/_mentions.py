@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sottovoce._compiled import Whole, kernel
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._codes import DROPPED, OUTSIDE, WordCoder
-from sottovoce.corpus.words._normal import normal_texts
-from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.corpus.words._scan import text_buffers
+from sottovoce.compiled import Whole, kernel
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.codes import DROPPED, OUTSIDE, WordCoder
+from sottovoce.corpus.words.normal import normal_texts
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.scan import text_buffers
 
 
 class Mentions(NamedTuple):

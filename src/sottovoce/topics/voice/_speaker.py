@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._compiled import Whole, kernel
-from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.topics._rows import checked_rows, contributions_of_words, scored, topic_number
-from sottovoce.topics._space import PostScorer
+from sottovoce.compiled import Whole, kernel
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.topics.rows import checked_rows, contributions_of_words, scored, topic_number
+from sottovoce.topics.space import PostScorer
 
 FIRST, SECOND = 1, 2
 

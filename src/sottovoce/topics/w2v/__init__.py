@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sottovoce._lazy import attach
+from sottovoce.lazy import attach
 
 __all__ = [
     "SkipGramModel",
@@ -11,15 +11,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.topics.w2v._model import SkipGramModel
-    from sottovoce.topics.w2v._train import SkipGramParameters, train_skip_gram
+    from sottovoce.topics.w2v.model import SkipGramModel
+    from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "SkipGramModel": "sottovoce.topics.w2v._model",
-            "SkipGramParameters": "sottovoce.topics.w2v._train",
-            "train_skip_gram": "sottovoce.topics.w2v._train",
+            "SkipGramModel": "sottovoce.topics.w2v.model",
+            "SkipGramParameters": "sottovoce.topics.w2v.train",
+            "train_skip_gram": "sottovoce.topics.w2v.train",
         },
         extra="topics",
     )

@@ -3,16 +3,16 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from sottovoce.advisor import _guidance as say
-from sottovoce.advisor._draft import DraftCheck, DraftTopic
-from sottovoce.advisor._language import draft_warning
-from sottovoce.advisor._marks import pieces
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._standing import Standing
-from sottovoce.advisor._verdict import HOW_PLAINLY
+from sottovoce.advisor import guides as say
+from sottovoce.advisor.draft import DraftCheck, DraftTopic
+from sottovoce.advisor.language import draft_warning
+from sottovoce.advisor.marks import pieces
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.standing import Standing
+from sottovoce.advisor.verdict import HOW_PLAINLY
 from sottovoce.assess.disclosure import DisclosureLevel
-from sottovoce.corpus._clean import clean_text
-from sottovoce.corpus.words._rules import ENGLISH
+from sottovoce.corpus.clean import clean_text
+from sottovoce.corpus.words.rules import ENGLISH
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._models import (
     DraftAnswer,

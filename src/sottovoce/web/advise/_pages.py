@@ -12,9 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 import sottovoce
-from sottovoce.advisor._guidance import NOT_A_DIAGNOSIS
-from sottovoce.web.advise._session import AdvisorSession
-from sottovoce.web.security._requests import Problem
+from sottovoce.advisor.guides import NOT_A_DIAGNOSIS
+from sottovoce.web.advise.session import AdvisorSession
+from sottovoce.web.security.requests import Problem
 
 SEE_OTHER = 303
 BAD_INPUT, TOO_LARGE, UNREADABLE = 400, 413, 422

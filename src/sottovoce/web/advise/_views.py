@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
-from sottovoce.advisor._alert_store import Alert
-from sottovoce.advisor._evidence import Evidence, PostEvidence
-from sottovoce.advisor._marks import Span, TextPiece, pieces, spans_of_words
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.advisor._standing import Standing
-from sottovoce.advisor._verdict import HOW_PLAINLY, Signs, verdict
+from sottovoce.advisor.alert_store import Alert
+from sottovoce.advisor.evidence import Evidence, PostEvidence
+from sottovoce.advisor.marks import Span, TextPiece, pieces, spans_of_words
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import Standing
+from sottovoce.advisor.verdict import HOW_PLAINLY, Signs, verdict
 from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words

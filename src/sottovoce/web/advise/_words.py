@@ -2,7 +2,7 @@
 
 import math
 
-from sottovoce.advisor._standing import REST, Standing
+from sottovoce.advisor.standing import REST, Standing
 
 _TEN, _A_MILLION = math.log(10), math.log(10**6)
 _SPACES = {

@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import HTTPException
 
 from sottovoce.web.rank._models import Kept
-from sottovoce.web.rank._service import RankService
-from sottovoce.web.rank._store import ReportOutcome
-from sottovoce.web.security._requests import Problem
+from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.store import ReportOutcome
+from sottovoce.web.security.requests import Problem
 
 _REFUSED = {
     ReportOutcome.OTHER: "another report goes by this id; take a new one.",

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from sottovoce.advisor.rank._description import Description
-from sottovoce.advisor.rank._shares import PUBLIC_BYTES, input_share_bytes
+from sottovoce.advisor.rank.description import Description
+from sottovoce.advisor.rank.shares import PUBLIC_BYTES, input_share_bytes
 
 LARGEST_PERIOD = (1 << 53) - 1
 

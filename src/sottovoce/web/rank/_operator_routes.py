@@ -9,7 +9,7 @@ from fastapi import FastAPI, Header, HTTPException
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from sottovoce.errors import SottovoceError
-from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank.service import RankService
 
 READY_S = 2.0
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sottovoce.errors import InputError, MissingExtraError
-from sottovoce.web.rank._store import SqlStore
+from sottovoce.web.rank.store import SqlStore
 
 try:
     import psycopg

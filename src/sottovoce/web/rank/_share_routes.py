@@ -7,7 +7,7 @@ from fastapi import FastAPI, Header, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from sottovoce.advisor.rank._shares import input_share_bytes
+from sottovoce.advisor.rank.shares import input_share_bytes
 from sottovoce.errors import ProtocolError
 from sottovoce.web.rank._answers import acknowledged, check_length, problems
 from sottovoce.web.rank._models import (
@@ -19,8 +19,8 @@ from sottovoce.web.rank._models import (
     share_form,
     topic_names,
 )
-from sottovoce.web.rank._pair import AT_ONCE, PairedServer, SecondServer
-from sottovoce.web.rank._peer import HEADER, OPEN, SIGNATURE_DIGITS, VERIFY
+from sottovoce.web.rank.pair import AT_ONCE, PairedServer, SecondServer
+from sottovoce.web.rank.peer import HEADER, OPEN, SIGNATURE_DIGITS, VERIFY
 
 
 class VerifierShares(BaseModel):

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sottovoce._files import PRIVATE_MODE
 from sottovoce.errors import InputError
-from sottovoce.web.rank._store import SqlStore
+from sottovoce.files import PRIVATE_MODE
+from sottovoce.web.rank.store import SqlStore
 
 _PATIENCE_S = 30.0
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sottovoce_lab.advisor._errors import predicted_error
+from sottovoce_lab.advisor._people import rules_for
 from support.help_examples import Run, address_in, kept_running, ran
 from support.rank_processes import TOPICS
 from support.rank_servers import having_published
 from support.shown_commands import DOCS, blocks_in, shown
 from support.warm_commands import warm_command
-
-from sottovoce.lab.advisor._errors import predicted_error
-from sottovoce.lab.advisor._people import rules_for
 
 RULES = "--measure bow-t --port 0"
 GUIDE = DOCS / "how-to" / "rank-server.md"

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from support.ports import free_ports
 
-from sottovoce.advisor.rank._client import RankClient
-from sottovoce.advisor.rank._transport import HttpTransport
+from sottovoce.advisor.rank.client import RankClient
+from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
 
 PERIOD_S = 5

@@ -13,10 +13,10 @@ from support.rank_processes import Running
 from support.rank_reports import report_all, shared
 from support.rank_servers import KEY, Clock, InProcessPeer, description
 
-from sottovoce.advisor.rank._client import RankClient
+from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank._pair import FirstServer, SecondServer
-from sottovoce.web.rank._store import ReportOutcome
+from sottovoce.web.rank.pair import FirstServer, SecondServer
+from sottovoce.web.rank.store import ReportOutcome
 
 BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 NOBODY = 65534
@@ -68,8 +68,8 @@ def postgres(cluster: Path, request: pytest.FixtureRequest) -> str:
 
 
 def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> None:
-    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
-    from sottovoce.web.rank._store import StoredReport  # noqa: PLC0415 - likewise
+    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
+    from sottovoce.web.rank.store import StoredReport  # noqa: PLC0415 - likewise
 
     reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
     few = list(enumerate(reports[:3]))
@@ -123,8 +123,8 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
 def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
     postgres: str, tmp_path: Path
 ) -> None:
-    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
-    from sottovoce.web.rank._store import StoredReport  # noqa: PLC0415 - likewise
+    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
+    from sottovoce.web.rank.store import StoredReport  # noqa: PLC0415 - likewise
 
     reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
     tokens = [report.token for report in reports]
@@ -161,7 +161,7 @@ def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
 
 
 def test_two_servers_on_postgresql_verify_and_open_one_sum(postgres: str, tmp_path: Path) -> None:
-    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
+    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
 
     rules, clock = description("shares", epsilon="200", buckets=4), Clock()
 
@@ -196,7 +196,7 @@ def test_two_servers_on_postgresql_verify_and_open_one_sum(postgres: str, tmp_pa
 def test_a_connection_that_postgresql_ended_is_made_again(postgres: str) -> None:
     import psycopg  # noqa: PLC0415 - it may be absent
 
-    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - likewise
+    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - likewise
 
     store = open_store(postgres)
     store.bind("a description")
@@ -214,7 +214,7 @@ def test_a_copy_by_pg_dump_is_put_back_with_its_histograms_and_without_its_repor
     postgres: str, cluster: Path, tmp_path: Path
 ) -> None:
     """What was opened after the copy was made is not opened again, as in SQLite."""
-    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
+    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
 
     rules, clock = description("shares", epsilon="200", buckets=4), Clock()
 

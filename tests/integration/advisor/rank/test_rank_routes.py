@@ -11,8 +11,8 @@ from schemathesis import GenerationMode
 from schemathesis.checks import positive_data_acceptance
 from support.rank_servers import UNLIMITED, Clock, description, noise_service, pair
 
-from sottovoce.web.rank._app import create_app
-from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank.app import create_app
+from sottovoce.web.rank.service import RankService
 
 generated = settings(
     deadline=None,

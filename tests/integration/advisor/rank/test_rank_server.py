@@ -17,13 +17,13 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     PrivateFormat,
 )
+from sottovoce_lab.bench.rank_server import ServerProcess, survive_kill
 from support.rank_processes import TOPICS, Running
 from support.warm_python import WarmPopen, run_warm
 
-from sottovoce.advisor.rank._client import RankClient
+from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import ProtocolError
-from sottovoce.federation._certificates import Authority, read_key
-from sottovoce.lab.bench.rank_server import ServerProcess, survive_kill
+from sottovoce.federation.certificates import Authority, read_key
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -32,7 +32,7 @@ Command = Callable[..., tuple[int, str, str]]
 def warm_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a bench starts has its imports already."""
     warm = SimpleNamespace(Popen=WarmPopen, PIPE=subprocess.PIPE)
-    monkeypatch.setattr("sottovoce.lab.bench._rows.subprocess", warm)
+    monkeypatch.setattr("sottovoce_lab.bench.rows.subprocess", warm)
 
 
 @pytest.mark.usefixtures("warm_bench")

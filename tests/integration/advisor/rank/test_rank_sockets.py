@@ -11,12 +11,12 @@ from support.rank_reports import keep, shared
 from support.rank_servers import KEY, Clock, description, listening, noise_service
 from support.slow_senders import given_up, impatient
 
-from sottovoce.advisor.rank._client import RankClient
-from sottovoce.advisor.rank._transport import HttpTransport, RefusedError
+from sottovoce.advisor.rank.client import RankClient
+from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank._pair import FirstServer, SecondServer
-from sottovoce.web.rank._peer import HttpPeer, PeerKey
 from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank.pair import FirstServer, SecondServer
+from sottovoce.web.rank.peer import HttpPeer, PeerKey
 
 
 def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:

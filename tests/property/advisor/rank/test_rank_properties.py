@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank._histogram import BANDS, REST, Histogram, estimate_rank
-from sottovoce.advisor.rank._opening import (
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.histogram import BANDS, REST, Histogram, estimate_rank
+from sottovoce.advisor.rank.opening import (
     ServerSide,
     accepted,
     answer,
@@ -22,7 +22,7 @@ from sottovoce.advisor.rank._opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import SharedReport
+from sottovoce.advisor.rank.shares import SharedReport
 from sottovoce.errors import InputError
 
 json_values = st.recursive(

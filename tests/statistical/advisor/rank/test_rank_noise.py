@@ -4,12 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.rank_servers import description
-
-from sottovoce.advisor.rank._histogram import Histogram
-from sottovoce.advisor.rank._noise import OneHotNoise, at_another_rate, audit_reports
-from sottovoce.lab.advisor._errors import noised, opened, repeated
-from sottovoce.lab.advisor._people import (
+from sottovoce_lab.advisor._errors import noised, opened, repeated
+from sottovoce_lab.advisor._people import (
     PERIODS,
     BucketedCrowd,
     attacked,
@@ -17,6 +13,10 @@ from sottovoce.lab.advisor._people import (
     heard_over_periods,
     rules_for,
 )
+from support.rank_servers import description
+
+from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.advisor.rank.noise import OneHotNoise, at_another_rate, audit_reports
 
 # So many that the smallest epsilon's planted fault is 8 standard errors from passing.
 TRIALS = 1 << 21

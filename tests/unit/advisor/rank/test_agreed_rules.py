@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from support.rank_servers import description
 
-from sottovoce.advisor.rank._client import RankClient
-from sottovoce.advisor.rank._description import Description, Mode
-from sottovoce.advisor.rank._transport import HttpTransport
+from sottovoce.advisor.rank.client import RankClient
+from sottovoce.advisor.rank.description import Description, Mode
+from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger
 

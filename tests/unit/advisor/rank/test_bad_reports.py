@@ -10,11 +10,11 @@ import pytest
 from support.rank_reports import shared, token
 from support.rank_servers import Clock, InProcess, description, pair, running
 
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import RankedTopic
-from sottovoce.advisor.rank._shares import SharedReport
-from sottovoce.web.rank._pair import FirstServer, SecondServer
-from sottovoce.web.rank._peer import HEADER, OPEN, VERIFY, PeerKey
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import RankedTopic
+from sottovoce.advisor.rank.shares import SharedReport
+from sottovoce.web.rank.pair import FirstServer, SecondServer
+from sottovoce.web.rank.peer import HEADER, OPEN, VERIFY, PeerKey
 
 TOPICS = tuple(
     RankedTopic(name, "lda", Buckets.even(0, 1, number))

@@ -20,14 +20,14 @@ from support.rank_servers import (
     pair,
 )
 
-from sottovoce.advisor.rank._client import RankClient
+from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.web.rank import _operator_routes
-from sottovoce.web.rank._pair import KEPT_PERIODS, FirstServer, SecondServer
-from sottovoce.web.rank._peer import OPEN, PeerKey
 from sottovoce.web.rank._sqlite_store import SqliteStore
-from sottovoce.web.rank._store import ReportOutcome, StoredReport
-from sottovoce.web.rank._telemetry import Telemetry
+from sottovoce.web.rank.pair import KEPT_PERIODS, FirstServer, SecondServer
+from sottovoce.web.rank.peer import OPEN, PeerKey
+from sottovoce.web.rank.store import ReportOutcome, StoredReport
+from sottovoce.web.rank.telemetry import Telemetry
 
 RULES = description("shares", buckets=4)
 
@@ -316,8 +316,8 @@ def test_histograms_that_are_published_are_told_while_the_second_server_hangs(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever asked first waited with the server for as long as a request may take."""
-    monkeypatch.setattr("sottovoce.web.rank._pair._ANSWER_S", 0.05)
-    monkeypatch.setattr("sottovoce.web.rank._pair._PATIENCE_S", 0.01)
+    monkeypatch.setattr("sottovoce.web.rank.pair._ANSWER_S", 0.05)
+    monkeypatch.setattr("sottovoce.web.rank.pair._PATIENCE_S", 0.01)
     first, second = pair(tmp_path, clock, RULES)
     first.writer.run(lambda store: store.publish("debt", 99, "{}")).result()
     report_all((first, second), [0, 1, 1])

@@ -15,10 +15,10 @@ import pytest
 from support.rank_reports import Servers, report_all, token
 from support.rank_servers import KEY, Clock, description, pair
 
-from sottovoce.advisor.rank._description import Description
-from sottovoce.advisor.rank._opening import ServerSide, joined, question
+from sottovoce.advisor.rank.description import Description
+from sottovoce.advisor.rank.opening import ServerSide, joined, question
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.privacy.vdaf._field import FIELD128
+from sottovoce.privacy.vdaf.field import FIELD128
 
 NUMBER, PEOPLE = 6, 60
 RULES = description("shares", epsilon="200", buckets=NUMBER)

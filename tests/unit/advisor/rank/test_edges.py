@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sottovoce_lab.advisor._fits import SAME, fitted_rows
+from sottovoce_lab.advisor._people import TOPIC, crowd, rules_for
 
-from sottovoce._arrays import Floats
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._description import Description, RankedTopic
-from sottovoce.advisor.rank._edges import FORMAT, fitted_buckets, load_edges, save_edges
-from sottovoce.advisor.rank._histogram import BANDS, Histogram
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.edges import FORMAT, fitted_buckets, load_edges, save_edges
+from sottovoce.advisor.rank.histogram import BANDS, Histogram
+from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.lab.advisor._fits import SAME, fitted_rows
-from sottovoce.lab.advisor._people import TOPIC, crowd, rules_for
 
 PEOPLE = 20_000
 

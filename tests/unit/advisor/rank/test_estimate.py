@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.rank_servers import description
 
-from sottovoce.advisor.rank._histogram import (
+from sottovoce.advisor.rank.histogram import (
     REST,
     Histogram,
     band_of,

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from support.rank_servers import Clock, asked, description, noise_service
 
-from sottovoce.advisor.rank._histogram import Histogram, deviations
-from sottovoce.advisor.rank._noise import OneHotNoise
+from sottovoce.advisor.rank.histogram import Histogram, deviations
+from sottovoce.advisor.rank.noise import OneHotNoise
 from sottovoce.errors import ParameterError
 
 KINDS = [(0.5, 6, 2), (1.0, 5, 2), (1.0, 6, 1), (2.0, 6, 5), (4.0, 5, 3), (1.0, 2, 1)]

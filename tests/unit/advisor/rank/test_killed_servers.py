@@ -10,10 +10,10 @@ import pytest
 from support.rank_reports import report_all
 from support.rank_servers import KEY, Clock, InProcessPeer, description
 
-from sottovoce.advisor.rank._description import Description
-from sottovoce.advisor.rank._opening import Message
-from sottovoce.web.rank._pair import FirstServer, SecondServer
+from sottovoce.advisor.rank.description import Description
+from sottovoce.advisor.rank.opening import Message
 from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank.pair import FirstServer, SecondServer
 
 EXACT = description("shares", epsilon="200", buckets=4)
 """So little noise that sums are exact, but for a chance of e^-100."""

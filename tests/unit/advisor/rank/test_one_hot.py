@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sottovoce.advisor.rank._noise import OneHotNoise
+from sottovoce.advisor.rank.noise import OneHotNoise
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision, LocalPrivacy
+from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy
 
 
 def chance(entry: int, value: int, alpha: float, reach: int) -> float:

@@ -8,7 +8,7 @@ import pytest
 from support.rank_reports import flipped, forged, shared, token
 from support.rank_servers import description
 
-from sottovoce.advisor.rank._opening import (
+from sottovoce.advisor.rank.opening import (
     BegunReport,
     Message,
     ServerSide,
@@ -20,7 +20,7 @@ from sottovoce.advisor.rank._opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import SharedReport, input_share_bytes, prio3
+from sottovoce.advisor.rank.shares import SharedReport, input_share_bytes, prio3
 from sottovoce.errors import ProtocolError
 
 RULES = description("shares", epsilon="200", buckets=4)

@@ -20,16 +20,16 @@ from support.rank_servers import (
 )
 from support.serving import served_at
 
-from sottovoce.advisor.rank._client import RankClient
+from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import InputError
 from sottovoce.web.rank import _slow_headers
-from sottovoce.web.rank._app import create_app
-from sottovoce.web.rank._pair import KEPT_PERIODS
-from sottovoce.web.rank._peer import key_digits
-from sottovoce.web.rank._service import RankService
 from sottovoce.web.rank._slow_headers import HeaderLimitProtocol
 from sottovoce.web.rank._sqlite_store import SqliteStore
-from sottovoce.web.rank._telemetry import Telemetry, event_writer
+from sottovoce.web.rank.app import create_app
+from sottovoce.web.rank.pair import KEPT_PERIODS
+from sottovoce.web.rank.peer import key_digits
+from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.telemetry import Telemetry, event_writer
 
 METRICS_KEY = "ab" * 32
 RULES = description(buckets=4)
@@ -137,7 +137,7 @@ def test_of_too_few_reports_not_even_the_number_is_told(tmp_path: Path, clock: C
 def test_a_failure_to_reach_the_other_server_is_told_once_until_it_changes(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.web.rank._app._VERIFY_S", 0.01)
+    monkeypatch.setattr("sottovoce.web.rank.app._VERIFY_S", 0.01)
     first, second = pair(tmp_path, clock, description("shares", buckets=4))
     said: list[str] = []
     first.telemetry = Telemetry(said.append)

@@ -10,11 +10,12 @@ import pytest
 from support.rank_reports import Servers, bring, forged, keep, report_all, shared, token
 from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
 
-from sottovoce.advisor.rank._transport import HttpTransport
+from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank._app import MOST_BODY
-from sottovoce.web.rank._pair import SecondServer
-from sottovoce.web.rank._peer import (
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank.app import MOST_BODY
+from sottovoce.web.rank.pair import SecondServer
+from sottovoce.web.rank.peer import (
     HEADER,
     OPEN,
     SIGNATURE_DIGITS,
@@ -22,9 +23,8 @@ from sottovoce.web.rank._peer import (
     HttpPeer,
     PeerKey,
 )
-from sottovoce.web.rank._sqlite_store import SqliteStore
-from sottovoce.web.rank._store import ReportOutcome
-from sottovoce.web.rank._telemetry import Telemetry
+from sottovoce.web.rank.store import ReportOutcome
+from sottovoce.web.rank.telemetry import Telemetry
 
 RULES = description("shares", epsilon="200", buckets=6)
 """So little noise that sums are exact, but for a chance of e^-100."""
@@ -89,7 +89,7 @@ def test_what_the_second_server_does_not_hold_is_asked_about_once_and_again_at_t
 def test_many_reports_are_verified_some_at_a_time(
     servers: Servers, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.web.rank._pair.AT_ONCE", 2)
+    monkeypatch.setattr("sottovoce.web.rank.pair.AT_ONCE", 2)
     report_all(servers, [0, 1, 2, 3, 4])
     keep(servers[0], shared(RULES, 1 << 100, 0), 0)
     clock.day += 1

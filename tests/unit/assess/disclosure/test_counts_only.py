@@ -4,8 +4,8 @@ import ast
 from pathlib import Path
 
 import sottovoce
-from sottovoce.assess._alerts import CHANGES, MEMBERS
-from sottovoce.assess._ranking import RANKS
+from sottovoce.assess.alerts import CHANGES, MEMBERS
+from sottovoce.assess.ranking import RANKS
 
 COMMANDS = Path(sottovoce.__file__).parent / "cli"
 

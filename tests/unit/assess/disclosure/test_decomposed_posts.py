@@ -3,7 +3,7 @@
 import unicodedata
 
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
-from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.topics.catalogue import Catalogue, Topic
 
 READER = DisclosureReader(Catalogue((Topic("nausea", ("übelkeit", "صداع"), "health"),)))
 

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.count import TogetherCounts, counted_classifier
-from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe
 
 WORDS = ("cheap", "lunch", "pills")
 PEERS = ("a", "b", "c")

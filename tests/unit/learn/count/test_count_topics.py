@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.learn.count import TogetherCounts, counted_topics
-from sottovoce.learn.count._recipe import CountRecipe, What, cells_of
+from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
 from sottovoce.topics import load_model
 
 WORDS = ("bank", "debt", "itch", "loan", "rash", "skin")

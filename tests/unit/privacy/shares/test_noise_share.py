@@ -7,7 +7,7 @@ from support.table_samplers import Scripted, draw, escape_at
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.shares import NoiseShare
-from sottovoce.privacy.shares._share import share_sampler
+from sottovoce.privacy.shares.share import share_sampler
 
 pytestmark = pytest.mark.kernel
 TOP = (1 << 64) - 1

@@ -7,9 +7,9 @@ import pytest
 from support.table_samplers import with_one_off
 
 from sottovoce.privacy._laws import ESCAPE
-from sottovoce.privacy.audit._sampler import check_sampler
-from sottovoce.privacy.shares._law import NegativeBinomial
-from sottovoce.privacy.shares._share import ShareSampler
+from sottovoce.privacy.audit.sampler import check_sampler
+from sottovoce.privacy.shares.law import NegativeBinomial
+from sottovoce.privacy.shares.share import ShareSampler
 
 RATE, AMONG = Fraction(1, 2), 3
 

@@ -12,8 +12,8 @@ from scipy.stats import nbinom
 from sottovoce.privacy._enclosure import Enclosure, times
 from sottovoce.privacy._laws import Geometric, TwoSidedGeometric
 from sottovoce.privacy.shares import SharesLaw
-from sottovoce.privacy.shares import _law as share_laws
-from sottovoce.privacy.shares._law import NegativeBinomial
+from sottovoce.privacy.shares import law as share_laws
+from sottovoce.privacy.shares.law import NegativeBinomial
 
 BITS = 160
 CONTEXT = Context(prec=100)

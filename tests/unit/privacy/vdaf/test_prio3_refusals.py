@@ -7,7 +7,7 @@ import pytest
 from support.prio3 import CONTEXT, NONCE, VERIFY_KEY, forged, outputs
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.privacy._randomness import random_bytes
+from sottovoce.privacy.randomness import random_bytes
 from sottovoce.privacy.vdaf import Prio3Count, Prio3Histogram, Prio3Report, Prio3SumVec
 from sottovoce.privacy.vdaf import _prio3 as prio3_module
 

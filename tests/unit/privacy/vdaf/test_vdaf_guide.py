@@ -7,8 +7,8 @@ import pytest
 
 from sottovoce.privacy.vdaf import Prio3Histogram
 from sottovoce.privacy.vdaf._circuits import CountCircuit, HistogramCircuit, SumVecCircuit
-from sottovoce.privacy.vdaf._field import FIELD64, FIELD128
 from sottovoce.privacy.vdaf._proof import Proof
+from sottovoce.privacy.vdaf.field import FIELD64, FIELD128
 
 PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "vdaf.md").read_text(encoding="utf-8")
 

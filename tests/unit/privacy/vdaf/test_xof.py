@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.vdaf._field import FIELD64, FIELD128, Field
 from sottovoce.privacy.vdaf._xof import XofUsage, domain_tag, xof_bytes, xof_elements
+from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field
 
 pytestmark = pytest.mark.kernel
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 
-from sottovoce.advisor._person import Person
+from sottovoce.advisor.person import Person
 from sottovoce.web.advise import _answers as answers
 from sottovoce.web.advise._models import (
     LONGEST_TOPIC,
@@ -24,7 +24,7 @@ from sottovoce.web.advise._pages import (
     CurrentSession,
     with_refusals,
 )
-from sottovoce.web.security._requests import Problem
+from sottovoce.web.security.requests import Problem
 
 NOT_FOUND = 404
 EVIDENCE_MOST = 1000

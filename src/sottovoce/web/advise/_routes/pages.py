@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor._guidance import guidance
-from sottovoce.advisor._person import Person
-from sottovoce.advisor._verdict import verdict_of_all
-from sottovoce.assess.measures._lifts import lift_in_words
+from sottovoce.advisor.guides import guidance
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.verdict import verdict_of_all
+from sottovoce.assess.measures.lifts import lift_in_words
 from sottovoce.errors import SottovoceError
-from sottovoce.privacy._exact import text_up
+from sottovoce.privacy.exact import text_up
 from sottovoce.web.advise import _answers as answers
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._models import LONGEST_DRAFT, LONGEST_TOPIC, WhatIfAnswer
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
-from sottovoce.web.advise._session import AdvisorSession
 from sottovoce.web.advise._words import measure_in_words
+from sottovoce.web.advise.session import AdvisorSession
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.rank._client import Quote
+    from sottovoce.advisor.rank.client import Quote
 
 
 topics_router = APIRouter(default_response_class=HTMLResponse, tags=["stand"], responses=PAGES)

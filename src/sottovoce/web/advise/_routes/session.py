@@ -15,8 +15,8 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from sottovoce.corpus.read._bytes import COMPRESSIONS
-from sottovoce.corpus.read._tally import DateOrder
+from sottovoce.corpus.read.bytes import COMPRESSIONS
+from sottovoce.corpus.read.tally import DateOrder
 from sottovoce.errors import SottovoceError
 from sottovoce.web.advise._kept_file import KeptFile, columns_of
 from sottovoce.web.advise._pages import (
@@ -30,7 +30,7 @@ from sottovoce.web.advise._pages import (
     see_other,
     show,
 )
-from sottovoce.web.advise._received import (
+from sottovoce.web.advise.received import (
     FILE_SUFFIXES,
     QUESTIONS,
     on_the_page,
@@ -38,8 +38,8 @@ from sottovoce.web.advise._received import (
     safe_name,
     uploaded,
 )
-from sottovoce.web.advise._session import AdvisorSession
-from sottovoce.web.security._requests import header, refuse, size_in_words
+from sottovoce.web.advise.session import AdvisorSession
+from sottovoce.web.security.requests import header, refuse, size_in_words
 
 login_router = APIRouter(tags=["login"], responses=PAGES)
 start_router = APIRouter(default_response_class=HTMLResponse, tags=["bring"], responses=PAGES)

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.assess.measures._catalogue import PAPER_METHODS, RECOMMENDED
-from sottovoce.assess.measures._lifts import lift_in_words
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.assess.measures.catalogue import PAPER_METHODS, RECOMMENDED
+from sottovoce.assess.measures.lifts import lift_in_words
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
-from sottovoce.web.advise._session import AdvisorSession
 from sottovoce.web.advise._words import measure_in_words
+from sottovoce.web.advise.session import AdvisorSession
 
 router = APIRouter(default_response_class=HTMLResponse, tags=["settings"], responses=PAGES)
 REFUSED = 409

@@ -1,0 +1,185 @@
+"""From what was asked for to scored communities: simulated ones, or a user's own files."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
+from sottovoce.assess.setting import Setting
+from sottovoce.errors import ParameterError
+from sottovoce.loop.communities import (
+    CONTROL,
+    DEFAULT,
+    LEVELS,
+    StudyCommunity,
+    draw_community,
+    own_community,
+    simulated_catalogue,
+    simulated_community,
+)
+from sottovoce.loop.knowledge import Knowledge, Training, load_knowledge, train_knowledge
+from sottovoce.report.result import Row
+from sottovoce.steps import repetitions
+from sottovoce_lab.assess.outcomes import (
+    CommunityOutcome,
+    ScoredCommunity,
+    outcome,
+    score_community,
+)
+from sottovoce_lab.options import StudyOptions
+
+SETTING = Setting()
+
+
+@dataclass(frozen=True)
+class AssessStudySizes:
+    """How much work a study does."""
+
+    users: int = 1000
+    weeks: int = 26
+    background: int = 10_000
+    seeds: int = 5
+    levels: tuple[str, ...] = LEVELS
+    training: Training = field(default_factory=Training)
+
+
+QUICK = AssessStudySizes(
+    users=300,
+    weeks=12,
+    background=2_000,
+    seeds=2,
+    levels=(DEFAULT, CONTROL),
+    training=Training(topics=60, iterations=40, burn_in=10, dimensions=48, epochs=3),
+)
+
+
+def sizes_for(options: StudyOptions, full: AssessStudySizes) -> AssessStudySizes:
+    """The sizes that were asked for; a quick look has at most the quick levels."""
+    if options.quick:
+        levels = tuple(level for level in full.levels if level in QUICK.levels)
+        full = replace(QUICK, levels=levels)
+    return replace(full, seeds=options.seeds or full.seeds)
+
+
+def is_own(options: StudyOptions) -> bool:
+    """Whether a user's own files are to be judged; refuse half of what that needs."""
+    for name, value in (
+        ("data", options.data),
+        ("documents", options.documents),
+        ("embedding", options.embedding),
+    ):
+        if value is not None:
+            raise ParameterError(
+                f"the assess studies take no --{name}; give --posts, --truth, --topics and --model "
+                "to judge your own community."
+            )
+    given = [options.posts, options.truth, options.topics]
+    if any(given) and not all(given):
+        raise ParameterError("your own community needs --posts, --truth and --topics together.")
+    if options.models and not all(given):
+        raise ParameterError("--model goes with --posts, --truth and --topics.")
+    if all(given) and options.seeds is not None:
+        raise ParameterError("your own community is one; leave --seeds out.")
+    return all(given)
+
+
+def scored_communities(
+    options: StudyOptions, sizes: AssessStudySizes, measures: Sequence[str] = PAPER_METHODS
+) -> Iterator[ScoredCommunity]:
+    """Every community of a study, scored for ``measures``.
+
+    The background of a seed is the same at every level, so its models are trained once; the
+    communities of a seed are drawn from streams of their own.
+    """
+    if is_own(options):
+        yield _own(options, measures)
+        return
+    for seed in repetitions(sizes.seeds):
+        knowledge = seed_knowledge(sizes, seed, needed_spaces(measures))
+        for level in sizes.levels:
+            yield seed_community(sizes, seed, level, knowledge, measures)
+
+
+def seed_knowledge(sizes: AssessStudySizes, seed: int, spaces: Sequence[str]) -> Knowledge:
+    """What an adversary learns from the background of a seed."""
+    drawn = draw_community(DEFAULT, seed, users=100, weeks=1, background=sizes.background)
+    texts = drawn.background["text"].to_pylist()
+    return train_knowledge(texts, simulated_catalogue(drawn), sizes.training, seed + 1, spaces)
+
+
+def seed_community(
+    sizes: AssessStudySizes, seed: int, level: str, knowledge: Knowledge, measures: Sequence[str]
+) -> ScoredCommunity:
+    """The community of a seed at one level, scored."""
+    drawn = draw_community(level, seed, users=sizes.users, weeks=sizes.weeks, background=1)
+    return score_community(simulated_community(drawn, level), knowledge, measures)
+
+
+def needed_spaces(measures: Sequence[str]) -> list[str]:
+    """The spaces that need training for ``measures``."""
+    spaces = {MEASURES[name].space for name in measures}
+    return [space for space in ("w2v", "lda") if space in spaces]
+
+
+def outcomes_by_level(
+    options: StudyOptions, sizes: AssessStudySizes, measures: Sequence[str] = PAPER_METHODS
+) -> dict[str, list[CommunityOutcome]]:
+    """All communities judged, by level."""
+    found: dict[str, list[CommunityOutcome]] = {}
+    for scored in scored_communities(options, sizes, measures):
+        found.setdefault(scored.community.level, []).append(outcome(scored, SETTING))
+    return found
+
+
+def _own(options: StudyOptions, measures: Sequence[str]) -> ScoredCommunity:
+    if options.posts is None or options.truth is None or options.topics is None:
+        raise ParameterError("your own community needs --posts, --truth and --topics together.")
+    knowledge = load_knowledge(options.models, options.topics)
+    spaces = {None, "bow", *(space.name for space in knowledge.spaces)}
+    possible = [name for name in measures if MEASURES[name].space in spaces]
+    if not possible:
+        needed = " or ".join(needed_spaces(measures))
+        raise ParameterError(f"this study is about {needed} measures: give such a --model.")
+    community = own_community(options.posts, options.truth, options.read)
+    return score_community(community, knowledge, possible)
+
+
+def captured(community: StudyCommunity, knowledge: Knowledge) -> StudyCommunity:
+    """The community judged only on the topics that the adversary's model has."""
+    known = set(knowledge.catalogue.names)
+    kept = [place for place, topic in enumerate(community.judged) if topic.name in known]
+    return replace(
+        community,
+        judged=tuple(community.judged[place] for place in kept),
+        personas=tuple(community.personas[place] for place in kept),
+    )
+
+
+def size_columns(
+    options: StudyOptions, sizes: AssessStudySizes, outcomes: Sequence[CommunityOutcome]
+) -> Row:
+    """How large it was, for every row."""
+    own = is_own(options)
+    return {
+        "seeds": 1 if own else sizes.seeds,
+        "users": max(len(topic.users) for topic in outcomes[0].community.judged),
+        "sensitive": sum(int(topic.sensitive.sum()) for topic in outcomes[0].community.judged),
+    }
+
+
+def notes_for(options: StudyOptions, sizes: AssessStudySizes) -> tuple[str, ...]:
+    """What was done, in words."""
+    if is_own(options):
+        return ("Your own community; 95% bootstrap intervals over users, by topic.",)
+    quick = ("A quick look: too little of everything for its figures to mean much.",)
+    return (
+        *(quick if options.quick else ()),
+        (
+            f"Simulated communities of {sizes.users} users over {sizes.weeks} weeks, {sizes.seeds} "
+            f"seeds; {sizes.training.words()}, trained on each seed's {sizes.background} "
+            "background texts. Means with 95% Student-t intervals over seeds."
+        ),
+        (
+            "People who do not exist: only comparisons on the same communities mean anything. The "
+            "paper's figures are for other communities, with 20 to 34% sensitive users."
+        ),
+    )

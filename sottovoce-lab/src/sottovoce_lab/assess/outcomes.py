@@ -1,0 +1,322 @@
+"""One community judged, and several as the rows of a table.
+
+A community's outcome is every measure's scores, metrics and hits, and where personas stand. Columns
+of rows are means over communities with 95% intervals, gains over a baseline, and tests.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import stats
+
+from sottovoce.arrays import Floats
+from sottovoce.assess.evaluation import (
+    METRICS,
+    Scores,
+    averaged,
+    bootstrap_metrics,
+    constant_scores,
+    holm,
+    metrics_by_topic,
+    paired_difference,
+    paired_test,
+    percentile_interval,
+    user_hits,
+    user_rows,
+)
+from sottovoce.assess.evaluation.runs import POSTS, RANDOM
+from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.setting import Setting
+from sottovoce.assess.state.state import State
+from sottovoce.corpus.read import open_posts
+from sottovoce.loop.communities import StudyCommunity
+from sottovoce.loop.knowledge import Knowledge
+from sottovoce.release.evaluation.intervals import mean_interval
+from sottovoce.report.result import Row
+
+AFFLICTED = "afflicted"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredCommunity:
+    """A community's state under some background knowledge: ranked in no time, as often as asked."""
+
+    community: StudyCommunity
+    state: State
+    measures: Mapping[str, Measure]
+    rows: tuple[NDArray[np.int64], ...]
+    """For each judged topic, the state's row of each of its users."""
+
+    def scores(self, measure: str, setting: Setting) -> Scores:
+        """One measure's scores of the judged users."""
+        judged = self.community.judged
+        return tuple(
+            self.measures[measure].score(self.state, topic.name, setting)[rows]
+            for topic, rows in zip(judged, self.rows, strict=True)
+        )
+
+    def baselines(self) -> dict[str, Scores]:
+        """Chance, exactly, and the number of posts."""
+        posts = self.state.posts.astype(np.float64)
+        return {
+            RANDOM: constant_scores(self.community.judged),
+            POSTS: tuple(posts[rows] for rows in self.rows),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CommunityOutcome:
+    """What was found in one community."""
+
+    community: StudyCommunity
+    runs: Mapping[str, Scores]
+    metrics: Mapping[str, Mapping[str, float]]
+    """By measure, the averages over topics."""
+    by_topic: Mapping[str, Mapping[str, float]]
+    """By measure and topic, the R-precision."""
+    hits: Mapping[str, Floats]
+    standing: Mapping[str, Mapping[str, float]]
+    """By measure and persona, the mean share of the community that stands below."""
+
+    @cached_property
+    def draws(self) -> Mapping[str, Mapping[str, Floats]]:
+        """Every measure's metrics on bootstrap draws of users, the same for all measures."""
+        return bootstrap_metrics(self.community.judged, self.runs)
+
+
+def score_community(
+    community: StudyCommunity, knowledge: Knowledge, measures: Sequence[str]
+) -> ScoredCommunity:
+    """Fold the posts into state, once for all measures and settings."""
+    chosen, scoring = plan_scoring(knowledge.catalogue, knowledge.spaces, measures)
+    state = scoring.state_of(open_posts(community.posts))
+    names = state.users.names().cast(pa.string())
+    rows = tuple(user_rows(topic, names) for topic in community.judged)
+    return ScoredCommunity(community, state, chosen, rows)
+
+
+def outcome(scored: ScoredCommunity, setting: Setting) -> CommunityOutcome:
+    """Judge every measure, and the baselines, in one setting."""
+    runs = {name: scored.scores(name, setting) for name in scored.measures}
+    return judged_outcome(scored.community, {**runs, **scored.baselines()})
+
+
+def judged_outcome(community: StudyCommunity, runs: Mapping[str, Scores]) -> CommunityOutcome:
+    """Judge runs that are at hand."""
+    topics = {name: metrics_by_topic(community.judged, scores) for name, scores in runs.items()}
+    return CommunityOutcome(
+        community,
+        runs,
+        {
+            name: {metric: float(value) for metric, value in averaged(own).items()}
+            for name, own in topics.items()
+        },
+        {
+            name: {
+                topic.name: float(metrics.r_precision)
+                for topic, metrics in zip(community.judged, own, strict=True)
+            }
+            for name, own in topics.items()
+        },
+        {name: user_hits(community.judged, scores) for name, scores in runs.items()},
+        {name: standing(community, scores) for name, scores in runs.items()},
+    )
+
+
+def standing(community: StudyCommunity, scores: Scores) -> dict[str, float]:
+    """Where each persona stands on average: 1 is most exposed, a tie counts half."""
+    below = np.concatenate([share_below(own) for own in scores])
+    personas = np.concatenate(community.personas)
+    return {
+        str(persona): float(below[personas == persona].mean()) for persona in np.unique(personas)
+    }
+
+
+def share_above(scores: Floats, personas: NDArray[np.str_], persona: str) -> float | None:
+    """Of all pairs of an afflicted user and one of ``persona``, in how many the former is higher.
+
+    A tie counts half; None where there is no such pair.
+    """
+    theirs = np.sort(scores[personas == persona])
+    ours = scores[personas == AFFLICTED]
+    if not len(theirs) or not len(ours):
+        return None
+    sides = [np.searchsorted(theirs, ours, side=side) for side in ("left", "right")]
+    return float(np.mean(sides) / len(theirs))
+
+
+def share_below(scores: Floats) -> Floats:
+    """For each user the share of the others who score lower, equals counted half."""
+    ranks: Floats = stats.rankdata(scores)
+    return (ranks - 1.0) / max(len(scores) - 1, 1)
+
+
+PERSONAS = ("afflicted", "supporter", "curious", "professional", "bystander")
+
+
+def interval_columns(name: str, values: Sequence[float]) -> Row:
+    """Mean and Student-t interval over communities: ``name``, ``name_low``, ``name_high``."""
+    found = mean_interval(values)
+    return {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def metric_columns(outcomes: Sequence[CommunityOutcome], measure: str) -> Row:
+    """All metrics of one measure: over communities, or by bootstrap over users if there is one."""
+    if len(outcomes) == 1:
+        return _bootstrapped(outcomes[0], measure)
+    row: Row = {}
+    for metric in METRICS:
+        row |= interval_columns(metric, [each.metrics[measure][metric] for each in outcomes])
+    return row
+
+
+def gain_columns(outcomes: Sequence[CommunityOutcome], measure: str, baseline: str | None) -> Row:
+    """How much a measure gains over another in MAP and NDCG, community by community."""
+    row: Row = {"against": baseline}
+    for metric in ("map", "ndcg"):
+        row |= _gain(outcomes, measure, baseline, metric)
+    return row
+
+
+def _gain(
+    outcomes: Sequence[CommunityOutcome], measure: str, baseline: str | None, metric: str
+) -> Row:
+    name = f"{metric}_gain"
+    if baseline is None:
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    if len(outcomes) == 1:
+        return _bootstrapped_gain(outcomes[0], measure, baseline, metric)
+    return interval_columns(name, differences(outcomes, measure, baseline, _metric(metric)))
+
+
+def differences(
+    outcomes: Sequence[CommunityOutcome],
+    measure: str,
+    baseline: str,
+    value: Callable[[CommunityOutcome, str], float],
+) -> list[float]:
+    """A value of one measure less that of another, for each community."""
+    return [value(each, measure) - value(each, baseline) for each in outcomes]
+
+
+def _metric(metric: str) -> Callable[[CommunityOutcome, str], float]:
+    return lambda outcome, measure: outcome.metrics[measure][metric]
+
+
+def persona_columns(outcomes: Sequence[CommunityOutcome], measure: str) -> Row:
+    """Where each persona stands; blank for personas that nobody has."""
+    row: Row = {}
+    for persona in PERSONAS:
+        values = [
+            each.standing[measure][persona]
+            for each in outcomes
+            if persona in each.standing[measure]
+        ]
+        blank: Row = {persona: None, f"{persona}_low": None, f"{persona}_high": None}
+        row |= interval_columns(persona, values) if values else blank
+    return row
+
+
+def pair_columns(outcomes: Sequence[CommunityOutcome], measure: str, topics: Sequence[int]) -> Row:
+    """Of pairs of an afflicted and another user, in how many the afflicted stands higher."""
+    row: Row = {}
+    for persona in PERSONAS[1:]:
+        name = f"above_{persona}"
+        shares = [_mean_share(each, measure, persona, topics) for each in outcomes]
+        known = [share for share in shares if share is not None]
+        blank: Row = {name: None, f"{name}_low": None, f"{name}_high": None}
+        row |= interval_columns(name, known) if known else blank
+    return row
+
+
+def _mean_share(
+    outcome: CommunityOutcome, measure: str, persona: str, topics: Sequence[int]
+) -> float | None:
+    shares = [
+        share_above(outcome.runs[measure][place], outcome.community.personas[place], persona)
+        for place in topics
+    ]
+    known = [share for share in shares if share is not None]
+    return float(np.mean(known)) if known else None
+
+
+def significance_columns(
+    outcomes: Sequence[CommunityOutcome], measure: str, baseline: str | None
+) -> Row:
+    """The paper's paired t-test on per-user hits, all communities together, and permutation."""
+    if baseline is None:
+        return {"hits_gain": None, "p_t": None, "p_permutation": None}
+    ours, theirs = (
+        np.concatenate([each.hits[name] for each in outcomes]) for name in (measure, baseline)
+    )
+    found = paired_test(ours, theirs)
+    return {
+        "hits_gain": found.difference,
+        "p_t": found.p_t,
+        "p_permutation": found.p_permutation,
+    }
+
+
+def _bootstrapped(outcome: CommunityOutcome, measure: str) -> Row:
+    drawn = outcome.draws[measure]
+    row: Row = {}
+    for metric, value in outcome.metrics[measure].items():
+        found = percentile_interval(value, drawn[metric])
+        row |= {metric: found.value, f"{metric}_low": found.low, f"{metric}_high": found.high}
+    return row
+
+
+def _bootstrapped_gain(outcome: CommunityOutcome, measure: str, baseline: str, metric: str) -> Row:
+    drawn = outcome.draws
+    value = outcome.metrics[measure][metric] - outcome.metrics[baseline][metric]
+    found = paired_difference(value, drawn[measure][metric], drawn[baseline][metric])
+    name = f"{metric}_gain"
+    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+SPACES = ("bow", "w2v", "lda")
+VARIANTS = ("", "-d", "-t", "-dt")
+
+
+def strength_of(measure: str) -> str | None:
+    """The strength measure that a -D, -T or -DT measure extends."""
+    space, _, variant = measure.partition("-")
+    return space if space in SPACES and variant else None
+
+
+def level_rows(
+    outcomes: Sequence[CommunityOutcome],
+    *,
+    against: Callable[[str], str | None],
+    paper: Callable[[str], Row],
+    shared: Row,
+) -> list[Row]:
+    """One row for each measure of one level, with Holm's correction over those compared."""
+    level = outcomes[0].community.level
+    rows: list[Row] = []
+    for measure in outcomes[0].runs:
+        baseline = against(measure)
+        rows.append(
+            {"community": level, "measure": measure}
+            | metric_columns(outcomes, measure)
+            | gain_columns(outcomes, measure, baseline)
+            | significance_columns(outcomes, measure, baseline)
+            | persona_columns(outcomes, measure)
+            | pair_columns(outcomes, measure, range(len(outcomes[0].community.judged)))
+            | paper(measure)
+            | shared
+        )
+    return _corrected(rows)
+
+
+def _corrected(rows: Sequence[Row]) -> list[Row]:
+    tested = [row for row in rows if row["p_permutation"] is not None]
+    adjusted = holm([cast("float", row["p_permutation"]) for row in tested])
+    by_measure = dict(zip([row["measure"] for row in tested], adjusted, strict=True))
+    return [row | {"p_holm": by_measure.get(row["measure"])} for row in rows]

@@ -1,0 +1,214 @@
+"""The advisor: how soon what-if and a draft are answered, on a history of 20,000 posts.
+
+Times are 95th percentiles over a few hundred questions, each another one, so that nothing can be
+answered from memory. The engine alone, then the page: a real ``sottovoce advise`` in a process of
+its own, asked over HTTP like the page's own script does, also by many windows at once, each asking
+at times of its own. Beside the limits stands what assessing the whole community again takes, which
+gives the same answer.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.settings import OWN_AMONG_SIMULATED
+from sottovoce.assess.scores import plan_scoring
+from sottovoce.corpus.schema import POSTS
+from sottovoce.errors import CheckFailedError
+from sottovoce_lab.bench import rank_server
+from sottovoce_lab.bench._advise_page import BrowserSession, started_page
+from sottovoce_lab.bench.rows import BenchRow, bench_row
+
+COUNT = 20_000
+QUESTIONS = 300
+WHAT_IF_LIMIT_MS = 100.0
+DRAFT_LIMIT_MS = 50.0
+WINDOWS = 100
+WINDOWS_LIMIT_MS = 200.0
+WARM_UP = 5
+_SELF = "themselves"
+_UNTICKED = 50
+_SHOWN = 100
+_DRAFT_POSTS = 3
+_PAUSE_S = 1.0
+
+
+def bench_advise(posts: int = COUNT, *, questions: int = QUESTIONS) -> list[BenchRow]:
+    """The engine and the page on a history of ``posts`` posts, then the rank server."""
+    community = Community.demo()
+    history = long_history(community, posts)
+    # As the page ranks somebody's own posts among made-up people.
+    setting = replace(community.setting, measure=OWN_AMONG_SIMULATED)
+    person = Person(community.with_setting(setting), history)
+    person.standings()
+    with started_page(history) as page:
+        rows = [
+            *_what_if_rows(person, page, questions),
+            *_draft_rows(person, page, questions),
+            _windows_row(person, page, questions),
+        ]
+    return [*rows, _again_row(person), *rank_server.rows()]
+
+
+def long_history(community: Community, count: int, seed: int = 0) -> list[Post]:
+    """So many posts of the demo community's members as if one had written them over four years."""
+    texts = [post.text for user in community.users[:100] for post in community.posts_of(user)]
+    generator = np.random.default_rng(seed)
+    hours = np.sort(generator.uniform(0, 4 * 365 * 24, count)).tolist()
+    chosen = generator.integers(0, len(texts), count).tolist()
+    begin = datetime(2020, 6, 1, tzinfo=UTC)
+    return [
+        Post(number, begin + timedelta(hours=hour), texts[text])
+        for number, (hour, text) in enumerate(zip(hours, chosen, strict=True), start=1)
+    ]
+
+
+def p95_ms(ask: Callable[[int], object], questions: int) -> float:
+    """The 95th percentile over ``questions`` questions, in milliseconds."""
+    for number in range(WARM_UP):
+        ask(number)
+    taken = []
+    for number in range(WARM_UP, WARM_UP + questions):
+        begin = time.perf_counter()
+        ask(number)
+        taken.append(time.perf_counter() - begin)
+    return float(np.percentile(taken, 95)) * 1000
+
+
+def _what_if_rows(person: Person, page: BrowserSession, questions: int) -> Iterator[BenchRow]:
+    ids = [post.id for post in person.posts]
+    topic = person.community.topics[0]
+
+    def unticked(number: int, of: Sequence[int]) -> list[int]:
+        generator = np.random.default_rng(number)
+        chosen = generator.choice(of, min(_UNTICKED, len(of)), replace=False)
+        return [int(each) for each in chosen]
+
+    def engine(number: int) -> object:
+        return person.without(unticked(number, ids))
+
+    def over_http(number: int, shown: list[int]) -> object:
+        gone = set(unticked(number, shown))
+        return page.what_if(topic, shown, [each for each in shown if each not in gone])
+
+    first = ids[:_SHOWN]
+    _check_same(person, page, topic, unticked(0, first), first)
+    cases: dict[str, Callable[[int], object]] = {
+        "engine": engine,
+        f"page, {len(first)} posts shown": lambda number: over_http(number, first),
+        "page, all posts shown": lambda number: over_http(number, ids),
+    }
+    for case, ask in cases.items():
+        yield _row(
+            f"what-if on {len(ids):,} posts, {case}", p95_ms(ask, questions), WHAT_IF_LIMIT_MS
+        )
+
+
+def _draft_rows(person: Person, page: BrowserSession, questions: int) -> Iterator[BenchRow]:
+    texts = [post.text for post in person.posts]
+
+    def draft(number: int) -> str:
+        generator = np.random.default_rng(number)
+        return " ".join(texts[each] for each in generator.integers(0, len(texts), _DRAFT_POSTS))
+
+    cases: dict[str, Callable[[int], object]] = {
+        "engine": lambda number: person.with_draft(draft(number)),
+        "page": lambda number: page.draft(draft(number)),
+    }
+    for case, ask in cases.items():
+        name = f"draft check on {len(texts):,} posts, {case}"
+        yield _row(name, p95_ms(ask, questions), DRAFT_LIMIT_MS)
+
+
+def _windows_row(person: Person, page: BrowserSession, questions: int) -> BenchRow:
+    """Many windows at once, each with a what-if every second or so."""
+    shown = [post.id for post in person.posts[:_SHOWN]]
+    topic = person.community.topics[0]
+
+    def ask(window: BrowserSession, number: int) -> object:
+        gone = number % len(shown)
+        return window.what_if(topic, shown, shown[:gone] + shown[gone + 1 :])
+
+    taken = asked_at_once(page, ask, WINDOWS, max(1, questions * 4 // WINDOWS))
+    case = f"what-if on {len(person.posts):,} posts, page, {WINDOWS} windows at once"
+    return _row(case, float(np.percentile(taken, 95)) * 1000, WINDOWS_LIMIT_MS)
+
+
+def _row(case: str, taken_ms: float, limit_ms: float) -> BenchRow:
+    return bench_row(
+        "advise", f"{case}, p95", "ms", taken_ms, f"limit {limit_ms:g} ms", limit_ms,
+        less_is_better=True,
+    )  # fmt: skip
+
+
+def _check_same(
+    person: Person, page: BrowserSession, topic: str, gone: Sequence[int], shown: list[int]
+) -> None:
+    """The page must answer what the engine does, or its time means nothing."""
+    found = page.what_if(topic, shown, [each for each in shown if each not in set(gone)])
+    expected = person.without(gone)[person.column(topic)]
+    if (found["after"]["low"], found["after"]["high"]) != (expected.low, expected.high):
+        raise CheckFailedError("the page and the engine do not give the same place.")
+
+
+def _again_row(person: Person) -> BenchRow:
+    """The same what-if by scoring the whole community again, once, beside the engine's median."""
+    community = person.community
+    others = [(user, post) for user in community.users for post in community.posts_of(user)]
+    hers = [(_SELF, post) for post in person.posts[_UNTICKED:]]
+    table = _table([*others, *hers])
+    measure = community.setting.measure
+    begin = time.perf_counter()
+    chosen, scoring = plan_scoring(community.catalogue, community.spaces, [measure])
+    state = scoring.state_of(table.to_batches())
+    for topic in community.topics:
+        chosen[measure].score(state, topic, community.setting.risk)
+    again = (time.perf_counter() - begin) * 1000
+    gone = [post.id for post in person.posts[:_UNTICKED]]
+    begin = time.perf_counter()
+    person.without(gone)
+    ours = (time.perf_counter() - begin) * 1000
+    case = f"what-if on {len(person.posts):,} posts, engine, once"
+    return bench_row(
+        "advise", case, "ms", ours, "assessing everybody again", again, less_is_better=True
+    )
+
+
+def _table(posts: Sequence[tuple[str, Post]]) -> pa.Table:
+    users, theirs = zip(*posts, strict=True)
+    times, texts = [post.time for post in theirs], [post.text for post in theirs]
+    return pa.table([list(users), times, texts], schema=POSTS)
+
+
+def asked_at_once(
+    page: BrowserSession, ask: Callable[[BrowserSession, int], object], windows: int, questions: int
+) -> list[float]:
+    """How long each answer took, in seconds: ``questions`` a second apart in every window.
+
+    Windows begin evenly spread over the first second. The clock starts when a question is due, not
+    when it could be sent: an answer that makes later questions wait counts for them too.
+    """
+    begin = time.perf_counter()
+
+    def window(place: int) -> list[float]:
+        own, taken = page.another_window(), []
+        try:
+            for number in range(questions):
+                due = begin + _PAUSE_S * (1 + number + place / windows)
+                time.sleep(max(0.0, due - time.perf_counter()))
+                ask(own, place + number)
+                taken.append(time.perf_counter() - due)
+        finally:
+            own.close()
+        return taken
+
+    with ThreadPoolExecutor(windows) as pool:
+        return [each for taken in pool.map(window, range(windows)) for each in taken]

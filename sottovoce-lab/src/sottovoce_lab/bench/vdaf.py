@@ -1,0 +1,151 @@
+"""Prio3Histogram as the rank servers' mode `shares` uses it, on one core.
+
+Reports are made and verified one by one, and the histogram must be that of the buckets. Times are
+processor time of one report, the least of several rounds in turns. Verifying is all that one server
+does: its first step, both servers' verifier shares together, its second step. Sizes are the shares'
+own bytes, however they travel. These have no peer.
+
+What two servers take and verify together, as processes on one core each, is in `rank_pair`. How
+elements are multiplied is compared: our compiled words with whole numbers of Python and of gmpy2,
+where it is installed.
+"""
+
+import importlib
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.errors import CheckFailedError
+from sottovoce.privacy.vdaf import Prio3Histogram, Prio3Report, VerifyState
+from sottovoce.privacy.vdaf.field import FIELD128
+from sottovoce_lab.bench.rank_pair import PACE, pair_rows
+from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
+
+BUCKETS, CHUNK_LENGTH = 20, 4
+PEER = "none"
+_KEY = bytes(range(32))
+_PRODUCTS = 2000
+
+
+def bench_vdaf(reports: int) -> list[BenchRow]:
+    """All measurements on so many reports, and two servers that take and verify them."""
+    return [*vdaf_rows(reports), *pair_rows(reports)]
+
+
+def vdaf_rows(reports: int, *, seconds: float = SECONDS) -> list[BenchRow]:
+    """Shard, verify, the pace that follows, bytes, and products of elements."""
+    buckets = [place % BUCKETS for place in range(reports)]
+    ours = _Ours.of(buckets)
+    if ours.counts() != np.bincount(buckets, minlength=BUCKETS).tolist():
+        raise CheckFailedError("Prio3 does not count what was reported: nothing to measure.")
+    return [*_time_rows(ours, seconds), _size_row(ours), *_product_rows(seconds)]
+
+
+@dataclass(frozen=True)
+class _Ours:
+    """Reports of Prio3Histogram."""
+
+    histogram: Prio3Histogram
+    buckets: list[int]
+    reports: list[Prio3Report]
+    helper: list[tuple[VerifyState, bytes]]
+
+    @classmethod
+    def of(cls, buckets: list[int]) -> "_Ours":
+        histogram = Prio3Histogram(BUCKETS, CHUNK_LENGTH, context=b"bench")
+        reports = [histogram.shard(bucket) for bucket in buckets]
+        return cls(histogram, buckets, reports, _begun(histogram, reports, 1))
+
+    def shard(self) -> object:
+        return [self.histogram.shard(bucket) for bucket in self.buckets]
+
+    def verify(self) -> list[bytes]:
+        """The leader's output shares."""
+        begun = _begun(self.histogram, self.reports, 0)
+        return [
+            self.histogram.verify_next(state, self.histogram.verifier_message([share, other]))
+            for (state, share), (_, other) in zip(begun, self.helper, strict=True)
+        ]
+
+    def counts(self) -> list[int]:
+        outputs = self.verify(), [state.output_share for state, _ in self.helper]
+        return self.histogram.unshard([self.histogram.aggregate(each) for each in outputs])
+
+
+def _begun(
+    histogram: Prio3Histogram, reports: Sequence[Prio3Report], place: int
+) -> list[tuple[VerifyState, bytes]]:
+    return [
+        histogram.verify_init(_KEY, place, each.nonce, each.public_share, each.input_shares[place])
+        for each in reports
+    ]
+
+
+def _time_rows(ours: _Ours, seconds: float) -> list[BenchRow]:
+    reports = len(ours.buckets)
+    works: dict[str, Work] = {"shard": ours.shard, "verify": ours.verify}
+    best = best_times(works, seconds=seconds, clock=time.process_time)
+    each = {name: 1000 * best[name] / reports for name in works}
+    case = f"{BUCKETS} buckets, chunk length {CHUNK_LENGTH}, {reports:,} reports"
+    rows = [
+        bench_row("vdaf", f"{name} a report, {case}", "ms", each[name], PEER, None)
+        for name in works
+    ]
+    pace = bench_row(
+        "vdaf",
+        f"verified on one core, {case}",
+        "reports/s",
+        1000 / each["verify"],
+        f"asked for {PACE}/s",
+        PACE,
+    )
+    return [*rows, pace]
+
+
+def _size_row(ours: _Ours) -> BenchRow:
+    case = f"bytes a report, {BUCKETS} buckets, chunk length {CHUNK_LENGTH}, without nonce"
+    return bench_row("vdaf", case, "bytes", ours.reports[0].size, PEER, None)
+
+
+def _product_rows(seconds: float) -> list[BenchRow]:
+    """Products of elements of Field128, added up."""
+    p, chance = FIELD128.modulus, random.Random(0)  # noqa: S311 - numbers to multiply, no secret
+    left, right = ([chance.randrange(p) for _ in range(_PRODUCTS)] for _ in range(2))
+    first, second = FIELD128.elements(left), FIELD128.elements(right)
+    works: dict[str, Work] = {"ours": lambda: FIELD128.dot(first, second)}
+    works["Python's int"] = lambda: _dot(left, right, p)
+    whole = _gmpy2()
+    if whole is not None:
+        fast_left, fast_right = ([whole.mpz(each) for each in numbers] for numbers in (left, right))
+        works["gmpy2's mpz"] = lambda: _dot(fast_left, fast_right, whole.mpz(p))
+    best = best_times(works, seconds=seconds, clock=time.process_time)
+    speed = {name: _PRODUCTS / best[name] / 1e6 for name in works}
+    return [
+        bench_row(
+            "vdaf",
+            f"products in Field128, vectors of {_PRODUCTS:,}",
+            "millions/s",
+            speed["ours"],
+            name,
+            speed.get(name),
+        )
+        for name in ("Python's int", "gmpy2's mpz")
+    ]
+
+
+def _dot(left: Sequence[Any], right: Sequence[Any], p: Any) -> Any:  # noqa: ANN401 - either's numbers
+    total = 0
+    for a, b in zip(left, right, strict=True):
+        total = (total + a * b) % p
+    return total
+
+
+def _gmpy2() -> Any:  # noqa: ANN401 - it ships no types
+    try:
+        return importlib.import_module("gmpy2")
+    except ImportError:
+        return None

@@ -1,0 +1,151 @@
+"""How well classes are told by what was learnt from a release: ours beside honest baselines."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from sottovoce.arrays import Integers
+from sottovoce.privacy.mechanism import geometric_noise
+from sottovoce.release.classify.choice import chosen_classifier
+from sottovoce.release.classify.inputs import Labelled
+from sottovoce.release.counts import Counts, checked_counts
+from sottovoce.report.result import Row
+from sottovoce.steps import repetitions
+from sottovoce_lab.release._clipped import BASELINES, accuracy, fitted, tuned
+from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
+from sottovoce_lab.release.parts import PartStore, Values, by_reader
+from sottovoce_lab.release.pinned import PinnedCorpus
+
+FOLDS = 5
+MAJORITY, TEXT = "largest class", "true text"
+TRUE, RELEASED = "true documents", "released documents"
+# Almost no noise: what the same readers reach on the text itself.
+CLEAR_RATE = 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifiedCorpus:
+    """Documents of known classes, and what is asked of them."""
+
+    corpus: PinnedCorpus
+    codes: Integers
+    classes: int
+
+    @classmethod
+    def of(cls, corpus: PinnedCorpus) -> "ClassifiedCorpus":
+        """Classes of fewer documents than folds are left out."""
+        labels = corpus.labels if corpus.labels is not None else np.empty(0, np.str_)
+        names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        kept = np.flatnonzero(sizes[codes] >= FOLDS)
+        _, again = np.unique(names[codes[kept]], return_inverse=True)
+        smaller = PinnedCorpus(corpus.name, corpus.counts[kept], corpus.words, labels[kept])
+        return cls(smaller, again, int(again.max()) + 1)
+
+    @property
+    def majority(self) -> float:
+        """The share of the largest class."""
+        return float(np.bincount(self.codes).max() / self.codes.size)
+
+    def setting(self, rate: float | None, *, released: bool = False) -> AnalyseSetting:
+        """Of its rows; ``released`` where documents of the test were released too."""
+        name = f"{self.corpus.name}, released" if released else self.corpus.name
+        documents, words = self.corpus.counts.shape
+        return AnalyseSetting(
+            data=name, documents=documents, words=words, rate=rate, score="accuracy"
+        )
+
+    def parameters(
+        self, rate: Fraction | None, seed: int | None, reader: str = "classifiers"
+    ) -> dict[str, str | int | float | None]:
+        """What a part is known by; the text itself has neither rate nor seed."""
+        documents, words = self.corpus.counts.shape
+        return {
+            "reader": reader,
+            "data": self.corpus.name,
+            "documents": documents,
+            "words": words,
+            "classes": self.classes,
+            "rate": None if rate is None else str(rate),
+            "seed": seed,
+        }
+
+
+def classified_rows(
+    corpus: PinnedCorpus, rates: Sequence[Fraction], seeds: int, store: PartStore | None = None
+) -> list[Row]:
+    """Ours, the baselines and their difference at every rate, on true and on released documents."""
+    known, kept = ClassifiedCorpus.of(corpus), store or PartStore()
+    reference = text_accuracy(known, kept)
+    rows = [reader_row(known.setting(None), TEXT, [reference])]
+    for rate in rates:
+        rows += _rate_rows(known, rate, seeds, reference, kept)
+    return rows
+
+
+def text_accuracy(known: ClassifiedCorpus, store: PartStore) -> float:
+    """The chosen reader's accuracy on the text itself."""
+    return store.values(known.parameters(None, None), partial(_on_text, known))[TRUE][TEXT]
+
+
+def _rate_rows(
+    known: ClassifiedCorpus, rate: Fraction, seeds: int, reference: float, store: PartStore
+) -> list[Row]:
+    parts = [
+        store.values(known.parameters(rate, seed), partial(_one_seed, known, rate, seed))
+        for seed in repetitions(seeds)
+    ]
+    rows = []
+    for which in (TRUE, RELEASED):
+        scores = by_reader(parts, which)
+        rows += compared_rows(
+            known.setting(float(rate), released=which == RELEASED),
+            scores.pop(CHOSEN),
+            scores,
+            reference=reference,
+        )
+    return rows
+
+
+def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
+    """Accuracy of every reader over all folds, on true and on released documents."""
+    cells = checked_counts(geometric_noise(known.corpus.counts, rate), signed=True)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    right: Values = {TRUE: defaultdict(float), RELEASED: defaultdict(float)}
+    strengths: dict[str, float] = {}
+    for train, test in folds.split(known.codes, known.codes):
+        data = Labelled(cells[train], known.codes[train], known.classes)
+        texts, codes = known.corpus.counts[test], known.codes[test]
+        chosen = chosen_classifier(data.cells, data.codes, float(rate), seed=seed)
+        right[TRUE][CHOSEN] += float(np.sum(chosen.predict(texts) == codes))
+        right[RELEASED][CHOSEN] += float(np.sum(chosen.predict_released(cells[test]) == codes))
+        for name in BASELINES:
+            if name not in strengths:  # on the training documents of the seed's first fold
+                strengths[name] = tuned(name, data, seed)
+            scores = fitted(name, data, strengths[name])
+            clipped = cells[test].maximum(0)
+            right[TRUE][name] += accuracy(scores(texts), codes) * len(test)
+            right[RELEASED][name] += accuracy(scores(checked_counts(clipped)), codes) * len(test)
+    return {
+        which: {name: sum_ / known.codes.size for name, sum_ in each.items()}
+        | {MAJORITY: known.majority}
+        for which, each in right.items()
+    }
+
+
+def _on_text(known: ClassifiedCorpus) -> Values:
+    """The chosen reader's accuracy where there is almost no noise."""
+    return {TRUE: {TEXT: _told(known, known.corpus.counts, CLEAR_RATE, 0)}}
+
+
+def _told(known: ClassifiedCorpus, cells: Counts, rate: float, seed: int) -> float:
+    right = 0.0
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for train, test in folds.split(known.codes, known.codes):
+        chosen = chosen_classifier(cells[train], known.codes[train], rate, seed=seed)
+        right += float(np.sum(chosen.predict(known.corpus.counts[test]) == known.codes[test]))
+    return right / known.codes.size

@@ -1,0 +1,352 @@
+"""Topics of releases against those of the true text: readers beside honest baselines.
+
+The reference is pinned: the words and documents of `_pinned`, and latent Dirichlet allocation by
+tomotopy, 25 topics, alpha .1, eta .01, seeds 0 to 2. Simulated documents are drawn from the first
+reference's topics and judged against those.
+
+A reader's score is the Jaccard of 20 top words under one-to-one matching, mean of the references.
+The baselines see the same release: tomotopy on its cells of at least 1, 2 or 3 (the best of them,
+no token thinned out), the most frequent words for every topic, and chance. Where noise makes more
+tokens than `MOST_TOKENS`, tomotopy reads the first documents that have as many, and the reader's
+name says so.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce.arrays import Floats
+from sottovoce.errors import ParameterError
+from sottovoce.files import output_folder, whole_file
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.meter import signal_meter
+from sottovoce.release.analysis.moments import released_moments
+from sottovoce.release.counts import Counts, checked_counts
+from sottovoce.release.evaluation import chance_jaccard, fit_topics, unigram_jaccard
+from sottovoce.release.topics import PrivateTopics
+from sottovoce.report.result import Row
+from sottovoce.steps import repetitions
+from sottovoce_lab._data import SIMULATED
+from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
+from sottovoce_lab.release.parts import PartStore, Values, by_reader
+from sottovoce_lab.release.pinned import PINNED, WORDS, counted_corpus
+from sottovoce_lab.release.to_find import (
+    LENGTH_SHAPE,
+    MEAN_LENGTH,
+    MIXTURE,
+    DrawnRows,
+    TopicsToFind,
+    first_rows,
+    with_seeded_noise,
+)
+
+TOPICS = 25
+REFERENCES, SEEDS = 3, 5
+THRESHOLDS = (1, 2, 3)
+BASELINE_ITERATIONS = 150
+MOST_TOKENS = {0.5: 15_000_000, 0.0: 4_000_000}
+"""That a baseline reads, by the least rate: hours would go into noise that it cannot read."""
+MOST_DRAWN_TOKENS = 4_000_000
+"""The same of drawn documents: in four times as many it found 2 of 25 topics at rate 0.5."""
+MADE_UP = "made-up topics"
+METER = "meter"
+_ALL_TOKENS = 1 << 62
+_BLOCK = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class TopicCorpus(TopicsToFind):
+    """Documents by words, and the topics to find again in what is released of them."""
+
+    counts: Counts
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents by words."""
+        return self.counts.shape[0], self.counts.shape[1]
+
+    @property
+    def length(self) -> float:
+        """Counted words a document."""
+        return float(self.counts.sum()) / self.counts.shape[0]
+
+    def most_tokens(self, rate: float) -> int:
+        """That a baseline reads."""
+        return next(tokens for least, tokens in MOST_TOKENS.items() if rate >= least)
+
+    def released(self, rate: float, seed: int) -> Counts:
+        """The counts with noise."""
+        return noised(self.counts, rate, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnCorpus(TopicsToFind):
+    """Documents that are drawn from the one reference whenever they are read."""
+
+    documents: int
+    length: float = MEAN_LENGTH
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents by words."""
+        return self.documents, self.references[0].shape[1]
+
+    def most_tokens(self, _rate: float) -> int:
+        """That a baseline reads."""
+        return MOST_DRAWN_TOKENS
+
+    def released(self, rate: float, seed: int) -> DrawnRows:
+        """The counts with noise, drawn as they are read."""
+        return DrawnRows(self.references[0], self.documents, NoiseLaw(rate), seed, self.length)
+
+
+AnyCorpus = TopicCorpus | DrawnCorpus
+ITERATIONS = dict.fromkeys(PINNED, 300) | {"blogs": 150, "background": 150}
+"""Of the references of each pinned corpus."""
+
+
+def topic_corpus(
+    name: str,
+    *,
+    cache: Path | None = None,
+    documents: int | None = None,
+    words: int = WORDS,
+    topics: int = TOPICS,
+) -> TopicCorpus:
+    """A pinned corpus by its name, with the topics of its text."""
+    if name not in ITERATIONS:
+        raise ParameterError(f"data must be one of {', '.join(ITERATIONS)}; got {name!r}.")
+    corpus = PINNED[name]() if words == WORDS else counted_corpus(name, words)
+    counts = corpus.first(documents).counts
+    known = reference_topics(counts, ITERATIONS[name], topics=topics, cache=cache)
+    return TopicCorpus(name, known, counts)
+
+
+def drawn_corpus(
+    documents: int,
+    source: str = "complaints",
+    *,
+    cache: Path | None = None,
+    words: int = WORDS,
+    topics: int = TOPICS,
+    length: float = MEAN_LENGTH,
+) -> DrawnCorpus:
+    """Documents of the topics of a pinned corpus, by their first reference, or of made-up ones."""
+    known = _source_topics(source, words, topics, cache)
+    name = SIMULATED if source == "complaints" else f"{SIMULATED} from {source}"
+    return DrawnCorpus(name, known, documents, length)
+
+
+def made_up_topics(words: int, topics: int) -> Floats:
+    """Topics of few words each, where no text is at hand to have some."""
+    return np.asarray(np.random.default_rng(0).dirichlet(np.full(words, 0.05), topics))
+
+
+def _source_topics(source: str, words: int, topics: int, cache: Path | None) -> tuple[Floats, ...]:
+    if source == MADE_UP:
+        return (made_up_topics(words, topics),)
+    counts = (PINNED[source]() if words == WORDS else counted_corpus(source, words)).counts
+    return reference_topics(counts, ITERATIONS[source], topics=topics, references=1, cache=cache)
+
+
+def reference_topics(
+    counts: Counts,
+    iterations: int,
+    *,
+    topics: int = TOPICS,
+    references: int = REFERENCES,
+    cache: Path | None = None,
+) -> tuple[Floats, ...]:
+    """The true text's topics by several seeds; kept in ``cache`` under the hash of all of it."""
+    return tuple(
+        _cached(
+            counts,
+            f"{topics} {iterations} {seed}",
+            partial(
+                fit_topics, counts, topics, seed, iterations=iterations, most_tokens=_ALL_TOKENS
+            ),
+            cache,
+        )
+        for seed in repetitions(references)
+    )
+
+
+def _cached(counts: Counts, settings: str, fit: Callable[[], Floats], cache: Path | None) -> Floats:
+    if cache is None:
+        return fit()
+    digest = hashlib.sha256(settings.encode())
+    for part in (counts.indptr, counts.indices, counts.data):
+        digest.update(np.ascontiguousarray(part, dtype="<i8").data)
+    path = cache / f"topics-{digest.hexdigest()[:32]}.npy"
+    if not path.is_file():
+        output_folder(cache)
+        with whole_file(path, private=True) as temporary, temporary.open("wb") as stream:
+            np.save(stream, fit())
+    found: Floats = np.load(path, allow_pickle=False)
+    return found
+
+
+def simulated_corpus_of(topics: Floats, documents: int, *, seed: int) -> TopicCorpus:
+    """Documents of Poisson counts in memory: few topics in each, gamma lengths of mean 72."""
+    generator = np.random.default_rng(seed)
+    blocks = []
+    for first in range(0, documents, _BLOCK):
+        many = min(_BLOCK, documents - first)
+        shares = generator.dirichlet(np.full(len(topics), MIXTURE), many)
+        lengths = generator.gamma(LENGTH_SHAPE, MEAN_LENGTH / LENGTH_SHAPE, (many, 1))
+        blocks.append(sparse.csr_array(generator.poisson(lengths * (shares @ topics))))
+    return TopicCorpus("simulated", (topics,), checked_counts(sparse.vstack(blocks, format="csr")))
+
+
+def noised(counts: Counts, rate: float, seed: int) -> Counts:
+    """The counts as a release has them. A study hides nobody: its noise is seeded."""
+    generator = np.random.default_rng([seed, round(1000 * rate)])
+    starts = range(0, counts.shape[0], _BLOCK)
+    dense = (counts[first : first + _BLOCK].toarray().astype(np.int32) for first in starts)
+    blocks = [with_seeded_noise(block, rate, generator) for block in dense]
+    return checked_counts(sparse.vstack(blocks, format="csr"), signed=True)
+
+
+def lda_of_cells(released: Counts, threshold: int, seed: int, *, topics: int = TOPICS) -> Floats:
+    """What a reader without the law does: topics of the cells of at least ``threshold``."""
+    kept = released.copy()
+    kept.data = np.where(kept.data >= threshold, kept.data, 0)
+    kept.eliminate_zeros()
+    return fit_topics(kept, topics, seed, iterations=BASELINE_ITERATIONS, most_tokens=_ALL_TOKENS)
+
+
+def documents_read(corpus: AnyCorpus, rate: float, threshold: int) -> int:
+    """How many documents a baseline reads, so that it has about so many tokens at the most.
+
+    Of an empty cell, sum over z >= t of z (1 - a)/(1 + a) a^z = a^t (t - (t - 1) a)/(1 - a^2).
+    """
+    documents, words = corpus.shape
+    alpha = math.exp(-rate)
+    each = alpha**threshold * (threshold - (threshold - 1) * alpha) / (1 - alpha**2)
+    most = corpus.most_tokens(rate) / (words * each + corpus.length)
+    return min(documents, max(1, int(most)))
+
+
+def topic_values(
+    corpus: AnyCorpus,
+    rate: float,
+    seed: int,
+    *,
+    thresholds: Sequence[int] = THRESHOLDS,
+    topics: int = TOPICS,
+    threads: int | None = None,
+) -> Values:
+    """Jaccards and recognised topics of every reader, on one release; what the meter said of it."""
+    released = corpus.released(rate, seed)
+    found = {CHOSEN: chosen_topics(released, rate, seed, topics=topics, threads=threads)}
+    for level in thresholds:
+        read = documents_read(corpus, rate, level)
+        name = f"lda >= {level}" + ("" if read == corpus.shape[0] else ", part")
+        cells = first_rows(released, read)
+        found[name] = lda_of_cells(cells, level, REFERENCES + seed, topics=topics)
+    moments = released_moments(released, NoiseLaw(rate))
+    totals = np.maximum(moments.totals, 0)
+    found["frequent"] = np.tile(totals, (topics, 1))
+    jaccard = {name: corpus.jaccard(each) for name, each in found.items()}
+    jaccard["frequent"] = _frequent(corpus, totals)
+    seen = {name: float(corpus.recognised(each)) for name, each in found.items()}
+    return {
+        "jaccard": jaccard | {"chance": chance_jaccard(corpus.shape[1], topics)},
+        "topics_seen": seen,
+        METER: {"dimensions": float(signal_meter(moments).dimensions)},
+    }
+
+
+def chosen_topics(
+    released: "Counts | DrawnRows",
+    rate: float,
+    seed: int,
+    *,
+    topics: int = TOPICS,
+    threads: int | None = None,
+) -> Floats:
+    """By the reader that held-out documents choose."""
+    # A seed that no reference has: with one in common, little noise would look like none.
+    reader = PrivateTopics(topics, rate=rate, threads=threads, random_state=REFERENCES + seed)
+    found: Floats = reader.fit(released).components_
+    return found
+
+
+def topic_rows(
+    corpus: AnyCorpus,
+    rate: float,
+    *,
+    seeds: int = SEEDS,
+    thresholds: Sequence[int] = THRESHOLDS,
+    topics: int = TOPICS,
+    threads: int | None = None,
+    store: PartStore | None = None,
+) -> list[Row]:
+    """The rows of one corpus at one rate: baselines, the chosen reader, and their difference."""
+    parts = [
+        (store or PartStore()).values(
+            topic_parameters(corpus, rate, seed, topics),
+            partial(
+                topic_values,
+                corpus,
+                rate,
+                seed,
+                thresholds=thresholds,
+                topics=topics,
+                threads=threads,
+            ),
+        )
+        for seed in repetitions(seeds)
+    ]
+    jaccards = by_reader(parts, "jaccard")
+    rows = compared_rows(
+        topic_setting(corpus, rate, "jaccard", topics),
+        jaccards.pop(CHOSEN),
+        jaccards,
+        reference=corpus.agreement,
+    )
+    return rows + seen_rows(corpus, rate, topics, parts)
+
+
+def topic_parameters(
+    corpus: AnyCorpus, rate: float, seed: int, topics: int, reader: str = "topics"
+) -> dict[str, str | int | float | None]:
+    """What a part is known by."""
+    documents, words = corpus.shape
+    return {
+        "reader": reader,
+        "data": corpus.name,
+        "documents": documents,
+        "words": words,
+        "length": round(corpus.length, 3),
+        "topics": topics,
+        "rate": rate,
+        "seed": seed,
+    }
+
+
+def topic_setting(corpus: AnyCorpus, rate: float, score: str, topics: int) -> AnalyseSetting:
+    """Of the rows of one score."""
+    documents, words = corpus.shape
+    return AnalyseSetting(
+        data=corpus.name, documents=documents, words=words, rate=rate, score=score, topics=topics
+    )
+
+
+def seen_rows(corpus: AnyCorpus, rate: float, topics: int, parts: Sequence[Values]) -> list[Row]:
+    """How many topics each reader showed, beside how many dimensions the meter counted."""
+    setting = topic_setting(corpus, rate, "topics_seen", topics)
+    seen, meter = by_reader(parts, "topics_seen"), [part[METER]["dimensions"] for part in parts]
+    chosen = seen.pop(CHOSEN)
+    rows = [reader_row(setting, METER, meter)]
+    return rows + compared_rows(setting, chosen, seen, reference=corpus.seen_in_text)
+
+
+def _frequent(corpus: AnyCorpus, totals: Floats) -> float:
+    return float(np.mean([unigram_jaccard(true, totals) for true in corpus.references]))

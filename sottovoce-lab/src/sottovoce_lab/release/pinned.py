@@ -1,0 +1,124 @@
+"""The corpora that every reader of releases is measured on, with one way to count their words.
+
+Tokens are whole words [a-z]{3,}; scikit-learn's English stop list is dropped; words are the 1,000
+most frequent with a document frequency of at least 5, taken as public; documents have at least 5
+tokens of them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pyarrow import parquet
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+from sottovoce.corpus.read import Corpus
+from sottovoce.release.counts import Counts, checked_counts
+from sottovoce_lab._data import DataAbsentError, data_file, open_complaints, open_news
+
+WORDS = 1_000
+LEAST_DOCUMENTS = 5
+LEAST_TOKENS = 5
+TOKENS = r"\b[a-z]{3,}\b"
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedCorpus:
+    """Documents by words; ``labels`` where the corpus has classes."""
+
+    name: str
+    counts: Counts
+    words: tuple[str, ...]
+    labels: NDArray[np.str_] | None
+
+    def first(self, documents: int | None) -> "PinnedCorpus":
+        """``documents`` of them, drawn with the same seed always; all if None."""
+        if documents is None or documents >= self.counts.shape[0]:
+            return self
+        rows = np.random.default_rng(0).permutation(self.counts.shape[0])[:documents]
+        labels = None if self.labels is None else self.labels[rows]
+        return PinnedCorpus(self.name, self.counts[rows], self.words, labels)
+
+
+def pinned(
+    name: str, texts: Sequence[str], labels: Sequence[str] | None, most_words: int = WORDS
+) -> PinnedCorpus:
+    """Count ``texts`` in the pinned way."""
+    counter = CountVectorizer(
+        token_pattern=TOKENS,
+        stop_words="english",
+        max_features=most_words,
+        min_df=LEAST_DOCUMENTS,
+    )
+    counts = sparse.csr_array(counter.fit_transform(texts))
+    order = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")
+    kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() >= LEAST_TOKENS)
+    chosen = None if labels is None else np.array(labels)[kept]
+    words = tuple(counter.get_feature_names_out()[order].tolist())
+    return PinnedCorpus(name, checked_counts(counts[kept][:, order]), words, chosen)
+
+
+Texts = tuple[Sequence[str], Sequence[str] | None]
+
+
+SINGLE_SOURCES = ("medquad", "dbpedia", "reuters_19", "questionDoctor_ans")
+"""Of the background texts; they were named before the readers of topics could choose LDA."""
+FILES = {
+    "complaints": "cfpb.jsonl",
+    "news": "bbc-news.tsv",
+    "blogs": "blogs-background.parquet",
+    "background": "background.parquet",
+} | dict.fromkeys(SINGLE_SOURCES, "background.parquet")
+
+
+def is_here(name: str) -> bool:
+    """Whether the file of that corpus is on this machine."""
+    try:
+        data_file(FILES[name])
+    except DataAbsentError:
+        return False
+    return True
+
+
+def _labelled(opener: Callable[[Path], Corpus], name: str) -> Texts:
+    table = opener(data_file(FILES[name])).read_all()
+    return table["text"].to_pylist(), table["label"].to_pylist()
+
+
+def _background() -> Texts:
+    table = parquet.read_table(data_file(FILES["background"]), columns=["src", "text"])
+    return table["text"].to_pylist(), table["src"].to_pylist()
+
+
+def _of_source(source: str) -> Texts:
+    texts, sources = _background()
+    return [text for text, own in zip(texts, sources or (), strict=True) if own == source], None
+
+
+def _blogs() -> Texts:
+    table = parquet.read_table(data_file(FILES["blogs"]), columns=["text"])
+    return table["text"].to_pylist(), None
+
+
+SOURCES: dict[str, Callable[[], Texts]] = {
+    "complaints": partial(_labelled, open_complaints, "complaints"),
+    "news": partial(_labelled, open_news, "news"),
+    "blogs": _blogs,
+    "background": _background,
+    **{source: partial(_of_source, source) for source in SINGLE_SOURCES},
+}
+"""Texts and their classes; blog openings have none, those of background texts are their sources."""
+
+
+def counted_corpus(name: str, most_words: int = WORDS) -> PinnedCorpus:
+    """The corpus of that name, with as many of its most frequent words."""
+    return pinned(name, *SOURCES[name](), most_words)
+
+
+PINNED: dict[str, Callable[[], PinnedCorpus]] = {
+    name: partial(counted_corpus, name) for name in SOURCES
+}

@@ -1,0 +1,163 @@
+"""All studies by name, as `sottovoce study` runs them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sottovoce.errors import ParameterError
+from sottovoce.report.result import StudyResult
+from sottovoce_lab.advisor.rank import run_advisor_rank
+from sottovoce_lab.assess.blogs.study import run_assess_blogs
+from sottovoce_lab.assess.figure_1 import run_figure_1 as run_assess_figure_1
+from sottovoce_lab.assess.robustness import run_robustness
+from sottovoce_lab.assess.table_1 import run_assess_table_1
+from sottovoce_lab.assess.table_2 import run_assess_table_2
+from sottovoce_lab.assess.table_3 import run_assess_table_3
+from sottovoce_lab.assess.table_4 import run_table_4
+from sottovoce_lab.assess.table_5 import run_table_5
+from sottovoce_lab.assess.table_6 import run_table_6
+from sottovoce_lab.learn.count import run_learn_count
+from sottovoce_lab.learn.figures import run_learn_figures
+from sottovoce_lab.learn.solvers import run_learn_solvers
+from sottovoce_lab.learn.table_1 import run_learn_table_1
+from sottovoce_lab.loop import run_study_loop
+from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.release.analyse import run_release_analyse
+from sottovoce_lab.release.figure_1 import run_release_figure_1
+from sottovoce_lab.release.figure_2 import run_release_figure_2
+from sottovoce_lab.release.synthetic import run_release_synthetic
+from sottovoce_lab.release.table_1 import run_release_table_1
+from sottovoce_lab.scale.daily import run_scale_daily
+from sottovoce_lab.scale.scale import run_scale
+
+_READ = frozenset({"format", "fields", "header"})
+_DOCUMENTS = frozenset({"data", "documents", "embedding", "seeds"})
+_COMMUNITY = frozenset({"posts", "truth", "topics", "model"})
+_ALL_THESE = _DOCUMENTS | _COMMUNITY | _READ
+
+
+@dataclass(frozen=True)
+class Study:
+    """A table or figure of a paper, and how to make it again.
+
+    ``takes`` are the options that it looks at, if only to say why it does not want them; all take
+    --out, --quick and --json.
+    """
+
+    title: str
+    runner: Callable[[StudyOptions], StudyResult]
+    takes: frozenset[str] = frozenset()
+
+
+STUDIES: dict[str, Study] = {
+    "advisor-rank": Study(
+        "Ranks from a server that sees no score: errors, intervals, bands, audits, an attack",
+        run_advisor_rank,
+    ),
+    "assess-table-1": Study(
+        "Topics by number of judges who call them sensitive, and their agreement",
+        run_assess_table_1,
+        _DOCUMENTS | {"votes"},
+    ),
+    "assess-table-2": Study(
+        "Vocabulary of the sensitive topics in a trained model",
+        run_assess_table_2,
+        _READ | {"data", "documents", "seeds"},
+    ),
+    "assess-table-3": Study(
+        "Sensitive users by majority of judges, in a sample by score",
+        run_assess_table_3,
+        _DOCUMENTS,
+    ),
+    "assess-table-4": Study(
+        "Measures of structured data against topical strength of interest",
+        run_table_4,
+        _ALL_THESE,
+    ),
+    "assess-table-5": Study(
+        "All measures in all spaces over all sensitive topics, and where personas stand",
+        run_table_5,
+        _ALL_THESE,
+    ),
+    "assess-table-6": Study(
+        "R-precision of the latent measures, topic by topic", run_table_6, _ALL_THESE
+    ),
+    "assess-figure-1": Study(
+        "Risk scores of users sampled by a^score against those of everybody",
+        run_assess_figure_1,
+        _ALL_THESE,
+    ),
+    "assess-robustness": Study(
+        "Other parameters, another space, another background corpus", run_robustness, _ALL_THESE
+    ),
+    "assess-blogs": Study(
+        "All measures on real timelines, against post count, keywords and ENT",
+        run_assess_blogs,
+        frozenset({"half", "labels-column", "posts", "topics", "model", "seeds"}),
+    ),
+    "release-figure-1": Study(
+        "Heatmaps of word counts before and after each mechanism, at one true epsilon",
+        run_release_figure_1,
+        _ALL_THESE,
+    ),
+    "release-synthetic": Study(
+        "Topic Jaccards on LDA-generated documents over a grid of true rates",
+        run_release_synthetic,
+        _DOCUMENTS | _COMMUNITY,
+    ),
+    "release-figure-2": Study(
+        "Topics and latent semantics of complaints under every compression",
+        run_release_figure_2,
+        _ALL_THESE,
+    ),
+    "release-table-1": Study(
+        "A private topic beside the true one: the pair with the 10th-highest Jaccard",
+        run_release_table_1,
+        _ALL_THESE,
+    ),
+    "release-analyse": Study(
+        "Topics and classes read from a release by its noise's law, beside honest baselines",
+        run_release_analyse,
+        frozenset({"data", "documents", "rates", "readers", "seeds"}),
+    ),
+    "learn-table-1": Study(
+        "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
+        run_learn_table_1,
+        frozenset({"documents"}),
+    ),
+    "learn-solvers": Study(
+        "Gradient descent and the closed form on encrypted rados, beside the exact solve",
+        run_learn_solvers,
+        frozenset(),
+    ),
+    "learn-figures": Study(
+        "Figures 1 to 3 drawn from what ran: who sent whom what, in bytes",
+        run_learn_figures,
+        frozenset({"documents"}),
+    ),
+    "learn-count": Study(
+        "Topics and classes of documents that were counted together, beside a local release",
+        run_learn_count,
+        frozenset({"data", "documents", "readers", "seeds"}),
+    ),
+    "loop": Study(
+        "Assess, release, assess again: exposure against usefulness over privacy settings",
+        run_study_loop,
+        frozenset({"data", "documents", "posts", "truth", "model", "seeds"}),
+    ),
+    "scale": Study(
+        "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",
+        run_scale,
+        frozenset({"seconds"}),
+    ),
+    "scale-daily": Study(
+        "What a day's posts cost a community that is kept, by the size of the community",
+        run_scale_daily,
+    ),
+}
+
+
+def study_named(name: str) -> Study:
+    """The study of that name."""
+    if name not in STUDIES:
+        raise ParameterError(f"study must be list or one of {', '.join(STUDIES)}; got {name!r}.")
+    return STUDIES[name]

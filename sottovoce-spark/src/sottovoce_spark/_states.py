@@ -1,0 +1,207 @@
+"""States of users as rows of a Spark table: made from posts, brought together, merged.
+
+A row is a user: how many posts, which words, and per space their slots (``assess.state._buckets``),
+flat. One row of each part has no user: it counts what became of the posts that were read.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sottovoce.assess.state.buckets import Lines
+from sottovoce.assess.state.header import StateHeader
+from sottovoce.assess.state.state import State
+from sottovoce.corpus.read.columns import bounded, to_posts
+from sottovoce.corpus.read.tally import Skip, Tally
+from sottovoce_spark._workers import AssessWork, Shipped
+
+TALLIES = 2 + len(Skip)
+_BITS = 8
+_BYTES_PER_CELL = 12
+# What a task holds before it hands its states on, and what it hands on at a time.
+_HELD_BYTES = 256 << 20
+_HANDED_BYTES = 8 << 20
+
+
+def layout(header: StateHeader) -> str:
+    """The columns of a table of states, as Spark writes schemas."""
+    slots = [
+        f"buckets{place} array<int>, strengths{place} array<double>"
+        for place in range(len(header.spaces))
+    ]
+    pairs = ["pairs array<bigint>"] if header.word_buckets else []
+    return ", ".join(
+        ["user string", "posts bigint", "words binary", "tally array<bigint>", *pairs, *slots]
+    )
+
+
+def value_columns(header: StateHeader) -> list[str]:
+    """All columns but the user."""
+    slots = [
+        f"{kind}{place}" for place in range(len(header.spaces)) for kind in ("buckets", "strengths")
+    ]
+    return ["posts", "words", "tally", *(["pairs"] if header.word_buckets else []), *slots]
+
+
+def score_posts(shipped: Shipped, raw: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Posts as they were read, into states of their users: the map side of the aggregation."""
+    work, tally = shipped.work(), Tally()
+    batches = _conformed(work, raw, tally)
+    more = True
+    while more:
+        state, posts, more = State(work.header), 0, False
+        for folded in work.scoring.folding(state, batches, threads=1):
+            posts += folded
+            if _bound_on_bytes(work.header, posts) > _HELD_BYTES:
+                more = True
+                break
+        yield from rows_of(state)
+    yield _tally_row(work.header, tally)
+
+
+def merge_rows(shipped: Shipped, grouped: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """All rows of each user, brought together by Spark, into one: best buckets, bits, counts."""
+    header = shipped.work().header
+    for batch in grouped:
+        parts = batch["parts"]
+        repeats = pc.list_value_length(parts).to_numpy(zero_copy_only=False)
+        struct = parts.flatten()
+        values = {name: pc.struct_field(struct, name) for name in value_columns(header)}
+        users = batch["user"].take(pa.array(np.repeat(np.arange(batch.num_rows), repeats)))
+        nobody = users.is_null()
+        if pc.any(nobody).as_py():
+            tallies = _flat(values["tally"].filter(nobody)).reshape(-1, TALLIES)
+            yield _tally_row(header, tally_of(tallies.sum(axis=0)))
+        there = pc.invert(nobody)
+        yield from rows_of(
+            filled(header, users.filter(there), {k: v.filter(there) for k, v in values.items()})
+        )
+
+
+def filled(header: StateHeader, users: pa.Array, values: dict[str, pa.Array]) -> State:
+    """The state that rows tell of; a user may have several rows."""
+    state = State(header)
+    rows = state.rows(users)
+    state.count_posts(rows, values["posts"].to_numpy())
+    if state.words is not None:
+        state.words.add_posts_bits(rows, _bytes(values["words"], -(-header.words // _BITS)))
+    if state.word_buckets is not None:
+        held = pc.list_value_length(values["pairs"]).to_numpy(zero_copy_only=False)
+        state.word_buckets.add(np.repeat(rows, held), _flat(values["pairs"]))
+    topics = len(header.catalogue)
+    for place, space in enumerate(state.spaces.values()):
+        buckets, strengths = values[f"buckets{place}"], values[f"strengths{place}"]
+        used = pc.list_value_length(buckets).to_numpy(zero_copy_only=False) // topics
+        lines = Lines(
+            used.astype(np.int64),
+            _flat(buckets).reshape(-1, topics),
+            _flat(strengths).reshape(-1, topics),
+        )
+        space.add_lines(rows, lines)
+    return state
+
+
+def states_in(header: StateHeader, rows: Iterable[pa.RecordBatch]) -> Iterator[State]:
+    """The states in a merged table, a batch of users at a time."""
+    for batch in rows:
+        there = batch.filter(batch["user"].is_valid())
+        if there.num_rows:
+            values = {name: there[name] for name in value_columns(header)}
+            yield filled(header, there["user"], values)
+
+
+def rows_of(state: State) -> Iterator[pa.RecordBatch]:
+    """A state as rows, some megabytes at a time."""
+    if not len(state):
+        return
+    everyone = np.arange(len(state))
+    words = None if state.words is None else state.words.bits
+    arrays = [
+        state.users.names().cast(pa.string()),
+        pa.array(state.posts),
+        _binary(len(state), words),
+        pa.array([[]], pa.list_(pa.int64())).take(pa.array(np.zeros(len(state), np.int64))),
+    ]
+    if state.word_buckets is not None:
+        used, codes = state.word_buckets.of(everyone)
+        arrays.append(_lists(used, codes[:, np.newaxis]))
+    for space in state.spaces.values():
+        lines = space.lines(everyone)
+        arrays += [_lists(lines.used, lines.buckets), _lists(lines.used, lines.strengths)]
+    batch = pa.RecordBatch.from_arrays(arrays, names=["user", *value_columns(state.header)])
+    step = max(1, batch.num_rows * _HANDED_BYTES // max(1, batch.nbytes))
+    for first in range(0, batch.num_rows, step):
+        yield batch.slice(first, step)
+
+
+def tally_counts(tally: Tally) -> list[int]:
+    """A tally as numbers that can be added up."""
+    return [tally.rows_kept, tally.repaired, *(tally.skipped[reason] for reason in Skip)]
+
+
+def tally_of(counts: NDArray[np.int64]) -> Tally:
+    """The tally that a row without a user holds."""
+    kept, repaired, *skips = counts.tolist()
+    tally = Tally(kept, repaired)
+    for reason, rows in zip(Skip, skips, strict=True):
+        tally.skip(reason, rows)
+    return tally
+
+
+def _conformed(
+    work: AssessWork, raw: Iterable[pa.RecordBatch], tally: Tally
+) -> Iterator[pa.RecordBatch]:
+    for batch in raw:
+        for part in bounded(batch, work.longest_text, tally):
+            yield to_posts(part, work.timezone, tally)
+
+
+def _tally_row(header: StateHeader, tally: Tally) -> pa.RecordBatch:
+    slots: list[pa.Array] = []
+    if header.word_buckets:
+        slots.append(pa.array([[]], pa.list_(pa.int64())))
+    for _ in header.spaces:
+        slots += [pa.array([[]], pa.list_(pa.int32())), pa.array([[]], pa.list_(pa.float64()))]
+    arrays = [
+        pa.nulls(1, pa.string()),
+        pa.array([0], pa.int64()),
+        pa.array([b""], pa.binary()),
+        pa.array([tally_counts(tally)], pa.list_(pa.int64())),
+        *slots,
+    ]
+    return pa.RecordBatch.from_arrays(arrays, names=["user", *value_columns(header)])
+
+
+def _bound_on_bytes(header: StateHeader, posts: int) -> int:
+    """No state of so many posts takes more: each post fills one line in each space."""
+    return posts * (len(header.spaces) * len(header.catalogue) * _BYTES_PER_CELL + header.words)
+
+
+def _lists(used: NDArray[np.int64], lines: NDArray[Any]) -> pa.Array:
+    ends = np.concatenate([[0], np.cumsum(used)]) * lines.shape[1]
+    return pa.ListArray.from_arrays(pa.array(ends.astype(np.int32)), pa.array(lines.ravel()))
+
+
+def _binary(rows: int, packed: NDArray[np.uint8] | None) -> pa.Array:
+    width = 0 if packed is None else packed.shape[1]
+    data = b"" if packed is None else np.ascontiguousarray(packed).tobytes()
+    offsets = (np.arange(rows + 1) * width).astype(np.int32)
+    return pa.Array.from_buffers(
+        pa.binary(), rows, [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data)]
+    )
+
+
+def _bytes(column: pa.Array, width: int) -> NDArray[np.uint8]:
+    """Values of one width as the rows of a matrix."""
+    fixed = column.cast(pa.binary(width))
+    whole = np.frombuffer(fixed.buffers()[1] or b"", np.uint8)
+    return whole[fixed.offset * width :][: len(fixed) * width].reshape(-1, width)
+
+
+def _flat(lists: pa.Array) -> NDArray[Any]:
+    flat: NDArray[Any] = lists.flatten().to_numpy(zero_copy_only=False)
+    return flat

@@ -1,0 +1,250 @@
+"""Release on Spark: counted, noised and written by the workers, spent and kept by the same ledger.
+
+The order is the embedded one's: the spend is committed, then noise is drawn, then what was drawn is
+kept, and only what is kept is published (``release._sharded_job``). Counts never come together in
+one place: workers write them as shards, through Spark, to wherever Spark writes. The corpus and the
+request have the names they have on one machine, so that every engine meets the same budget. For
+that the driver reads the texts once, as a stream that it hashes and forgets; one worker does so
+with the true counts.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce.corpus.read.tally import ReadOptions, Tally
+from sottovoce.corpus.schema import DOCUMENTS
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules, load_stop_words
+from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.files import output_folder
+from sottovoce.privacy.expected import zero_cell_chance
+from sottovoce.privacy.ledger import DocumentSet, Ledger
+from sottovoce.release.card import ReleaseCard
+from sottovoce.release.counts import Counts
+from sottovoce.release.inputs import (
+    CorpusIdentity,
+    CountedDocuments,
+    CountsElsewhere,
+    ReleaseInputs,
+)
+from sottovoce.release.job import Job
+from sottovoce.release.plan import ReleasePlan, refuse_pairs
+from sottovoce.release.sharded_job import Drawing, release_to_shards
+from sottovoce.release.shards import Shard
+from sottovoce.release.stores import LocalStore, ReleaseStore
+from sottovoce_spark._blocks import (
+    BLOCKS,
+    DIGESTED,
+    NAMES,
+    TEXTS,
+    TOTALS,
+    BlockName,
+    Counting,
+    count_blocks,
+    digest_blocks,
+    file_order,
+    texts_of,
+    total_counts,
+)
+from sottovoce_spark._noise import (
+    FOUND,
+    NOISED,
+    Block,
+    NoiseTask,
+    noise_blocks,
+    write_shards,
+)
+from sottovoce_spark._output import Spark, told
+from sottovoce_spark._read import (
+    added_up,
+    address_of_file,
+    format_of,
+    read_rows,
+    rows_by_part,
+)
+from sottovoce_spark._states import tally_of
+from sottovoce_spark._store import found_shards, store_at
+from sottovoce_spark.assess import on_disk
+from sottovoce_spark.session import tuned
+
+_BLOCK_ROWS = 4096
+# The driver hashes the texts of a part at a time, so parts are small.
+_PART_BYTES = 2 << 20
+_SHARD_CELLS = 1 << 24
+_ROW_GROUP_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class SparkDocuments:
+    """Documents that were counted on Spark, and how they are noised there."""
+
+    documents: CountedDocuments
+    declared: tuple[str, ...]
+    tally: Tally
+    session: Spark
+    counted: Spark
+    """Spark's table of blocks."""
+    blocks: dict[BlockName, Block]
+
+    def check(self, plan: ReleasePlan) -> None:
+        """Refuse, before anything is spent, what only one machine draws."""
+        if plan.settings.prior == "local":
+            raise ParameterError("--prior local is not offered on Spark; use --engine embedded.")
+
+    def release(self, job: Job, address: str, ledger: Ledger) -> ReleaseCard:
+        """Spend, draw and publish ``job`` at ``address``, wherever that is."""
+        store = store_at(self.session, address)
+        with told("draw noise"):
+            return release_to_shards(job, ledger, store, SparkWriters(self, store))
+
+
+@dataclass(frozen=True, eq=False)
+class SparkWriters:
+    """The workers, as writers of shards into one store."""
+
+    remote: SparkDocuments
+    store: ReleaseStore
+
+    def store_at(self, address: str) -> ReleaseStore:
+        """The folder at ``address``."""
+        return store_at(self.remote.session, address)
+
+    def draw(self, drawing: Drawing, plan: ReleasePlan, folder: str) -> list[Shard]:
+        """Noise all blocks, and write them; whichever attempt of a task ends first."""
+        work = self.work(drawing, plan)
+        chance = zero_cell_chance(plan.noise.rate, plan.noise.threshold)
+        rows = max(1, int(_SHARD_CELLS / max(1.0, plan.columns * chance)))
+        if isinstance(self.store, LocalStore):
+            return self._written(work, self.store.folder / folder, rows)
+        noised = self.remote.counted.mapInArrow(partial(noise_blocks, work), NOISED)
+        settings = {"maxRecordsPerFile": rows, "parquet.block.size": _ROW_GROUP_BYTES}
+        noised.write.options(**settings).parquet(self._address(folder))
+        return self.found(folder)
+
+    def _written(self, work: NoiseTask, folder: Path, rows: int) -> list[Shard]:
+        """Let the workers write a shared folder themselves: Java takes ten times as long."""
+        output_folder(folder).chmod(0o700)
+        writing = partial(write_shards, work, str(folder), rows)
+        found = self.remote.counted.mapInArrow(writing, FOUND).collect()
+        shards = [Shard(**row.asDict()) for row in found]
+        if any(not (folder.parent / shard.name).is_file() for shard in shards):
+            raise InputError(
+                f"the workers wrote into another {folder.parent} than the driver's: give a folder "
+                "that they share, or an address."
+            )
+        return shards
+
+    def work(self, drawing: Drawing, plan: ReleasePlan) -> NoiseTask:
+        """What each task is told."""
+        return NoiseTask(
+            secret=drawing.secret,
+            blocks=self.remote.blocks,
+            maps=tuple(each.column.astype(np.int32).tobytes() for each in drawing.maps),
+            columns=plan.columns,
+            rate=str(plan.noise.rate),
+            threshold=plan.noise.threshold,
+            constant_work=plan.noise.constant_work,
+        )
+
+    def found(self, folder: str) -> list[Shard]:
+        """The shards that lie in ``folder``, read back from there by the workers."""
+        return found_shards(self.remote.session, self._address(folder), folder)
+
+    def frequencies_from(self, prior: str) -> Counts:
+        """What frequencies are bought from: sums over all documents, where they are bought."""
+        width = len(self.remote.documents.vocabulary)
+        if prior == "public":
+            return sparse.csr_array((1, width), dtype=np.int64)
+        of_parts = self.remote.counted.mapInArrow(partial(total_counts, width), TOTALS)
+        (total,) = added_up(of_parts, totals="<i8")
+        return sparse.csr_array(total.reshape(1, -1))
+
+    def _address(self, folder: str) -> str:
+        return f"{self.store.address.rstrip('/')}/{folder}"
+
+
+@contextmanager
+def counted_documents(
+    session: Spark,
+    inputs: ReleaseInputs,
+    address: str,
+    *,
+    block_rows: int = _BLOCK_ROWS,
+) -> Iterator[SparkDocuments]:
+    """The documents at ``address``, counted; they stay on the workers for the block."""
+    vocabulary, counting = _counting(inputs)
+    with told(f"release {address}"), ExitStack() as kept:
+        kept.enter_context(tuned(session, None, batch_rows=block_rows, part_bytes=_PART_BYTES))
+        reading = inputs.reading
+        rows = read_rows(session, address, DOCUMENTS, reading, with_origin=True)
+        counts = rows.mapInArrow(partial(count_blocks, counting), BLOCKS).persist(on_disk())
+        kept.callback(counts.unpersist)
+        tally = _tally(counts)
+        declared = inputs.declarations(vocabulary) + inputs.left_out(_Tallied(tally))
+        declared += inputs.vouched()
+        if not tally.rows_kept:
+            raise CorpusError(f"no usable row: {tally}.")
+        counted = counts.where("number >= 0")
+        found, blocks = _digested(counted, len(vocabulary))
+        kind = format_of(address, reading)
+        corpus, charged = _identity(session, rows, replace(reading, format=kind))
+        documents = CountedDocuments(found, vocabulary, corpus, documents=charged)
+        yield SparkDocuments(documents, declared, tally, session, counted, blocks)
+
+
+@dataclass(frozen=True)
+class _Tallied:
+    tally: Tally
+
+
+def _counting(inputs: ReleaseInputs) -> tuple[Vocabulary, Counting]:
+    """Refuse what is not offered here, before Spark reads anything."""
+    if inputs.vocabulary is None:
+        raise ParameterError("a release on Spark needs a --vocabulary; choose words beforehand.")
+    if inputs.user_documents is not None:
+        raise ParameterError("--user-documents is not offered on Spark; use --engine embedded.")
+    if inputs.labelled:
+        raise ParameterError("--labels is not offered on Spark; use --engine embedded.")
+    vocabulary = inputs.vocabulary
+    inputs.declarations(vocabulary)
+    refuse_pairs(vocabulary.terms)
+    rules = TokenRules(stop_words=load_stop_words(inputs.stop_words))
+    return vocabulary, Counting(vocabulary, rules, inputs.reading.max_line_bytes)
+
+
+def _tally(counts: Spark) -> Tally:
+    from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
+
+    tallies = counts.where("number < 0").select(sql.posexplode("tally").alias("what", "amount"))
+    sums = {row[0]: row[1] for row in tallies.groupBy("what").sum("amount").collect()}
+    return tally_of(np.array([sums[what] for what in sorted(sums)], np.int64))
+
+
+def _digested(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockName, Block]]:
+    """The hashes that name the request, and where each block stands; one worker does it."""
+    ordered = counted.coalesce(1).sortWithinPartitions(*NAMES)
+    *rows, whole = ordered.mapInArrow(digest_blocks, DIGESTED).collect()
+    blocks = {
+        BlockName(*(row[name] for name in NAMES)): Block(place, row["first"], row["digest"])
+        for place, row in enumerate(rows)
+    }
+    data, columns, pointers = whole["digest"].split()
+    shape = (int(whole["first"]), width)
+    return CountsElsewhere(shape, int(whole["start"]), (data, columns, pointers)), blocks
+
+
+def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> tuple[str, DocumentSet]:
+    """The corpus's name and documents, from its texts: a stream through the driver, hashed."""
+    identity = CorpusIdentity()
+    for file in sorted(rows.inputFiles(), key=file_order):
+        one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
+        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
+        for row in rows_by_part(session, texts):
+            identity.add(bytes(row["lengths"]), bytes(row["texts"]))
+    return identity.digest(), identity.documents()

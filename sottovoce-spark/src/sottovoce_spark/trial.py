@@ -1,0 +1,53 @@
+"""A release of made-up documents as workers draw it, for the sampler's audit to look into."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from sottovoce.errors import InputError
+from sottovoce.privacy.repeatable import noise_secret
+from sottovoce.release.inputs import CountsElsewhere
+from sottovoce.release.job import Job
+from sottovoce.release.plan import maps_of
+from sottovoce.release.shards import Shard, ShardedCounts, listed
+from sottovoce.release.trial import Drawn
+from sottovoce_spark._blocks import BlockName, block_row
+from sottovoce_spark._noise import Block, NoiseTask, write_shards
+
+_BLOCK, _SHARD = 60, 150
+
+
+def drawn_in_shards(job: Job) -> Drawn:
+    """Each block of documents noised by its task and written into a shard, read back together."""
+    plan, counts = job.plan, job.documents.counts
+    if isinstance(counts, CountsElsewhere):
+        raise InputError("these counts are on a cluster already.")
+    frequencies = plan.buy_frequencies(counts)
+    maps = maps_of(plan.fitted(frequencies))
+    firsts = range(0, counts.shape[0], _BLOCK)
+    rows = [block_row("", at, 0, counts[at : at + _BLOCK]) for at in firsts]
+    blocks = {
+        BlockName("", at, 0): Block(place, at, row["digest"][0].as_py())
+        for place, (at, row) in enumerate(zip(firsts, rows, strict=True))
+    }
+    task = NoiseTask(
+        noise_secret(),
+        blocks,
+        tuple(each.column.astype(np.int32).tobytes() for each in maps),
+        plan.columns,
+        str(plan.noise.rate),
+        plan.noise.threshold,
+        plan.noise.constant_work,
+    )
+    with TemporaryDirectory() as name:
+        folder = Path(name) / f"counts-{0:016x}"
+        folder.mkdir()
+        found = [
+            Shard(**row)
+            for batch in write_shards(task, str(folder), _SHARD, rows)
+            for row in batch.to_pylist()
+        ]
+        shards = listed(counts.shape[0], plan.columns, str(plan.noise.rate), found)
+        released = ShardedCounts(Path(name), shards).whole()
+    return Drawn(released.toarray(), list(maps), frequencies)

@@ -1,0 +1,290 @@
+"""Alerts and settings on this machine: one SQLite file, for its owner's eyes only.
+
+What is stored: the setting; for each measure, topic and threshold whether they are inside; and of
+each alert its time, measure, topic, threshold, direction, place, how many posts say it outright,
+whether the others were made up, and whether they have seen it. Post texts are stored only if they
+ask (``keep_posts``). ``erase`` removes everything, the file included.
+"""
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from sottovoce.advisor.person_values import Post, in_utc
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import Standing
+from sottovoce.advisor.timeline import inside
+from sottovoce.errors import InputError
+from sottovoce.files import PRIVATE_MODE
+from sottovoce.json import parse_json
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS inside (
+    measure TEXT, topic TEXT, percent INTEGER, PRIMARY KEY (measure, topic, percent));
+CREATE TABLE IF NOT EXISTS alert (
+    id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL, topic TEXT NOT NULL,
+    percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER, high INTEGER,
+    users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0, outright INTEGER NOT NULL DEFAULT 0,
+    simulated INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS outright (topic TEXT PRIMARY KEY, posts INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS post (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
+"""
+# Files of before posts were read for what they say outright, or others told to be made up, lack it.
+_LATER_COLUMNS = ("outright", "simulated")
+_NO_BAND = 0
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One event: they entered or left bands for a topic, more posts say it outright, or both.
+
+    ``percent`` is the narrowest band they entered, or the widest they left; None where no band
+    changed. ``outright``: how many of their posts say it outright.
+    """
+
+    id: int
+    time: datetime
+    measure: str
+    topic: str
+    percent: int | None
+    entered: bool
+    low: int | None
+    high: int | None
+    users: int
+    seen: bool
+    outright: int = 0
+    simulated: bool = False
+    """Whether all others were made up."""
+
+
+class AlertStore:
+    """Settings and alerts in one private file; threads may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._open()
+
+    def _open(self) -> None:
+        _create_private(self.path)
+        try:
+            self._base = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            self._base.execute("PRAGMA secure_delete = ON")
+            self._base.executescript(_TABLES)
+            columns = [row[1] for row in self._base.execute("PRAGMA table_info(alert)")]
+            for name in _LATER_COLUMNS:
+                if name not in columns:
+                    added = f"ALTER TABLE alert ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0"
+                    self._base.execute(added)
+        except sqlite3.Error:
+            raise InputError(
+                f"{self.path} is no file of the advisor, or it is damaged; remove it."
+            ) from None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._base.close()
+
+    def setting(self) -> AdvisorSetting:
+        """The setting they chose last; the default where there is none that can be used."""
+        stored = self._value("setting")
+        if stored is None:
+            return AdvisorSetting()
+        try:
+            fields = parse_json(stored)
+            return AdvisorSetting(**{**fields, "thresholds": tuple(fields["thresholds"])})
+        except (ValueError, TypeError, KeyError):
+            return AdvisorSetting()
+
+    def save_setting(self, setting: AdvisorSetting) -> None:
+        """Remember a setting."""
+        self._save_value("setting", json.dumps(asdict(setting)))
+
+    def update(
+        self,
+        standings: Iterable[Standing],
+        setting: AdvisorSetting,
+        time: datetime | None = None,
+        *,
+        outright: Mapping[str, int] | None = None,
+    ) -> list[Alert]:
+        """Note where they stand now; the alerts that this raises, which are stored as well.
+
+        ``outright``: for each topic how many of their posts say it outright. Whatever happens for a
+        topic at once is one alert.
+        """
+        when = in_utc(time or datetime.now(UTC)).isoformat()
+        told = outright or {}
+        with self._lock, closing(self._base.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            raised = [
+                _raise(cursor, standing, band, told.get(standing.topic, 0), when)
+                for standing in standings
+                for band in [_bands_changed(cursor, standing, setting)]
+                for more in [_more_outright(cursor, standing.topic, told.get(standing.topic, 0))]
+                if band is not None or more
+            ]
+            cursor.execute("COMMIT")
+        return [alert for alert in self.alerts() if alert.id in raised]
+
+    def alerts(self, *, unseen: bool = False) -> list[Alert]:
+        """All alerts, the latest first; or only those not seen yet."""
+        with self._lock:
+            rows = self._base.execute("SELECT * FROM alert ORDER BY id DESC").fetchall()
+        found = [_alert(row) for row in rows]
+        return [alert for alert in found if not (unseen and alert.seen)]
+
+    def acknowledge(self, ids: Sequence[int]) -> None:
+        """Mark alerts as seen."""
+        with self._lock:
+            self._base.executemany("UPDATE alert SET seen = 1 WHERE id = ?", [(i,) for i in ids])
+
+    def keep_posts(self, posts: Iterable[Post]) -> None:
+        """Store their posts with their texts, instead of those stored before: only if they ask."""
+        rows = [(post.id, in_utc(post.time).isoformat(), post.text) for post in posts]
+        with self._lock, closing(self._base.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            cursor.execute("DELETE FROM post")
+            cursor.executemany("INSERT INTO post VALUES (?, ?, ?)", rows)
+            cursor.execute("COMMIT")
+
+    def posts(self) -> list[Post]:
+        """The posts they asked to keep."""
+        with self._lock:
+            rows = self._base.execute("SELECT id, time, text FROM post ORDER BY time, id")
+            return [Post(i, datetime.fromisoformat(time), text) for i, time, text in rows]
+
+    def erase(self) -> None:
+        """Remove everything: the rows are overwritten, then the files are deleted."""
+        with self._lock:
+            for table in ("setting", "inside", "alert", "outright", "post"):
+                self._base.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+            self._base.close()
+            for companion in _COMPANIONS:
+                self.path.with_name(self.path.name + companion).unlink(missing_ok=True)
+        self._open()
+
+    def _value(self, name: str) -> str | None:
+        with self._lock:
+            query = "SELECT value FROM setting WHERE name = ?"
+            row = self._base.execute(query, (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _save_value(self, name: str, value: str) -> None:
+        with self._lock:
+            self._base.execute("REPLACE INTO setting VALUES (?, ?)", (name, value))
+
+
+def _create_private(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_MODE))
+        path.chmod(PRIVATE_MODE)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}.") from None
+
+
+class _BandChange(NamedTuple):
+    percent: int
+    entered: bool
+
+
+def _bands_changed(
+    cursor: sqlite3.Cursor, standing: Standing, setting: AdvisorSetting
+) -> _BandChange | None:
+    """Note all bands that they entered or left; of those entered the narrowest tells most."""
+    entered: list[int] = []
+    left: list[int] = []
+    for percent in setting.thresholds:
+        was = _was_inside(cursor, standing, percent)
+        if _is_inside(standing, percent, setting.hysteresis, was=was) != was:
+            (left if was else entered).append(percent)
+            _note(cursor, standing, percent, entered=not was)
+    if entered:
+        return _BandChange(min(entered), entered=True)
+    return _BandChange(max(left), entered=False) if left else None
+
+
+def _more_outright(cursor: sqlite3.Cursor, topic: str, posts: int) -> bool:
+    """Whether more posts say it outright than when they were last looked at; notes how many do."""
+    row = cursor.execute("SELECT posts FROM outright WHERE topic = ?", (topic,)).fetchone()
+    cursor.execute("REPLACE INTO outright VALUES (?, ?)", (topic, posts))
+    return posts > (0 if row is None else int(row[0]))
+
+
+def _was_inside(cursor: sqlite3.Cursor, standing: Standing, percent: int) -> bool:
+    query = "SELECT 1 FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
+    place = (_ranking(standing), standing.topic, percent)
+    return cursor.execute(query, place).fetchone() is not None
+
+
+def _is_inside(standing: Standing, percent: int, hysteresis: float, *, was: bool) -> bool:
+    if standing.high is None or not standing.evident:
+        return False
+    return inside(standing.high, standing.users, percent, hysteresis, was=was)
+
+
+def _note(cursor: sqlite3.Cursor, standing: Standing, percent: int, *, entered: bool) -> None:
+    change = (
+        "INSERT INTO inside VALUES (?, ?, ?)"
+        if entered
+        else "DELETE FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
+    )
+    cursor.execute(change, (_ranking(standing), standing.topic, percent))
+
+
+def _ranking(standing: Standing) -> str:
+    """By what and among whom: who left a band of made-up people has left none of real ones."""
+    return f"{standing.measure} among made-up people" if standing.simulated else standing.measure
+
+
+def _raise(
+    cursor: sqlite3.Cursor, standing: Standing, band: _BandChange | None, outright: int, when: str
+) -> int:
+    percent, entered = band or (_NO_BAND, False)
+    cursor.execute(
+        "INSERT INTO alert (time, measure, topic, percent, entered, low, high, users, outright, "
+        "simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            when,
+            standing.measure,
+            standing.topic,
+            percent,
+            entered,
+            standing.low,
+            standing.high,
+            standing.users,
+            outright,
+            standing.simulated,
+        ),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def _alert(row: tuple[object, ...]) -> Alert:
+    number, time, measure, topic, percent, entered, low, high, users, seen, *counted = row
+    outright, simulated = counted
+    return Alert(
+        int(str(number)),
+        datetime.fromisoformat(str(time)),
+        str(measure),
+        str(topic),
+        int(str(percent)) or None,
+        bool(entered),
+        None if low is None else int(str(low)),
+        None if high is None else int(str(high)),
+        int(str(users)),
+        bool(seen),
+        int(str(outright)),
+        bool(simulated),
+    )

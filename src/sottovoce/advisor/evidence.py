@@ -1,0 +1,183 @@
+"""The posts and the words that put a person where they stand."""
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.advisor.person_values import PostMatrix, Variants
+from sottovoce.assess.disclosure import Disclosure, DisclosureLevel
+
+if TYPE_CHECKING:
+    from sottovoce.advisor.person import Person
+
+
+@dataclass(frozen=True)
+class PostEvidence:
+    """One post.
+
+    ``adds``: by how much their score would fall without it alone, exactly (of two like posts of one
+    week each covers the other: leave out both). ``share``: its part in what holds the score up,
+    from 0 to 1, over all posts 1; see ``shares_of_posts``. ``strength``: how close it comes to the
+    topic; None for a measure of word use. ``stronger``: how many posts cover it, so that it would
+    count if they were gone. ``level`` and ``spans``: how plainly it speaks of the topic, and where.
+    """
+
+    id: int
+    time: datetime
+    bucket: date
+    text: str
+    share: float
+    adds: float
+    strength: float | None
+    stronger: int = 0
+    level: DisclosureLevel = DisclosureLevel.NONE
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class WordEvidence:
+    """One word: what it adds to the score, and its part among the words that add something."""
+
+    word: str
+    share: float
+    adds: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What puts them there, that which matters most first."""
+
+    topic: str
+    posts: tuple[PostEvidence, ...]
+    words: tuple[WordEvidence, ...]
+    others: int
+    """So many of their posts are not listed."""
+
+
+def evidence_of(person: "Person", topic: str, most: int) -> Evidence:
+    """The ``most`` posts and words that matter most; first the posts that say it outright."""
+    shares, strengths = shares_of_posts(person, topic)
+    falls = person.left_out.falls(person.column(topic), len(person.posts))
+    told = [person.said.of_post(post.id, topic) for post in person.posts]
+    levels = np.array([DisclosureLevel.NONE if each is None else each.level for each in told])
+    by_weight = np.lexsort((-strengths, -falls, -shares))
+    stronger = np.empty_like(by_weight)
+    stronger[by_weight] = np.arange(by_weight.size)
+    order = np.lexsort((stronger, levels != DisclosureLevel.OUTRIGHT))
+    counts = (shares > 0) | (falls > 0) | (strengths > 0) | (levels > DisclosureLevel.NONE)
+    known = person.measure.space is not None
+    posts = tuple(
+        replace(
+            _post_evidence(person, row, told[row]),
+            share=float(shares[row]),
+            adds=float(falls[row]),
+            strength=float(strengths[row]) if known else None,
+            stronger=int(stronger[row]),
+        )
+        for row in order[:most].tolist()
+        if counts[row]
+    )
+    return Evidence(topic, posts, words_of(person, topic, most), len(person.posts) - len(posts))
+
+
+def heaviest_post(person: "Person", topic: str) -> int | None:
+    """The id of the post that holds the score up most; None where none does."""
+    shares, strengths = shares_of_posts(person, topic)
+    falls = person.left_out.falls(person.column(topic), len(person.posts))
+    row = int(np.lexsort((-strengths, -falls, -shares))[0])
+    weighs = max(shares[row], falls[row], strengths[row]) > 0
+    return person.posts[row].id if weighs else None
+
+
+def _post_evidence(person: "Person", row: int, told: Disclosure | None) -> PostEvidence:
+    post = person.posts[row]
+    day = person.community.scoring.header.bucket.first_day(int(person.matrix.buckets[row]))
+    found = PostEvidence(post.id, post.time, day, post.text, 0.0, 0.0, None)
+    return found if told is None else replace(found, level=told.level, spans=told.spans)
+
+
+def shares_of_posts(
+    person: "Person", topic: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Each post's share in what holds the score up, and its strength (0 for word measures).
+
+    In a vector space: the strengths of the posts that are the strongest of one of the m best
+    buckets (without buckets: the strongest post), as parts of their sum; equal posts of a bucket
+    part its strength among them. By word use: the falls of the score, as parts of their sum.
+    """
+    count = len(person.posts)
+    if person.measure.space is None:
+        falls = np.maximum(person.left_out.falls(person.column(topic), count), 0)
+        return _parts(np.nan_to_num(falls, posinf=1.0)), np.zeros(count)
+    strengths = person.matrix.strengths[:, person.community.catalogue.names.index(topic)]
+    return _parts(_support(person, strengths)), strengths
+
+
+def _support(person: "Person", strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The strength that each post lends to the m best buckets."""
+    timed = person.measure.buckets
+    groups = person.matrix.buckets if timed else np.zeros(strengths.size, np.int32)
+    return _held(groups, np.maximum(strengths, 0), person.setting.m if timed else 1)
+
+
+def _held(groups: NDArray[np.int32], strengths: NDArray[np.float64], m: int) -> NDArray[np.float64]:
+    """The strength that each post lends to the m best groups, ties parted."""
+    _, group = np.unique(groups, return_inverse=True)
+    best = np.zeros(group.max() + 1)
+    np.maximum.at(best, group, strengths)
+    counted = np.argsort(-best, kind="stable")[:m]
+    top = (strengths == best[group]) & np.isin(group, counted) & (strengths > 0)
+    ties = np.bincount(group[top], minlength=best.size)
+    return np.where(top, strengths / np.maximum(ties[group], 1), 0.0)
+
+
+def _parts(amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = amounts.sum()
+    return amounts / total if total > 0 else np.zeros_like(amounts)
+
+
+def words_of(person: "Person", topic: str, most: int) -> tuple[WordEvidence, ...]:
+    """Words by what they add to the posts that hold the score up; share: as parts of the sum."""
+    if person.measure.space is None:
+        adds = _falls_of_words(person, topic)
+    else:
+        adds = _sums_of_contributions(person, topic)
+    gains = {word: amount for word, amount in adds.items() if amount > 0}
+    parts = _parts(np.nan_to_num(np.array(list(gains.values())), posinf=1.0))
+    found = [
+        WordEvidence(word, float(part), amount)
+        for (word, amount), part in zip(gains.items(), parts, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.share, each.word))[:most])
+
+
+def _sums_of_contributions(person: "Person", topic: str) -> dict[str, float]:
+    strengths = person.matrix.strengths[:, person.community.catalogue.names.index(topic)]
+    held = _support(person, strengths)
+    rows = np.flatnonzero(held > 0)
+    scorer = person.values.scorer
+    added = scorer.contributions(person.values.counts[rows], topic)
+    size = person.setting.m if person.measure.buckets else 1
+    sums = added.T @ (held[rows] / strengths[rows]) / size
+    return {scorer.vocabulary.terms[word]: float(sums[word]) for word in np.flatnonzero(sums)}
+
+
+def _falls_of_words(person: "Person", topic: str) -> dict[str, float]:
+    """By how much their score would fall had they never used each word of the topic."""
+    salient = np.array((person.community.scoring.header.salient or {})[topic], np.int64)
+    hers = np.bitwise_or.reduce(person.matrix.words, axis=0)
+    used = salient[(hers[salient // 8] >> (salient % 8) & 1).astype(np.bool_)]
+    words = np.repeat(hers[np.newaxis], used.size, axis=0)
+    words[np.arange(used.size), used // 8] &= ~(np.uint8(1) << (used % 8).astype(np.uint8))
+    rows = PostMatrix(np.zeros(used.size, np.int32), np.zeros((used.size, 0)), words)
+    seats = person.crowd.seats(Variants(rows, np.arange(used.size), used.size))
+    column = person.column(topic)
+    own = person.seats.scores[0, column]
+    terms = person.values.scorer.vocabulary.terms
+    return {
+        terms[word]: 0.0 if score == own else float(own - score)
+        for word, score in zip(used.tolist(), seats.scores[:, column], strict=True)
+    }

@@ -1,0 +1,203 @@
+"""A person: their posts, where these put them, and what would be otherwise."""
+
+import copy
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.advisor._said import SaidByPosts
+from sottovoce.advisor._what_if import BucketTops, LeftOut, essential, left_out, remaining
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.crowd import Crowd, Seats
+from sottovoce.advisor.draft import DraftCheck, TextCounter, check_draft
+from sottovoce.advisor.evidence import Evidence, evidence_of
+from sottovoce.advisor.language import posts_warning
+from sottovoce.advisor.person_values import (
+    MeasuredPosts,
+    Post,
+    PostMatrix,
+    Variants,
+    checked_posts,
+)
+from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import Standing, standings_of
+from sottovoce.advisor.timeline import Timeline, timeline_of
+from sottovoce.errors import InputError, ParameterError
+
+
+class Person:
+    """One person in, or new to, a community.
+
+    ``posts`` are all of theirs: (id, time, text); None takes what the community holds of ``user``.
+    A ``user`` of the community is replaced by these posts; anybody else is added to it. So every
+    answer equals that of assessing the whole community with exactly these posts of theirs. Threads
+    may share a person.
+    """
+
+    def __init__(
+        self,
+        community: Community,
+        posts: Iterable[Post] | None = None,
+        user: str | None = None,
+        setting: AdvisorSetting | None = None,
+    ) -> None:
+        if posts is None:
+            if user is None:
+                raise ParameterError("a person needs posts, or the name of a user, got neither.")
+            posts = community.posts_of(user)
+        if setting is not None and setting != community.setting:
+            community = community.with_setting(setting)
+        self.community, self.user, self.setting = community, user, community.setting
+        self.posts = checked_posts(posts)
+        if not self.posts:
+            raise InputError("a person must have at least 1 post, got none.")
+        self.measure = self.setting.how()
+        self.values = MeasuredPosts(community.scoring, self.measure.space, self.posts)
+
+    def with_setting(self, setting: AdvisorSetting) -> "Person":
+        """The same person by another setting."""
+        other = Person(self.community, self.posts, self.user, setting)
+        if other.community.catalogue == self.community.catalogue:
+            other.__dict__["said"] = self.said
+        return other
+
+    @property
+    def among_simulated(self) -> bool:
+        """Whether they are real, as far as is known, and all the others are made up."""
+        return self.community.simulated and self.user not in self.community
+
+    @cached_property
+    def language_warning(self) -> str | None:
+        """That posts of theirs do not seem to be in English; None where they do."""
+        texts = [post.text for post in self.posts]
+        return posts_warning(texts, built_in=self.community.topics_built_in)
+
+    @cached_property
+    def crowd(self) -> Crowd:
+        """Everybody but them."""
+        alone = self.community.crowd(self.user)
+        if not self.community.counts_person:
+            return alone
+        own = alone.seats(Variants.one(self.matrix)).scores[0]
+        scores = dict(zip(self.community.topics, own.tolist(), strict=True))
+        return self.community.crowd(self.user, scores)
+
+    @property
+    def matrix(self) -> PostMatrix:
+        """All that their scores depend on."""
+        return self.values.matrix
+
+    def standings(self) -> list[Standing]:
+        """Where they stand for each sensitive topic, with what single posts do to it."""
+        return list(self._standings)
+
+    @cached_property
+    def _standings(self) -> list[Standing]:
+        return standings_of(self, self.essential, self.left_out.whole, self.left_out)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The sensitive topics, in the catalogue's order."""
+        return self.community.topics
+
+    def standing(self, topic: str) -> Standing:
+        """Where they stand for one topic."""
+        return self.standings()[self.column(topic)]
+
+    def evidence(self, topic: str, most: int = 10) -> Evidence:
+        """The posts and words that put them there, those that matter most first."""
+        return evidence_of(self, topic, most)
+
+    def timeline(self, topic: str) -> Timeline:
+        """Strength bucket by bucket, the score so far, and the alerts it would have raised."""
+        return timeline_of(self, topic)
+
+    @cached_property
+    def said(self) -> SaidByPosts:
+        """What their posts say of each topic, whatever others write."""
+        return SaidByPosts(self.community.reader, self.posts)
+
+    def without(self, ids: Sequence[int]) -> list[Standing]:
+        """Where they would stand had they never written these posts: exactly."""
+        gone = np.zeros(len(self.posts), np.bool_)
+        gone[self.values.rows(ids)] = True
+        if self.measure.space is None:
+            return self.standings_with(self.matrix.take(~gone))
+        return self.standings_with(remaining(self.tops, gone, self.setting.m))
+
+    def with_draft(self, text: str, time: datetime | None = None) -> DraftCheck:
+        """Where they would stand had they also written ``text``, and which of its words matter."""
+        return check_draft(self, text, time or self.now())
+
+    def lacking(self, ids: Sequence[int]) -> "Person":
+        """The same person without these posts, of which not all may go; nothing is scored again."""
+        rows = np.delete(np.arange(len(self.posts)), self.values.rows(ids))
+        if not rows.size:
+            raise ParameterError("at least 1 post must stay, got none.")
+        fewer = copy.copy(self)
+        worked_out = ("left_out", "tops", "essential", "said", "_standings", "language_warning")
+        kept = {name: value for name, value in self.__dict__.items() if name not in worked_out}
+        fewer.__dict__ = {**kept, "crowd": self.crowd}
+        fewer.values = self.values.only(rows)
+        fewer.posts = fewer.values.posts
+        fewer.said = self.said.only(fewer.posts)
+        return fewer
+
+    def without_words(self, words: Iterable[str]) -> list[Standing]:
+        """Where they would stand had all their posts done without these words: exactly."""
+        return self.standings_with(self.values.without_words(words))
+
+    def standings_with(self, posts: PostMatrix) -> list[Standing]:
+        """Where they would stand with other posts than theirs."""
+        return standings_of(self, posts, self.crowd.seats(Variants.one(posts)))
+
+    def now(self) -> datetime:
+        """The community's now, or the clock's."""
+        return self.community.now or datetime.now(UTC)
+
+    def column(self, topic: str) -> int:
+        """The place of ``topic`` among the sensitive ones."""
+        if topic not in self.community.topics:
+            count = len(self.community.topics)
+            raise ParameterError(f"topic must be one of the {count} sensitive ones, got another.")
+        return self.community.topics.index(topic)
+
+    @cached_property
+    def left_out(self) -> LeftOut:
+        """Their seats, whole and without each post."""
+        return left_out(self.crowd, self.matrix, self.setting.m, self._salient)
+
+    @cached_property
+    def counter(self) -> TextCounter:
+        """Counts the words of drafts."""
+        return TextCounter(self.values.scorer)
+
+    @cached_property
+    def tops(self) -> BucketTops:
+        """Of each bucket what is strongest."""
+        return BucketTops(self.matrix)
+
+    @cached_property
+    def essential(self) -> PostMatrix:
+        """Few rows that stand for all their posts, also when others are added."""
+        if self.measure.space is not None:
+            return essential(self.matrix, self.setting.m)
+        posts = self.matrix
+        union = np.bitwise_or.reduce(posts.words, axis=0)[np.newaxis]
+        return PostMatrix(posts.buckets[:1], posts.strengths[:1], union)
+
+    @property
+    def seats(self) -> Seats:
+        """Where they stand, as numbers."""
+        return self.left_out.whole
+
+    @property
+    def _salient(self) -> NDArray[np.int64] | None:
+        """The words of the sensitive topics, for a measure that looks at words."""
+        if self.measure.space is not None:
+            return None
+        salient = self.community.scoring.header.salient or {}
+        return np.unique(np.concatenate([salient[topic] for topic in self.community.topics]))

@@ -1,0 +1,157 @@
+"""What a rank server publishes about itself: everything a report and a rank depend on.
+
+Its version is a hash of the whole, so that reports, histograms and what a person has spent belong
+to one description for ever.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.noise import MOVED, OneHotNoise
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.privacy.exact import positive, whole_number
+
+Mode: TypeAlias = Literal["noise", "shares"]
+MODES = ("noise", "shares")
+PROTOCOLS: dict[Mode, int] = {"noise": 2, "shares": 3}
+"""Of each mode. Noised reports of protocol 1 had any number of ones. Shares of protocol 1 had a
+check by which one server could read buckets, those of protocol 2 another one of our own; protocol 3
+is the standard's Prio3."""
+FEWEST_REPORTS = 100
+# One report would be a sum of its own; two are as few as a test needs.
+LEAST_MINIMUM = 2
+COVERAGE = 0.95
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True)
+class RankedTopic:
+    """One topic, the measure that scores it, and the buckets of its scores."""
+
+    name: str
+    measure: str
+    buckets: Buckets
+
+    def __post_init__(self) -> None:
+        for text in (self.name, self.measure):
+            if not text.isprintable() or not 1 <= len(text) <= _LONGEST_NAME or "/" in text:
+                raise ParameterError(
+                    "the names of topics and measures must be printable, without a slash, and at "
+                    f"most {_LONGEST_NAME} characters; rename the topic in the catalogue."
+                )
+
+    def record(self) -> dict[str, Any]:
+        """The topic as JSON."""
+        return {"name": self.name, "measure": self.measure, "edges": list(self.buckets.edges)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "RankedTopic":
+        """What `record` wrote; an error of whatever kind where it did not."""
+        edges = tuple(map(float, record["edges"]))
+        return cls(str(record["name"]), str(record["measure"]), Buckets(edges))
+
+
+@dataclass(frozen=True)
+class Description:
+    """The public rules of one rank server.
+
+    Attributes:
+        mode: ``noise`` or ``shares``.
+        epsilon: the cost of one report: of each bucket once (noise), of each period (shares).
+        topics: what can be reported.
+        setting: how scores are computed, in words: k, m, time bucket, model.
+        period_s: how long a period lasts; periods are counted from the Unix epoch.
+        minimum: with fewer reports than this a period's histogram is withheld.
+        key: of the mode of shares, what tells the servers' common key from another, and nothing of
+            it. With it servers of another key have other rules: nobody's report is verified under
+            two keys, by which one server could read it.
+    """
+
+    mode: Mode
+    epsilon: Fraction
+    topics: tuple[RankedTopic, ...]
+    setting: str = ""
+    period_s: int = 7 * 24 * 3600
+    minimum: int = FEWEST_REPORTS
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ParameterError(f"mode must be one of {', '.join(MODES)}.")
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        if not self.topics or len(self.by_name) < len(self.topics):
+            raise ParameterError("a rank server needs at least 1 topic, each of another name.")
+        if self.period_s < 1:
+            raise ParameterError(f"a period must last at least 1 second, got {self.period_s}.")
+        if self.minimum < LEAST_MINIMUM:
+            raise ParameterError(
+                f"the minimum of reports must be >= {LEAST_MINIMUM}, got {self.minimum}."
+            )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, RankedTopic]:
+        """The topic of each name."""
+        return {topic.name: topic for topic in self.topics}
+
+    def topic(self, name: str) -> RankedTopic:
+        """The topic ``name``, or an error that says which there are."""
+        if name not in self.by_name:
+            raise ParameterError(f"the server ranks {', '.join(self.by_name)}; not this topic.")
+        return self.by_name[name]
+
+    def noise(self, name: str) -> OneHotNoise:
+        """The noise on reports about the topic ``name``."""
+        return OneHotNoise.of_usual_weight(self.epsilon, self.topic(name).buckets.number)
+
+    def period_at(self, time_s: float) -> int:
+        """The number of the period at a Unix time."""
+        return int(time_s // self.period_s)
+
+    @cached_property
+    def version(self) -> str:
+        """The SHA-256 of everything here."""
+        text = json.dumps(self.record(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def record(self) -> dict[str, Any]:
+        """The description as JSON."""
+        return {
+            "protocol": PROTOCOLS[self.mode],
+            "mode": self.mode,
+            "epsilon": str(self.epsilon),
+            "precision": MOVED,
+            "setting": self.setting,
+            "period_s": self.period_s,
+            "minimum_reports": self.minimum,
+            "topics": [each.record() for each in self.topics],
+        } | ({"key": self.key} if self.key else {})
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Description":
+        """The description a server sent; InputError where it is not one."""
+        try:
+            known = PROTOCOLS.get(record["mode"], record["protocol"])
+            if record["protocol"] != known or record["precision"] != MOVED:
+                raise InputError("the rank server speaks another protocol; use its version.")
+            topics = tuple(map(RankedTopic.from_record, record["topics"]))
+            return cls(
+                record["mode"],
+                positive(str(record["epsilon"]), "epsilon"),
+                topics,
+                str(record["setting"]),
+                whole_number(record["period_s"], "period_s"),
+                whole_number(record["minimum_reports"], "minimum_reports"),
+                str(record.get("key", "")),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                "what the rank server describes itself with is not as it should be."
+            ) from None

@@ -1,0 +1,145 @@
+"""What an explanation says, and the posts of one user that it is about."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sottovoce._notebook import html_facts, html_table
+from sottovoce.assess.explain.fewest import BandExit
+from sottovoce.assess.ranking import REST
+from sottovoce.corpus.schema import POSTS
+from sottovoce.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Position:
+    """A score, and the rank it gives among ``users``; None for who is no longer there."""
+
+    score: float | None
+    rank: int | None
+    users: int
+
+
+@dataclass(frozen=True)
+class Interest:
+    """What the measures of a vector space are made of (Definitions 5 to 9)."""
+
+    strength: float
+    breadth: float
+    persistence: float
+
+
+@dataclass(frozen=True)
+class PostShare:
+    """One post: by how much the score would fall without it, and its strength in a space."""
+
+    number: int
+    time: datetime
+    bucket: date
+    adds: float
+    strength: float | None = None
+
+
+@dataclass(frozen=True)
+class WordShare:
+    """One word, and what it adds to the score."""
+
+    word: str
+    adds: float
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """A user's position for one topic, taken apart; printed it shows no word of theirs.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
+    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow")
+    >>> ranking.explain("u07", "pregnancy")
+    Explanation(rank=9, users=60, posts=1, words=0)
+    """
+
+    position: Position
+    interest: Interest | None
+    posts: tuple[PostShare, ...]
+    words: tuple[WordShare, ...]
+    without: Position | None
+    """The user's position if the posts to leave out had never been written."""
+    leaving: BandExit | None = None
+    """The fewest posts without which they would leave their band; None: they are in none, or by
+    this measure it is not worked out."""
+    band: str = REST
+    """The narrowest band they are in."""
+
+    def __repr__(self) -> str:
+        rank, users = self.position.rank, self.position.users
+        shown = f"rank={rank}, users={users}, posts={len(self.posts)}, words={len(self.words)}"
+        return f"Explanation({shown})"
+
+    def _repr_html_(self) -> str:
+        """The position and what adds to it; the user's posts by their times, never their texts."""
+        facts: dict[str, object] = {
+            "rank": self.position.rank,
+            "of users": self.position.users,
+            "score": self.position.score,
+        }
+        if self.interest is not None:
+            facts |= vars(self.interest)
+        if self.without is not None:
+            facts["rank without the posts left out"] = self.without.rank
+        posts = [{"post of": each.time.isoformat(), "adds": each.adds} for each in self.posts]
+        words = [{"word": each.word, "adds": each.adds} for each in self.words]
+        return html_facts(facts) + html_table(posts) + html_table(words)
+
+
+class UserPosts:
+    """Posts of ``user`` with their numbers: the place among the readable posts, from 1."""
+
+    def __init__(self, user: str) -> None:
+        self._user = user
+        self._seen = 0
+        self._numbers: list[NDArray[np.int64]] = []
+        self._batches: list[pa.RecordBatch] = []
+
+    def passing(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same batches; the user's posts are noted on the way."""
+        for batch in batches:
+            own = pc.equal(batch["user"], self._user)
+            self._batches.append(batch.filter(own))
+            mask = own.to_numpy(zero_copy_only=False)
+            self._numbers.append(self._seen + 1 + np.flatnonzero(mask))
+            self._seen += batch.num_rows
+            yield batch
+
+    def __repr__(self) -> str:
+        return f"UserPosts(posts={self.numbers.size})"
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each of the user's posts."""
+        return np.concatenate([np.zeros(0, np.int64), *self._numbers])
+
+    @property
+    def table(self) -> pa.Table:
+        """The user's posts: user, time, text."""
+        return pa.Table.from_batches(self._batches, POSTS).combine_chunks()
+
+    def texts(self) -> dict[int, str]:
+        """The text of each of the user's posts by its number."""
+        return dict(zip(self.numbers.tolist(), self.table["text"].to_pylist(), strict=True))
+
+    def without(self, removed: Iterable[int]) -> pa.Table:
+        """The user's posts but for those numbered ``removed``, all of which must be theirs."""
+        gone = np.isin(self.numbers, np.array(sorted(set(removed)), np.int64))
+        if gone.sum() < len(set(removed)):
+            strangers = len(set(removed)) - int(gone.sum())
+            raise ParameterError(
+                f"posts to leave out (--without) must be the user's, got {strangers} that are not "
+                "theirs."
+            )
+        return self.table.filter(pa.array(~gone))

@@ -1,0 +1,245 @@
+"""What a party answers to its owner, whether it runs or is offline.
+
+Both a running node and the journal of an offline party are a `View`; `answer_offline` answers from
+the journal alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from sottovoce.errors import InputError
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation.config import PartyConfig, Role, TextsFile
+from sottovoce.federation.join.changes import RosterHistory
+from sottovoce.federation.party._transcript import in_words, meaning
+from sottovoce.federation.party.history import (
+    RunHistory,
+    count_by_label,
+    journal_history,
+    latest_training,
+    training_record,
+)
+from sottovoce.federation.party.holdings import read_rows, read_texts
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.learn.count.classes import counted_classifier
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.count.promise import promise_record
+from sottovoce.learn.documents import Documents, Examples
+from sottovoce.learn.run.agree import opening
+from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.records import Trained, read_trained
+from sottovoce.learn.run.terms import RunTerms
+
+
+class NothingTrainedError(InputError):
+    """This party has no classifier yet."""
+
+
+class View(Protocol):
+    """A party's runs and transcripts."""
+
+    def history(self) -> list[RunHistory]:
+        """All runs so far."""
+
+    def transcript(self, session: bytes) -> list[dict[str, Any]]:
+        """All messages of a run."""
+
+    def status(self) -> dict[str, Any]:
+        """How runs stand."""
+
+
+class JournalView:
+    """An offline party."""
+
+    def __init__(self, journal: Journal, name: str) -> None:
+        self._journal, self._name = journal, name
+
+    def history(self) -> list[RunHistory]:
+        """All runs so far."""
+        return journal_history(self._journal)
+
+    def transcript(self, session: bytes) -> list[dict[str, Any]]:
+        """All messages of a run."""
+        return self._journal.transcript(session, self._name)
+
+    def status(self) -> dict[str, Any]:
+        """Nothing is under way."""
+        return {"runs": []}
+
+
+def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    """The answer that the party itself would give, as far as its journal has it."""
+    party = ConfiguredParty(config, strict=False)
+    with party.journal() as journal:
+        view = JournalView(journal, party.name)
+        if request["do"] == "status":
+            return status_report(party, view, running=False)
+        if request["do"] == "transcript":
+            return transcript_report(view, party, request.get("run"))
+        if request["do"] == "counted":
+            return counted_report(view, request.get("run"))
+        examples = given_examples(config, str(request["file"]))
+        if (found := labelled_by_count(view, config.party.role, examples)) is not None:
+            return found
+        if trained(view, config.party.role).mode != "open":
+            raise InputError(
+                "in the hidden mode others help to classify: start this peer first, and ask again."
+            )
+        return {"labels": labelled(view, examples), "run": None}
+
+
+def status_report(party: ConfiguredParty, view: View, *, running: bool) -> dict[str, Any]:
+    """How a party and its runs stand."""
+    live = {run["session"]: run for run in view.status()["runs"]}
+    return {
+        "party": party.config.party.name,
+        "role": party.config.party.role,
+        "running": running,
+        "address": party.config.party.listen if party.removed else party.entry.address,
+        "certificate_days": round(party.certificate_days, 1),
+        "keys_sealed": party.config.party.secrets.passphrase != "none",  # noqa: S105 - a source
+        "warnings": party.warnings,
+        "roster": None if party.history is None else roster_report(party.history),
+        "runs": [_run(run, live.get(run.session.hex(), {})) for run in view.history()],
+    }
+
+
+def roster_report(history: RosterHistory) -> dict[str, Any]:
+    """How far a roster has come, for comparing it with the others', and all its changes."""
+    return {
+        "number": history.number,
+        "digest": history.digest,
+        "parties": [each.certificate_name for each in history.roster],
+        "changes": [
+            {"time": each.time, "change": each.in_words(), "fingerprint": each.fingerprint}
+            for each in history.changes
+        ],
+    }
+
+
+def _run(run: RunHistory, live: Mapping[str, Any]) -> dict[str, Any]:
+    shown = ("stage", "step", "waiting_for", "lost", "rounds", "messages", "bytes_sent")
+    return {
+        "run": run.session.hex(),
+        "kind": run.terms.kind,
+        "mode": run.terms.mode,
+        "status": run.status,
+        "begun": at(run.begun),
+        **{name: live[name] for name in (*shown, "bytes_received") if name in live},
+        "ended": dict(run.ended),
+    }
+
+
+def transcript_report(
+    view: View, party: ConfiguredParty, wanted: str | None
+) -> list[dict[str, Any]]:
+    """Every message of one run, or of all, with what it is in words; a proposal with all keys."""
+    return [
+        _line(line, run, party)
+        for run in _chosen(view.history(), wanted)
+        for line in view.transcript(run.session)
+    ]
+
+
+def _keys(terms: RunTerms, party: ConfiguredParty) -> dict[str, Any]:
+    """The terms' digest, and who signs them with which key or proves itself by which certificate.
+
+    Certificates are those of the present roster.
+    """
+    known, signing = {each.name: each.fingerprint for each in party.roster}, terms.identities
+    parties = {
+        name: {"identity": signing.get(name, b"").hex(), "certificate": known.get(name, "")}
+        for name in terms.parties
+    }
+    return {"terms": opening(terms).digest.hex(), "parties": parties}
+
+
+def _line(line: Mapping[str, Any], run: RunHistory, party: ConfiguredParty) -> dict[str, Any]:
+    kind = str(line.get("kind") or line["frame"])
+    return {
+        "run": run.session.hex(),
+        "time": at(line["time"]),
+        "sender": line["sender"],
+        "receiver": line["receiver"],
+        "kind": kind,
+        "step": line.get("step"),
+        "bytes": line["bytes"],
+        "fields": line.get("fields", {}),
+        "state": line["state"],
+        "means": meaning(kind, line.get("fields", {}), run.terms.kind),
+        "words": in_words(line, party.name, run.terms),
+        **(_keys(run.terms, party) if kind == "propose" else {}),
+    }
+
+
+def _chosen(history: Sequence[RunHistory], wanted: str | None) -> list[RunHistory]:
+    chosen = [run for run in history if wanted is None or run.session.hex().startswith(wanted)]
+    if wanted is not None and not chosen:
+        raise InputError(f"there is no run {wanted[:32]!r}; sottovoce learn status lists them.")
+    return chosen
+
+
+def counted_report(view: View, run: str | None = None) -> dict[str, Any]:
+    """What a party keeps of a count, in hexadecimal; the latest one, if none is named."""
+    runs = [each for each in view.history() if each.terms.kind == "count"]
+    chosen = [each for each in runs if run is None or each.session.hex().startswith(run)]
+    done = [each for each in chosen if each.status == "finished" and each.result is not None]
+    if not done:
+        raise InputError("this party has no finished count of that name; count first.")
+    counted = TogetherCounts.of(done[-1].result or {})
+    return {
+        "run": done[-1].session.hex(),
+        "guarantee": promise_record(counted.guarantee),
+        "counted": counted.to_bytes().hex(),
+    }
+
+
+def labelled_by_count(view: View, role: Role, examples: Examples) -> dict[str, Any] | None:
+    """The label of each text by words that were counted by label; None: a training is later."""
+    run = count_by_label(view.history())
+    if run is None:
+        return None
+    _check_classifies(role)
+    if not isinstance(examples, Documents):
+        raise InputError("counted words classify texts, not rows of numbers; train on rows again.")
+    rules = None if run.terms.text is None else run.terms.text.rules
+    found = counted_classifier(TogetherCounts.of(run.result or {}), rules=rules)
+    return {"labels": found.predict(examples.texts).tolist(), "run": run.session.hex()}
+
+
+def _check_classifies(role: Role) -> None:
+    if role != "peer":
+        raise InputError("only a peer classifies; give a peer's party.toml with --config.")
+
+
+def trained(view: View, role: Role) -> Trained:
+    """The peer's latest classifier."""
+    _check_classifies(role)
+    history = view.history()
+    last = latest_training(history)
+    record = None if last is None else training_record(history, last.terms.session)
+    if record is None:
+        raise NothingTrainedError(
+            "this party has no classifier yet; train first: sottovoce learn train."
+        )
+    return read_trained(record)
+
+
+def labelled(view: View, examples: Examples) -> tuple[str, ...]:
+    """The label of each row, by the classifier that this peer has itself."""
+    return called(trained(view, "peer"), examples)
+
+
+def given_examples(config: PartyConfig, file: str) -> Examples:
+    """Texts or rows to classify, read as the configuration says; labels are not looked at."""
+    party, path = config.party, Path(file)
+    if party.rows is not None:
+        return read_rows(path, party.rows, labelled=False)
+    return read_texts(path, party.texts or TextsFile(file), labelled=False)
+
+
+def at(moment: float) -> str:
+    """A time as people and machines read it."""
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,397 @@
+"""A running party: its node, and what commands of its owner may ask of it."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.federation._events import Log
+from sottovoce.federation.join.changes import RosterChange, RosterHistory
+from sottovoce.federation.party._counts import count_terms, paid_before
+from sottovoce.federation.party._differences import GIVING, TermsMemory
+from sottovoce.federation.party._joins import (
+    Joins,
+    membership_of,
+    offer_membership,
+    refuse_members,
+)
+from sottovoce.federation.party._outside_count import restored_at, spent_unknown
+from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost, proposed
+from sottovoce.federation.party.control import Answers, ControlServer
+from sottovoce.federation.party.history import (
+    TRAININGS,
+    RunHistory,
+    count_by_label,
+    latest_training,
+    trained_peers,
+)
+from sottovoce.federation.party.offline import (
+    NothingTrainedError,
+    counted_report,
+    given_examples,
+    labelled,
+    labelled_by_count,
+    status_report,
+    trained,
+    transcript_report,
+)
+from sottovoce.federation.party.party import ConfiguredParty, RunRequest
+from sottovoce.federation.party.progress import Progress, summary
+from sottovoce.federation.party.readable import why_untrainable
+from sottovoce.federation.party.terms import NOT_YET, accepted_by, training_terms, use_terms
+from sottovoce.federation.transport.frames import VERSION, RunAbortedError
+from sottovoce.learn.documents import Documents, Examples
+from sottovoce.learn.run.evaluate import JointEvaluation
+from sottovoce.learn.run.records import opened_words
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.wire.codec import encoded
+
+_LOOK_S = 0.1
+
+
+class Service:
+    """Runs a party until it is stopped."""
+
+    def __init__(self, party: ConfiguredParty, log: Log) -> None:
+        self.party = party
+        self.stopping = threading.Event()
+        self.notice: Callable[[str], None] = lambda _sentence: None
+        """Told what a person should see at once: each change of the roster."""
+        training = party.config.party.training
+        always = training is not None and training.without_lost
+        self._retry = RetryWithoutLost(always=always, nothing_given=self._nothing_given)
+        self._log, self._started = log, False
+        self.node, self._maker = party.node(self._log_event, self._why_not, self._retry)
+        if party.config.party.role == "coordinator":
+            may_start = training is not None and training.peers_may_start
+            requests = PeerRequests(self.node, peers_may_start=may_start)
+            self.node.answer_run_requests(requests.propose)
+        self._joins: Joins | None = None
+        self._membership = membership_of(party, self._log_event)
+        if self._membership is not None:
+            coordinates = party.config.party.role == "coordinator"
+            offer_membership(self.node, self._membership, coordinates=coordinates)
+            self._membership.on_change = self._take_roster
+            self._membership.on_refusal = lambda sentence: self.notice(sentence)  # noqa: PLW0108 - set later
+            if coordinates:
+                self._joins = Joins(party, self._membership, self._log_event)
+
+    def __enter__(self) -> Self:
+        address = self.node.start(self.party.config.party.listen)
+        self._control = ControlServer(self.party.store, self._answers)
+        self._control.start()
+        self._started = True
+        self._forget_keys()
+        self._log("listening", address=address)
+        if self._membership is not None:
+            self._membership.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._joins is not None:
+            self._joins.close()
+        if self._membership is not None:
+            self._membership.close()
+        self._control.close()
+        self.node.close()
+        self._maker.memory.close()
+        self._log("stopped")
+
+    def _take_roster(self, history: RosterHistory, fresh: Sequence[RosterChange]) -> None:
+        """Propose and accept runs by the changed roster; a party that was removed stops."""
+        self.party.roster = self._maker.roster = history.roster
+        self.party.history = history
+        for change in fresh:
+            self.notice(change.in_words())
+        if self.party.removed:
+            self._log("removed from the roster")
+            self.stopping.set()
+
+    def _log_event(self, event: str, /, **fields: object) -> None:
+        # A restored store ends its runs before there is a node to ask.
+        if self._started and event in ("run aborted", "run finished"):
+            self._forget_keys()
+        self._log(event, **fields)
+
+    def _forget_keys(self) -> None:
+        """Wipe the keys of runs that have ended."""
+        keys = self._maker.keys
+        if keys is not None and self.party.config.party.role != "peer":
+            runs = self.node.history()
+            keys.forget({run.terms.session: run.status for run in runs if run.status != "running"})
+
+    def _why_not(self, terms: bytes, proposer: str) -> str | None:
+        refused = self.party.why_not(terms, proposer)
+        if refused:
+            return refused
+        known, history = RunTerms.from_bytes(terms), self.node.history()
+        used = any(run.terms.session == known.session for run in history)
+        if used or paid_before(self.party.config, known):
+            return "a run must have a session of its own, got that of another; propose it again."
+        unable = self._unready(known.training, history) or self._too_close(known, history)
+        return unable or why_untrainable(self.party.config, known)
+
+    def _too_close(self, terms: RunTerms, history: list[RunHistory]) -> str | None:
+        """Why a peer leaves it to a person whether it takes part, or None."""
+        if self.party.config.party.role != "peer":
+            return None
+        restored = self.node.read_journal(restored_at)
+        accepts = accepted_by(self.party.config)
+        among = self._maker.memory.among_in
+        memory = TermsMemory(self.party.store, accepts, self.node.name, restored, among)
+        return memory.why_not(terms, history, self._said_in)
+
+    def _said_in(self, run: bytes) -> set[str]:
+        lines = self.node.transcript(run)
+        return {str(line.get("kind")) for line in lines if line["sender"] == self.node.name}
+
+    def _nothing_given(self, terms: RunTerms) -> bool:
+        """At the coordinator: whether no party has given anything of its data in a run."""
+        run = next(each for each in self.node.history() if each.terms.session == terms.session)
+        kinds = {str(line.get("kind")) for line in self.node.transcript(run.session)}
+        return GIVING.isdisjoint(kinds)
+
+    def _unready(self, wanted: bytes, history: list[RunHistory]) -> str | None:
+        """Why a run cannot use the training that it names, or None."""
+        if not wanted:
+            return None
+        used = next((run for run in history if run.terms.session == wanted), None)
+        if used is not None and used.status == "running":
+            return f"{self.node.name} {NOT_YET}; ask again in a moment."
+        if used is None or used.status != "finished":
+            return f"{self.node.name} took no part in that training."
+        if self.party.config.party.role == "peer":
+            return None
+        return spent_unknown(used, self.node.read_journal(restored_at), self.node.name)
+
+    def wait(self) -> None:
+        """Until somebody asks to stop."""
+        self.stopping.wait()
+
+    def _answers(self, request: Mapping[str, Any]) -> Answers:
+        wanted = str(request.get("do"))
+        verbs: dict[str, Callable[[Mapping[str, Any]], Answers]] = {
+            "status": self._status,
+            "train": self._train,
+            "evaluate": self._evaluate,
+            "classify": self._classify,
+            "count": self._count,
+            "counted": self._counted,
+            "run": self._run,
+            "transcript": self._transcript,
+            "stop": self._stop,
+            "invite": refuse_members if self._joins is None else self._joins.invite,
+            "admit": refuse_members if self._joins is None else self._joins.admit,
+            "remove": refuse_members if self._joins is None else self._joins.remove,
+        }
+        if wanted not in verbs:
+            raise ParameterError(f"a request must be one of {', '.join(verbs)}.")
+        yield from verbs[wanted](request)
+
+    def _status(self, _request: Mapping[str, Any]) -> Answers:
+        yield _last(status_report(self.party, self.node, running=True))
+
+    def _transcript(self, request: Mapping[str, Any]) -> Answers:
+        yield _last(transcript_report(self.node, self.party, request.get("run")))
+
+    def _stop(self, _request: Mapping[str, Any]) -> Answers:
+        yield _last("stopping")
+        self.stopping.set()
+
+    def _train(self, request: Mapping[str, Any]) -> Answers:
+        self._check_coordinates()
+        terms = training_terms(self.party.config, self.party.roster)
+        if request.get("without_lost"):
+            self._retry.allow(terms)
+        yield from self._progress_of(terms, self._proposed(terms))
+
+    def _evaluate(self, request: Mapping[str, Any]) -> Answers:
+        self._check_coordinates()
+        last = latest_training(self.node.history())
+        if count_by_label(self.node.history()) is not None:
+            raise ParameterError(
+                "the latest classifier was counted under noise: how often it is right would be an "
+                "exact sum over the same documents; classify labelled texts of your own instead."
+            )
+        if last is None:
+            raise NothingTrainedError("there is nothing to evaluate yet; train first.")
+        estimate = bool(last.terms.held_out)
+        if not estimate and not request.get("training_data"):
+            raise ParameterError(
+                "nothing was held out of this training, and the documents that it was trained on "
+                "give no estimate. Set held_out = 0.2 in [training] of the coordinator's "
+                "party.toml and train again, or ask by name for a count on training data."
+            )
+        rows, peers = int(request.get("rows", 0)), trained_peers(last)
+        for answer in self._proposed_until_ready(
+            lambda: use_terms("evaluate", last.terms, rows=rows, peers=peers)
+        ):
+            if "last" not in answer:
+                yield answer
+                continue
+            record = self._record(answer["value"]["run"])
+            found = _evaluation(JointEvaluation.of(record))
+            told = {"held_out": last.terms.held_out, "estimate": estimate}
+            yield _last({**answer["value"], **found, **told})
+
+    def _count(self, request: Mapping[str, Any]) -> Answers:
+        self._check_coordinates()
+        terms = count_terms(self.party.config, self.party.roster, request)
+        for answer in self._progress_of(terms, self._proposed(terms)):
+            if "last" in answer:
+                found = counted_report(self.node, answer["value"]["run"])
+                answer = _last({**answer["value"], **found})  # noqa: PLW2901 - with what was counted
+            yield answer
+
+    def _counted(self, request: Mapping[str, Any]) -> Answers:
+        yield _last(counted_report(self.node, request.get("run")))
+
+    def _classify(self, request: Mapping[str, Any]) -> Answers:
+        examples = given_examples(self.party.config, str(request["file"]))
+        self._await_classifier()
+        role = self.party.config.party.role
+        if (found := labelled_by_count(self.node, role, examples)) is not None:
+            yield _last(found)
+            return
+        known = trained(self.node, role)
+        if known.mode == "open":
+            yield _last({"labels": labelled(self.node, examples), "run": None})
+            return
+        training = next(run for run in self.node.history() if run.terms.session == known.session)
+        terms = use_terms("classify", training.terms, asker=self.node.name, rows=len(examples))
+        for answer in self._requested(terms, examples):
+            if "last" in answer:
+                labels = self._record(answer["value"]["run"])["labels"]
+                answer = _last({**answer["value"], "labels": labels})  # noqa: PLW2901 - with labels
+            yield answer
+
+    def _run(self, request: Mapping[str, Any]) -> Answers:
+        """A run of given terms; what this party keeps of it, in hexadecimal."""
+        terms = RunTerms.from_bytes(bytes.fromhex(str(request["terms"])))
+        texts = request.get("texts")
+        examples = None if texts is None else Documents.of(texts)
+        coordinates = self.party.config.party.role == "coordinator"
+        run = self._progress_of(terms, self._proposed(terms)) if coordinates else None
+        for answer in run or self._requested(terms, examples):
+            if "last" in answer:
+                kept = encoded(dict(self._record(answer["value"]["run"])))
+                answer = _last({**answer["value"], "record": kept.hex()})  # noqa: PLW2901 - with it
+            yield answer
+
+    def _requested(self, terms: RunTerms, examples: Examples | None) -> Answers:
+        """A run that the coordinator proposes because this peer asks for it."""
+        refused = self._why_not(terms.to_bytes(), self.node.name)
+        if refused:
+            raise ParameterError(refused)
+        if examples is not None:
+            self._maker.query_examples[terms.session] = examples
+        try:
+            run = self.node.request_run(RunRequest(VERSION, terms.to_bytes()))
+            self._await_proposal(run)
+            yield from self._progress_of(terms, run)
+        finally:
+            self._maker.query_examples.pop(terms.session, None)
+
+    def _record(self, run: str) -> Mapping[str, Any]:
+        """What this party keeps of a run."""
+        found = next(each.result for each in self.node.history() if each.session.hex() == run)
+        return found or {}
+
+    def _await_classifier(self) -> None:
+        """The coordinator may have finished a moment before this peer."""
+        end = time.monotonic() + self.node.settings.deadline_s
+        while time.monotonic() < end and not self.stopping.is_set():
+            history = self.node.history()
+            kinds = {run.terms.kind for run in history if run.status == "running"}
+            if kinds.isdisjoint((*TRAININGS, "count")):
+                break
+            time.sleep(_LOOK_S)
+
+    def _proposed_until_ready(self, terms: Callable[[], RunTerms]) -> Answers:
+        """Propose a run, and again while a peer is not yet ready for it."""
+        end = time.monotonic() + self.node.settings.deadline_s
+        while True:
+            made = terms()
+            try:
+                yield from self._progress_of(made, self._proposed(made))
+            except InputError as error:
+                if NOT_YET not in str(error) or time.monotonic() > end:
+                    raise
+                time.sleep(_LOOK_S)
+            else:
+                return
+
+    def _await_proposal(self, run: bytes) -> None:
+        """Until the proposal of a run that was asked for has come."""
+        end = time.monotonic() + self.node.settings.deadline_s
+        while time.monotonic() < end and not self.stopping.is_set():
+            if any(each.session == run for each in self.node.history()):
+                return
+            time.sleep(_LOOK_S)
+        raise InputError(
+            "the coordinator granted a run that has not come here; another party may have refused "
+            "it: see sottovoce learn status at the coordinator."
+        )
+
+    def _proposed(self, terms: RunTerms) -> bytes:
+        if self._membership is not None:
+            self._membership.await_heard(self.node.settings.deadline_s / 2)
+        return proposed(self.node, terms)
+
+    def _check_coordinates(self) -> None:
+        if self.party.config.party.role != "coordinator":
+            raise ParameterError(
+                "only the coordinator starts runs; give its party.toml with --config."
+            )
+
+    def _progress_of(self, terms: RunTerms, run: bytes) -> Iterator[Mapping[str, Any]]:
+        """Progress as it changes, and a summary in the end."""
+        progress = Progress(terms)
+        while True:
+            try:
+                over = self.node.wait(run, _LOOK_S) is not None
+            except RunAbortedError as error:
+                raise InputError(str(error)) from None
+            attempts = self._attempts(run)
+            if progress.noted(attempts[-1]):
+                yield {"progress": progress.shown()}
+            if over or self.stopping.is_set():
+                latest, opened = self._latest(terms, attempts)
+                yield _last(summary(latest, progress, attempts, opened))
+                return
+
+    def _attempts(self, run: bytes) -> list[Mapping[str, Any]]:
+        """How a run stands, and before it those that it took up."""
+        runs: dict[str, Mapping[str, Any]] = {
+            each["session"]: each for each in self.node.status()["runs"]
+        }
+        found = [runs[run.hex()]]
+        while found[-1].get("followed_by"):
+            found.append(runs[found[-1]["followed_by"]])
+        return found
+
+    def _latest(self, terms: RunTerms, attempts: list[Mapping[str, Any]]) -> tuple[RunTerms, str]:
+        """The terms of the last attempt, and of how many words it has opened sums."""
+        last = bytes.fromhex(attempts[-1]["session"])
+        for run in self.node.history():
+            if run.session == last:
+                return run.terms, opened_words(run.result or {})
+        return terms, ""
+
+
+def _evaluation(found: JointEvaluation) -> dict[str, Any]:
+    counts = found.counts.reshape(len(found.labels), -1)
+    right = int(sum(counts[at, at] for at in range(len(found.labels))))
+    rows = int(counts.sum())
+    return {
+        "rows": rows,
+        "right": right,
+        "accuracy": right / rows,
+        "labels": list(found.labels),
+        "counts": counts.tolist(),
+    }
+
+
+def _last(value: object) -> Mapping[str, Any]:
+    return {"value": value, "last": True}

@@ -1,0 +1,219 @@
+"""From a configuration to the terms of a run, and whether a peer agrees to them.
+
+With ``dictionary = "mapped"`` the columns of the classifier are the words and the compression map
+of a published release, which is read here too.
+"""
+
+from collections.abc import Collection
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.federation.config import (
+    HELPER_ACCEPTS,
+    Accepts,
+    ConfigError,
+    FeatureSettings,
+    PartyConfig,
+    TrainingSettings,
+)
+from sottovoce.federation.party._policy import NotAcceptedError, check_policy
+from sottovoce.federation.party.history import TRAININGS
+from sottovoce.federation.roster import Roster
+from sottovoce.files import small_text
+from sottovoce.learn.count.promise import CountTrust
+from sottovoce.learn.features import FeatureMap, TextRecipe
+from sottovoce.learn.opened_bits import OpenedLimit
+from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.wire.refusals import TooFewPartiesError
+from sottovoce.privacy.exact import positive
+
+DEFAULT_PENALTY = 0.1
+NOT_YET = "has not finished that training yet"
+_LARGEST_LIST = 1 << 26
+
+
+def training_terms(config: PartyConfig, roster: Roster) -> RunTerms:
+    """The training that the coordinator's configuration describes."""
+    training = config.party.training or TrainingSettings()
+    features = config.party.features or FeatureSettings()
+    return RunTerms(
+        new_session(),
+        "rados" if training.intermediary else "train",
+        training.mode,
+        roster.identities,
+        _recipe(training),
+        text=None if features.columns else _text_recipe(features, config.folder),
+        features=tuple(features.columns),
+        labels=tuple(sorted(training.labels)),
+        held_out=training.held_out,
+    )
+
+
+def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None:
+    """Refuse a run that this party has not agreed to, or among other peers than it knows."""
+    known = roster.identities
+    strangers = [name for name, public in terms.identities.items() if known.get(name) != public]
+    if strangers:
+        raise NotAcceptedError(
+            f"{config.party.name} knows {', '.join(sorted(strangers))} by another identity, or "
+            "not at all; compare the rosters."
+        )
+    if config.party.role != "coordinator":
+        check_policy(terms, accepted_by(config), config.party.name)
+    if config.party.role == "peer" and terms.count is not None:
+        trust = wanted_trust(config)
+        trust.check(config.party.name, terms.identities, terms.count)
+        trust.check_labels(config.party.name, terms.labels)
+
+
+def wanted_trust(config: PartyConfig) -> CountTrust:
+    """Whom a peer counts on; one that names nobody takes part in no count."""
+    named = config.party.count_with
+    if named is None:
+        raise NotAcceptedError(
+            f"{config.party.name} has named no peers to count with; set [count_with] in its "
+            "party.toml: peers, drop and collude."
+        )
+    return CountTrust(
+        tuple(named.peers),
+        named.drop,
+        named.collude,
+        positive(named.most_epsilon, "most_epsilon"),
+        tuple(named.labels),
+        named.most_votes,
+        named.most_of_a_user,
+        tuple(named.what),
+        declared=named.declared,
+    )
+
+
+def opened_limit(config: PartyConfig) -> OpenedLimit:
+    """How much of documents opened sums may hold; of peers that a peer has named itself only."""
+    share, named = accepted_by(config).most_opened_share, config.party.count_with
+    if config.party.role != "peer":
+        return OpenedLimit(share)
+    if named is None:
+        return OpenedLimit(share, named=())
+    return OpenedLimit(share, max(named.collude, 1), tuple(named.peers))
+
+
+def accepted_by(config: PartyConfig) -> Accepts:
+    """What a party's configuration accepts; a peer that says nothing takes part in no run."""
+    nothing = Accepts([]) if config.party.role == "peer" else HELPER_ACCEPTS
+    return config.party.accepts or nothing
+
+
+def _recipe(training: TrainingSettings) -> Recipe:
+    options = _shared(training, Recipe)
+    exact = training.statistics == "exact" and not training.intermediary
+    if training.penalty is None and not (training.mode == "open" and exact):
+        options["penalty"] = DEFAULT_PENALTY
+    return Recipe(**options)
+
+
+def _shared(configured: msgspec.Struct, recipe: type[Recipe | TextRecipe]) -> dict[str, Any]:
+    """What a table of a configuration says of the recipe's fields."""
+    named = {each.name for each in fields(recipe)}
+    return {k: v for k, v in msgspec.structs.asdict(configured).items() if k in named}
+
+
+def _text_recipe(features: FeatureSettings, folder: Path) -> TextRecipe:
+    options = _shared(features, TextRecipe)
+    options["stop_words"] = _listed(features.stop_words_file, folder)
+    if (features.dictionary == "mapped") != (features.release is not None):
+        raise ConfigError(
+            'in [features], dictionary = "mapped" and release = "FOLDER of a release" belong '
+            "together: one is there without the other."
+        )
+    if features.release is not None:
+        words, mapping = released_map(folder / features.release)
+        return TextRecipe(**options, words=words, mapping=mapping)
+    words = _listed(features.words_file, folder)
+    if words:
+        rules = TokenRules(
+            features.shortest, frozenset(options["stop_words"]), features.stem, features.bigrams
+        )
+        words = Vocabulary.public(words).under(rules).terms
+    return TextRecipe(**options, words=words)
+
+
+def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
+    if name is None:
+        return ()
+    path = folder / name
+    try:
+        lines = small_text(path, _LARGEST_LIST, "a list of words", ConfigError).splitlines()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} must be a list of words in UTF-8.") from None
+    return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def released_map(folder: Path) -> tuple[tuple[str, ...], FeatureMap]:
+    """The words of the release in ``folder``, and from each of them to its one column.
+
+    Every file of the release is held against its card first.
+    """
+    # Scikit-learn comes with these, and would double the time in which any party starts.
+    from sottovoce.release.compression import load_maps  # noqa: PLC0415 - slow
+    from sottovoce.release.folder import MAP_STEM, VOCABULARY_FILE, verified_card  # noqa: PLC0415 - slow
+
+    try:
+        verified_card(folder)
+        words = Vocabulary.load(folder / VOCABULARY_FILE).terms
+        maps, _ = load_maps(folder / MAP_STEM)
+    except SottovoceError as error:
+        raise ConfigError(f"the release {folder} cannot be used: {error}") from None
+    if len(maps) != 1:
+        raise ConfigError(
+            f"the release {folder} must have one map for all documents, got {len(maps)}: a column "
+            "must mean the same everywhere."
+        )
+    column = maps[0].column.astype(np.int64)
+    entries = np.column_stack([np.arange(len(column)), column])
+    return words, FeatureMap(entries, np.ones(len(column)), maps[0].columns)
+
+
+def terms_without(terms: RunTerms, lost: frozenset[str]) -> RunTerms | None:
+    """The same training without peers that were lost; None if it cannot be had without them."""
+    if terms.kind not in TRAININGS or not lost <= set(terms.identities):
+        return None
+    left = {name: public for name, public in terms.identities.items() if name not in lost}
+    try:
+        return replace(terms, session=new_session(), identities=left)
+    except (ParameterError, TooFewPartiesError):
+        return None
+
+
+def use_terms(
+    kind: Literal["classify", "evaluate"],
+    training: RunTerms,
+    *,
+    session: bytes | None = None,
+    asker: str = "",
+    rows: int = 0,
+    peers: Collection[str] | None = None,
+) -> RunTerms:
+    """A run that uses the classifier of a training, by ``peers`` who have it: all, if None."""
+    identities = {
+        name: public
+        for name, public in training.identities.items()
+        if peers is None or name in peers
+    }
+    return replace(
+        training,
+        identities=identities,
+        session=new_session() if session is None else session,
+        kind=kind,
+        training=training.session,
+        asker=asker,
+        rows=rows,
+    )

@@ -1,0 +1,304 @@
+"""Frames, the errors by which they are refused, and the settings of whoever sends and takes them.
+
+A frame is a header that says what comes, and a body that nobody reads here. The header is checked
+before a byte of the body is taken. Every header and every answer says its version first; another
+version is refused by name.
+
+A federation refuses a caller, a frame or a run by one of these:
+
+    ProtocolError
+    ├── StrangerError          the caller's certificate is nobody's on the roster
+    ├── ImpostorError          the caller speaks in another party's name
+    ├── WeakTransportError     the connection is not TLS 1.3
+    ├── WrongVersionError      a frame of another version of this format
+    ├── BadFrameError          a frame that is none
+    ├── TooLargeError          a frame declares more bytes than are taken
+    ├── RunRefusedError        a party declines a proposed run
+    ├── MessageRefusedError    a party refuses what this one has said
+    ├── LostPartyError         a party has fallen silent, and the run cannot go on without it
+    ├── RunAbortedError        another party has ended the run
+    ├── ReplayMismatchError    a rebuilt party says something else than before the crash
+    │   └── ChangedDataError   it has other data than it began the run with
+    ├── RestoredCopyError      a party's store was restored from a copy of earlier
+    └── DefectError            a party failed in a way that nobody planned
+
+JournalError, an InputError, is for a journal that cannot be used. `Settings` say how patient a node
+is, and how much it takes.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from sottovoce.errors import InputError, MissingExtraError, ParameterError, ProtocolError
+from sottovoce.learn.wire.message import SESSION_BYTES
+
+try:
+    import msgspec
+except ImportError as error:
+    raise MissingExtraError("msgspec", "federation") from error
+
+
+VERSION = 1
+LARGEST_HEADER = 4096
+_DIGEST_BYTES = 32
+_LARGEST_KEPT = 999_999_000  # SQLite keeps no more in one place
+
+Kind: TypeAlias = Literal["propose", "message", "refusal", "abort"]
+Outcome: TypeAlias = Literal["taken", "later", "refused", "ended"]
+State: TypeAlias = Literal["busy", "idle", "finished", "aborted", "unknown"]
+
+
+class StrangerError(ProtocolError):
+    """The caller's certificate is nobody's on the roster."""
+
+
+class ImpostorError(ProtocolError):
+    """The caller speaks in another party's name."""
+
+
+class WeakTransportError(ProtocolError):
+    """The connection is not TLS 1.3."""
+
+
+class WrongVersionError(ProtocolError):
+    """A frame of another version of this format."""
+
+
+class BadFrameError(ProtocolError):
+    """A frame that is none."""
+
+
+class TooLargeError(ProtocolError):
+    """A frame declares more bytes than are taken."""
+
+
+class RunRefusedError(ProtocolError):
+    """A party declines a proposed run."""
+
+
+class MessageRefusedError(ProtocolError):
+    """A party refuses what this one has said."""
+
+
+class LostPartyError(ProtocolError):
+    """A party has fallen silent, and the run cannot go on without it."""
+
+    def __init__(self, sentence: str, missing: Iterable[str] = ()) -> None:
+        super().__init__(sentence)
+        self.missing = tuple(sorted(missing))
+
+
+class RunAbortedError(ProtocolError):
+    """The run has ended with an error, here or at another party.
+
+    Attributes:
+        by: who ended it.
+        error: the name of its error.
+        missing: whom it missed.
+    """
+
+    def __init__(self, sentence: str, *, by: str, error: str, missing: Iterable[str] = ()) -> None:
+        super().__init__(sentence)
+        self.by, self.error, self.missing = by, error, tuple(missing)
+
+
+class ReplayMismatchError(ProtocolError):
+    """A rebuilt party says something else than it did before the crash."""
+
+
+class ChangedDataError(ReplayMismatchError):
+    """A restarted party has other data than it began a run with."""
+
+
+class RestoredCopyError(ProtocolError):
+    """A party was restored from a copy of earlier, and no longer knows what it has said since."""
+
+
+class DefectError(ProtocolError):
+    """A party failed in a way that nobody planned."""
+
+
+class JournalError(InputError):
+    """A journal cannot be used."""
+
+
+class Header(msgspec.Struct, frozen=True):
+    """Which frame this is.
+
+    Attributes:
+        version: of this format.
+        kind: what the body is.
+        session: the run that it belongs to.
+        sender: who sends it; the transport proves it.
+        receiver: whom it is for.
+        sequence: its place among the sender's frames to this receiver in this run, from 1; an
+            abort stands outside, at 0.
+        size: how many bytes the body has.
+        digest: the body's SHA-256.
+    """
+
+    version: int
+    kind: Kind
+    session: bytes
+    sender: str
+    receiver: str
+    sequence: int
+    size: int
+    digest: bytes
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What became of a frame: taken (and journalled), to be sent later, refused, run ended."""
+
+    version: int
+    outcome: Outcome
+    error: str = ""
+    sentence: str = ""
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A run that the coordinator would like to make."""
+
+    terms: bytes
+    participants: list[str]
+
+    @property
+    def session(self) -> bytes:
+        """The run's name: the same terms are never run twice."""
+        content = msgspec.msgpack.encode(("sottovoce run", self.terms, sorted(self.participants)))
+        return hashlib.sha256(content).digest()[:SESSION_BYTES]
+
+
+class Complaint(msgspec.Struct, frozen=True):
+    """The body of an abort or a refusal: an error's name, a sentence, and who is missing."""
+
+    error: str
+    sentence: str
+    missing: list[str] = []
+
+
+class Beat(msgspec.Struct, frozen=True):
+    """How a party's runs stand; the answer says the same of the other side."""
+
+    version: int
+    sender: str
+    states: dict[bytes, State]
+
+
+class _Versioned(msgspec.Struct):
+    version: int
+
+
+class Frame(NamedTuple):
+    """A header and its body."""
+
+    header: Header
+    body: bytes
+
+    @classmethod
+    def of(
+        cls, kind: Kind, session: bytes, sender: str, receiver: str, sequence: int, body: bytes
+    ) -> "Frame":
+        """A frame of the present version."""
+        digest = hashlib.sha256(body).digest()
+        header = Header(VERSION, kind, session, sender, receiver, sequence, len(body), digest)
+        return cls(header, body)
+
+    def check_body(self) -> None:
+        """Refuse a body that is not what the header says."""
+        if len(self.body) != self.header.size:
+            raise BadFrameError(f"a body of {self.header.size} bytes was declared, not this one.")
+        if hashlib.sha256(self.body).digest() != self.header.digest:
+            raise BadFrameError("a body's bytes must match its digest; send it again.")
+
+
+_Struct = TypeVar("_Struct", Header, Answer, Beat, Proposal, Complaint)
+
+
+def packed(value: msgspec.Struct) -> bytes:
+    """A header, an answer or a body's content as bytes."""
+    return msgspec.msgpack.encode(value)
+
+
+def unpacked(data: bytes, kind: type[_Struct]) -> _Struct:
+    """What the bytes hold; WrongVersionError or BadFrameError where it cannot be used."""
+    try:
+        if kind in (Header, Answer, Beat):
+            _check_version(msgspec.msgpack.decode(data, type=_Versioned).version)
+        found = msgspec.msgpack.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFrameError(f"a {kind.__name__.lower()} must have the fields of its type.") from (
+            error
+        )
+    if isinstance(found, Header):
+        _check_header(found)
+    return found
+
+
+def _check_version(version: int) -> None:
+    if version != VERSION:
+        raise WrongVersionError(
+            f"frames must be of version {VERSION}, got version {version}; "
+            "all parties must run the same release."
+        )
+
+
+def _check_header(header: Header) -> None:
+    if len(header.session) != SESSION_BYTES or len(header.digest) != _DIGEST_BYTES:
+        raise BadFrameError("a header must name a run and the digest of its body.")
+    if header.size < 0 or header.sequence < 0 or (header.sequence == 0) != (header.kind == "abort"):
+        raise BadFrameError("a header's size and place must be possible.")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How patient a node is, and how much it takes. All times in seconds, all sizes in bytes.
+
+    Attributes:
+        deadline_s: after so long a silence a party counts as lost.
+        beat_s: how often a party says that it is alive.
+        retry_s: the wait before a frame is sent again, doubled each time up to ``retry_most_s``.
+        retry_most_s: the longest such wait.
+        call_s: how long sending one frame may take, besides its size over ``slowest_rate``.
+        slowest_rate: bytes per second that a connection must manage.
+        give_up_s: how long a frame of an ended run is still sent again.
+        largest_body: bodies that declare more are refused before they are read.
+        longest_run_s: a run that lasts longer is ended, whatever it still waits for.
+        most_held: how many frames of one sender wait for a party; more are put off.
+        most_bodies: how many bodies are read at a time.
+        retry_without_lost: whether the coordinator begins again without those who were lost.
+        most_attempts: how often it does.
+    """
+
+    deadline_s: float = 12.0
+    beat_s: float = 1.0
+    retry_s: float = 0.05
+    retry_most_s: float = 1.0
+    call_s: float = 10.0
+    slowest_rate: float = 1e6
+    give_up_s: float = 60.0
+    largest_body: int = 1 << 29
+    longest_run_s: float = 86400.0
+    most_held: int = 64
+    most_bodies: int = 4
+    retry_without_lost: bool = False
+    most_attempts: int = 3
+
+    def __post_init__(self) -> None:
+        times = (self.deadline_s, self.beat_s, self.retry_s, self.retry_most_s, self.call_s)
+        if min(times) <= 0:
+            raise ParameterError("deadlines, beats and waits must be > 0 seconds.")
+        if not 0 < self.largest_body <= _LARGEST_KEPT:
+            raise ParameterError(f"largest_body must be 1 to {_LARGEST_KEPT} bytes.")
+        if self.deadline_s < 2 * self.beat_s:
+            raise ParameterError("deadline_s must be at least twice beat_s.")
+
+    def call_limit(self, size: int) -> float:
+        """How long sending a body of ``size`` bytes may take."""
+        return self.call_s + size / self.slowest_rate
+
+    def wait(self, failures: int) -> float:
+        """How long to wait after so many failures."""
+        return min(self.retry_most_s, self.retry_s * 2.0 ** min(failures, 30))

@@ -1,0 +1,216 @@
+"""The server that other parties call: it knows the caller before it reads what is said."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
+
+from sottovoce.errors import InputError, ProtocolError, SottovoceError
+from sottovoce.federation._events import Log
+from sottovoce.federation.certificates import Credentials
+from sottovoce.federation.roster import Member, Roster
+from sottovoce.federation.transport.frames import (
+    LARGEST_HEADER,
+    Answer,
+    BadFrameError,
+    Beat,
+    DefectError,
+    Frame,
+    Header,
+    ImpostorError,
+    JournalError,
+    Settings,
+    TooLargeError,
+    packed,
+    unpacked,
+)
+from sottovoce.federation.transport.tls import (
+    check_transport,
+    checked_caller,
+    grpc,
+    server_credentials,
+)
+
+SERVICE = "sottovoce.Federation"
+HEADER = "sottovoce-header-bin"
+CHUNK_BYTES = 1 << 18
+_LARGEST_CHUNK = 1 << 20
+# As many more may join while it is open; a worker is started only when it is needed.
+_FEWEST_WORKERS = 16
+# From who calls, as its certificate proves, and what it says to the answer.
+Answering: TypeAlias = Callable[[Member, bytes], bytes]
+
+
+class MessageServer:
+    """Serves Deliver (a header in the metadata, a body in chunks) and Beat.
+
+    ``admit`` sees a header and may answer it at once; only if it does not is the body read, and
+    ``take`` answers the whole frame. ``bodies`` counts the bodies of which anything was read.
+    Further methods can be offered before it opens.
+    """
+
+    def __init__(
+        self,
+        roster: Roster,
+        *,
+        admit: Callable[[Header], Answer | None],
+        take: Callable[[Frame], Answer],
+        heard: Callable[[Beat], Beat],
+        settings: Settings,
+        log: Log,
+    ) -> None:
+        self._roster, self._settings, self._log = roster, settings, log
+        self._admit, self._take, self._heard = admit, take, heard
+        self._body_slots = threading.BoundedSemaphore(settings.most_bodies)
+        self._server: Any = None
+        self._offered: dict[str, Answering] = {}
+        self._to_any: dict[str, Callable[[bytes], bytes]] = {}
+        self.bodies = 0
+
+    def offer(self, method: str, answering: Answering) -> None:
+        """Answer one more method, of one request of at most a chunk; before `open` only."""
+        self._offered[method] = answering
+
+    def offer_to_any(self, method: str, answering: Callable[[bytes], bytes]) -> None:
+        """As `offer`, to whoever has a certificate of the authority, on the roster or not."""
+        self._to_any[method] = answering
+
+    def take_roster(self, roster: Roster) -> None:
+        """Let in whom this roster has, and nobody else, from the next call on."""
+        self._roster = roster
+
+    def open(self, address: str, own: Credentials) -> str:
+        """Listen; the address with the port that was given."""
+        workers = 2 * max(len(self._roster.members), _FEWEST_WORKERS) + self._settings.most_bodies
+        options = [
+            ("grpc.max_receive_message_length", _LARGEST_CHUNK),
+            ("grpc.max_metadata_size", 4 * LARGEST_HEADER),
+            ("grpc.so_reuseport", 0),
+        ]
+        self._server = grpc.server(
+            ThreadPoolExecutor(workers, thread_name_prefix="server"), options=options
+        )
+        self._server.add_generic_rpc_handlers((self._handlers(),))
+        try:
+            port = self._server.add_secure_port(address, server_credentials(own))
+        except RuntimeError:
+            raise InputError(f"cannot listen at {address}: is it taken?") from None
+        self._server.start()
+        return f"{address.rpartition(':')[0]}:{port}"
+
+    def close(self, grace_s: float = 1.0) -> None:
+        """Stop listening."""
+        if self._server is not None:
+            self._server.stop(grace_s).wait()
+
+    def _handlers(self) -> Any:  # noqa: ANN401 - gRPC has no types
+        more = {
+            method: grpc.unary_unary_rpc_method_handler(partial(self._answer, answering))
+            for method, answering in self._offered.items()
+        }
+        more |= {
+            method: grpc.unary_unary_rpc_method_handler(partial(self._answer_any, answering))
+            for method, answering in self._to_any.items()
+        }
+        return grpc.method_handlers_generic_handler(
+            SERVICE,
+            {
+                **more,
+                "Deliver": grpc.stream_unary_rpc_method_handler(self._deliver),
+                "Beat": grpc.unary_unary_rpc_method_handler(self._beat),
+            },
+        )
+
+    def _deliver(self, chunks: Iterator[bytes], context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
+        try:
+            caller = checked_caller(context.auth_context(), self._roster)
+            header = self._header(context)
+            _check_claim(header.sender, caller)
+            answer = self._admit(header)
+            if answer is None:
+                with self._body_slots, self._time_limit(context, header.size):
+                    answer = self._take(Frame(header, self._body(chunks, header)))
+        except (JournalError, DefectError) as error:
+            _unavailable(context, error)
+        except ProtocolError as error:
+            self._refuse(context, error)
+        return packed(answer)
+
+    def _answer(self, answering: Answering, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
+        try:
+            return answering(checked_caller(context.auth_context(), self._roster), request)
+        except (JournalError, DefectError) as error:
+            _unavailable(context, error)
+        except ProtocolError as error:
+            self._refuse(context, error)
+
+    def _answer_any(
+        self,
+        answering: Callable[[bytes], bytes],
+        request: bytes,
+        context: Any,  # noqa: ANN401 - gRPC has no types
+    ) -> bytes:
+        try:
+            check_transport(context.auth_context())
+            return answering(request)
+        except ProtocolError as error:
+            self._refuse(context, error)
+
+    def _beat(self, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
+        try:
+            caller = checked_caller(context.auth_context(), self._roster)
+            beat = unpacked(request, Beat)
+            _check_claim(beat.sender, caller)
+            answer = self._heard(beat)
+        except (JournalError, DefectError) as error:
+            _unavailable(context, error)
+        except ProtocolError as error:
+            self._refuse(context, error)
+        return packed(answer)
+
+    def _header(self, context: Any) -> Header:  # noqa: ANN401 - gRPC has no types
+        found = [value for key, value in context.invocation_metadata() if key == HEADER]
+        if len(found) != 1 or len(found[0]) > LARGEST_HEADER:
+            raise BadFrameError("a frame must have one header of reasonable size.")
+        return unpacked(found[0], Header)
+
+    @contextmanager
+    def _time_limit(self, context: Any, size: int) -> Iterator[None]:  # noqa: ANN401 - gRPC has no types
+        """Cancel a call that takes too long: it would keep others from being heard."""
+        timer = threading.Timer(self._settings.call_limit(size), context.cancel)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _body(self, chunks: Iterator[bytes], header: Header) -> bytes:
+        self.bodies += 1
+        body = bytearray()
+        try:
+            for chunk in chunks:
+                if len(body) + len(chunk) > header.size:
+                    raise TooLargeError(f"a body of {header.size} bytes was declared, more came.")
+                body += chunk
+        except grpc.RpcError:
+            raise BadFrameError("the caller has gone, or took too long.") from None
+        return bytes(body)
+
+    def _refuse(self, context: Any, error: ProtocolError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
+        name = type(error).__name__
+        self._log("caller refused", address=context.peer(), error=name)
+        context.abort(grpc.StatusCode.PERMISSION_DENIED, f"{name}: {error}")
+        raise AssertionError  # abort has raised
+
+
+def _unavailable(context: Any, error: SottovoceError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
+    context.abort(grpc.StatusCode.UNAVAILABLE, type(error).__name__)
+    raise AssertionError  # abort has raised
+
+
+def _check_claim(sender: str, caller: Member) -> None:
+    if sender != caller.name:
+        raise ImpostorError(f"{caller.name} must speak in its own name.")

@@ -1,0 +1,51 @@
+"""The door of a package: its public names, each loaded when it is first asked for.
+
+`import sottovoce` loads this and no more, so it does without `typing` and our own errors.
+"""
+
+import sys
+from importlib import import_module
+
+# As `typing` has it: type checkers take it for true.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+    from typing import Any
+
+
+def attach(
+    package: str, where: "Mapping[str, str]", *, extra: str | None = None
+) -> "tuple[Callable[[str], Any], Callable[[], list[str]]]":
+    """The ``__getattr__`` and ``__dir__`` of a package whose public names are those of ``where``.
+
+    ``where`` has for each name the module that defines it; a module of that very name is the
+    package's own, and is meant itself. ``extra`` is what to install where another's package is
+    missing that a name needs.
+
+    >>> get, listed = attach("sottovoce.corpus", {"Vocabulary": "sottovoce.corpus.vocabulary"})
+    >>> listed(), get("Vocabulary").__name__
+    (['Vocabulary'], 'Vocabulary')
+    """
+
+    def get(name: str) -> "Any":  # noqa: ANN401 - whatever stands there
+        if name not in where:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        module = _imported(where[name], extra)
+        found = module if where[name] == f"{package}.{name}" else getattr(module, name)
+        # So that it is looked for once only.
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return get, lambda: sorted(where)
+
+
+def _imported(name: str, extra: str | None) -> "ModuleType":
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if extra is None:
+            raise
+        from sottovoce.errors import MissingExtraError  # noqa: PLC0415 - rarely needed
+
+        raise MissingExtraError.of_import(error, extra) from None

@@ -1,0 +1,247 @@
+"""Who of two parties has the larger number, told to neither: bitwise, under encryption.
+
+After Damgard, Geisler and Kroigaard (2007) and Veugen (2012), with Paillier for the encryption of
+bits. The key holder has b, the ciphertext holder a, both of l bits. The key holder encrypts the
+bits of b. With a secret sign s the ciphertext holder computes under encryption, for each place i,
+
+    c_i = s + a_i - b_i + 3 sum_{j above i} (a_j xor b_j),  and last  [s = -1] + sum_j (a_j xor b_j)
+
+One of these l + 1 numbers is zero exactly if s = -1 and b < a, or s = +1 and a <= b; at most one
+can be. They are sent in random order, each as rho c + p t: p is a public prime above every |c|, rho
+uniform from 1 to p - 1, and t uniform over a range 2^64 times that of rho c / p. Modulo p a zero
+stays zero and everything else becomes a uniform non-zero residue, exactly; what is not seen modulo
+p is hidden by t but for a distance of 2^-64. So the key holder sees l + 1 uniform residues, with a
+zero at a uniform place if a bit is one that s made a fair coin: nothing. Small p, as in DGK's own
+cryptosystem, keeps the exponents short; t makes that safe under Paillier.
+
+The outcome [b < a] = [zero found] xor [s = +1] is left shared between the two by exclusive or;
+`ask_bits` and `answer_bits` tell it to one of them, or leave it so.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import ParameterError, check_choice
+from sottovoce.learn.arithmetic.shown import (
+    Outline,
+    gathered,
+    hear_reply,
+    opened,
+    received,
+    reply,
+    settled,
+    uniform,
+)
+from sottovoce.learn.paillier.array import EncryptedArray, concatenate
+from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2
+from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.paillier.slots import Program, SlotPlan, SlotStage, mask_bound, plan_slots
+from sottovoce.learn.paillier.wire import array_to_bytes
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.refusals import DamagedMessageError
+from sottovoce.learn.wire.script import Hear, Say, Script
+from sottovoce.privacy.randomness import random_below, random_bytes
+
+Bits = NDArray[np.int64]
+
+LEAKAGE = Leakage(
+    "bitwise comparison",
+    (
+        Learns("ciphertext holder", "nothing: it sees encrypted bits"),
+        Learns("key holder", "residues that are uniform whatever the numbers are, within 2^-64"),
+    ),
+    collusion="the two together know both numbers",
+)
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """What both know of a batch of comparisons.
+
+    Attributes:
+        count: how many pairs of numbers are compared.
+        bits: the length of the numbers, l.
+    """
+
+    count: int
+    bits: int
+
+    def __post_init__(self) -> None:
+        if min(self.count, self.bits) < 1:
+            raise ParameterError("a comparison needs at least one pair, of at least one bit.")
+
+    @property
+    def tests(self) -> int:
+        """How many numbers may be zero, for each pair."""
+        return self.bits + 1
+
+    @property
+    def largest_test(self) -> int:
+        """The largest size of a c_i."""
+        return 3 * self.bits + 2
+
+    @property
+    def prime(self) -> int:
+        """The p that tests are seen modulo."""
+        return int(gmpy2.next_prime(self.largest_test))
+
+    @property
+    def blur_bound(self) -> int:
+        """The t that hides quotients by p is uniform below this."""
+        return mask_bound(self.prime)
+
+    def bits_plan(self, key_bits: int) -> SlotPlan:
+        """A ciphertext for each bit."""
+        return Outline((self.count, self.bits), 1).plan(key_bits)
+
+    def tests_plan(self, key_bits: int) -> SlotPlan:
+        """Packed slots for tests times rho plus p t."""
+        scaled = self.largest_test * (self.prime - 1)
+        stages = SlotStage(scaled, 0), SlotStage(scaled + self.prime * self.blur_bound, 0)
+        return plan_slots(Program(stages), key_bits=key_bits)
+
+
+def ask_less(numbers: Grid, plan: ComparisonPlan, public: PublicKey) -> Script[Bits]:
+    """The ciphertext holder's part: its share of [key holder's number < its own], for each pair."""
+    own = bits_of(numbers, plan)
+    flips = _coins(plan.count)
+    key_bits = public.bits
+    theirs = yield hear_reply("bits", public, plan.bits_plan(key_bits), own.shape)
+    tests = _tests(theirs, own, flips)
+    hidden = _blurred(tests, plan, key_bits)
+    # In full, since it goes to the owner of the key, who may have chosen its primes.
+    yield Say("tests", {"array": array_to_bytes(hidden.blind(full=True))})
+    return flips
+
+
+def answer_less(numbers: Grid, plan: ComparisonPlan, key: PrivateKey) -> Script[Bits]:
+    """The key holder's part: its share of [its number < ciphertext holder's], for each pair."""
+    key_bits = key.public.bits
+    own = bits_of(numbers, plan).astype(object)
+    yield reply("bits", own, plan.bits_plan(key_bits), key)
+
+    def read(message: Message) -> Bits:
+        size = plan.count * plan.tests
+        array = received(message, key.public, plan.tests_plan(key_bits), (size,))
+        residues = opened(array, key).reshape(plan.count, plan.tests) % plan.prime
+        return np.array((residues == 0).any(axis=1), dtype=np.int64)
+
+    found: Bits = yield Hear("tests", read)
+    return found
+
+
+def bits_of(numbers: Grid, plan: ComparisonPlan) -> Bits:
+    """The bits of each number, the most significant first."""
+    flat = [int(number) for number in np.asarray(numbers, dtype=object).ravel()]
+    if len(flat) != plan.count or any(not 0 <= each < 1 << plan.bits for each in flat):
+        raise ParameterError(f"a comparison takes {plan.count} numbers of {plan.bits} bits.")
+    places = range(plan.bits - 1, -1, -1)
+    return np.array([[each >> place & 1 for place in places] for each in flat], dtype=np.int64)
+
+
+def _tests(theirs: EncryptedArray, own: Bits, flips: Bits) -> EncryptedArray:
+    """The c_i of the module's text; a flip of 1 stands for s = +1, of 0 for s = -1."""
+    differ = theirs.times(1 - 2 * own, bound=1).plus_integers(own, bound=1)
+    above = _sums_above(differ)
+    signs = (2 * flips - 1)[:, None]
+    places = (above[:, :-1].times(3) - theirs).plus_integers(own + signs, bound=2)
+    tie = above[:, -1:].plus_integers(1 - flips[:, None], bound=1)
+    return concatenate([places, tie], axis=1)
+
+
+def _sums_above(array: EncryptedArray) -> EncryptedArray:
+    """Sums of what stands before each place of a row, and last the sum of all of it."""
+    modulus = array.public.n_squared
+    rows = [_running(row, modulus) for row in array.ciphertexts.tolist()]
+    shape = (array.shape[0], array.shape[1] + 1)
+    grid = as_grid([each for row in rows for each in row], shape)
+    # Each bit differs or not, so that a sum of them is at most their number.
+    return replace(array, ciphertexts=grid, bound=array.shape[1], blinded=False)
+
+
+def _running(row: list[int], modulus: int) -> list[int]:
+    sums = [gmpy2.mpz(1)]
+    for each in row:
+        sums.append(sums[-1] * each % modulus)
+    return sums
+
+
+def _blurred(tests: EncryptedArray, plan: ComparisonPlan, key_bits: int) -> EncryptedArray:
+    """The tests of each pair in random order, as rho c + p t in slots."""
+    rho = uniform(tests.shape, plan.prime - 1) + 1
+    scaled = replace(tests, bound=plan.largest_test).times(rho, bound=plan.prime - 1)
+    order = np.array([permutation(plan.tests) for _ in range(plan.count)])
+    mixed = scaled[np.arange(plan.count)[:, None], order]
+    blur = uniform((plan.count * plan.tests,), plan.blur_bound) * plan.prime
+    packed = gathered(mixed, plan.tests_plan(key_bits))
+    return packed.plus_integers(blur, bound=plan.prime * plan.blur_bound)
+
+
+def permutation(length: int) -> list[int]:
+    """A uniform order, after Fisher and Yates."""
+    order = list(range(length))
+    for last in range(length - 1, 0, -1):
+        other = random_below(last + 1)
+        order[last], order[other] = order[other], order[last]
+    return order
+
+
+def _coins(count: int) -> Bits:
+    return np.array([byte & 1 for byte in random_bytes(count)], dtype=np.int64)
+
+
+Told: TypeAlias = Literal["ciphertext holder", "key holder", "nobody"]
+
+
+def check_told(told: str) -> None:
+    """Refuse a party that is none."""
+    check_choice("told", told, get_args(Told))
+
+
+def ask_bits(share: Bits, told: Told) -> Script[Bits]:
+    """The ciphertext holder's part: the bits if it is told them, else its share again."""
+    check_told(told)
+    if told == "key holder":
+        yield Say("share", {"bits": share.astype(np.uint8)})
+    if told != "ciphertext holder":
+        return share
+    other: Bits = yield Hear("share", lambda message: _read(message, share.shape))
+    return share ^ other
+
+
+def answer_bits(share: Bits, told: Told) -> Script[Bits]:
+    """The key holder's part: the bits if it is told them, else its share again."""
+    check_told(told)
+    if told == "ciphertext holder":
+        yield Say("share", {"bits": share.astype(np.uint8)})
+    if told != "key holder":
+        return share
+    other: Bits = yield Hear("share", lambda message: _read(message, share.shape))
+    return share ^ other
+
+
+def ask_encrypted_bits(share: Bits, public: PublicKey) -> Script[EncryptedArray]:
+    """The ciphertext holder's part: the shared bits under encryption.
+
+    a xor b = b where its share a is 0, and 1 - b where it is 1.
+    """
+    outline = Outline(share.shape, 1)
+    other = yield hear_reply("encrypted bits", public, outline.plan(public.bits), share.shape)
+    return settled(other.times(1 - 2 * share, bound=1).plus_integers(share, bound=1), outline)
+
+
+def answer_encrypted_bits(share: Bits, key: PrivateKey) -> Script[None]:
+    """The key holder's part: its share, encrypted."""
+    plan = Outline(share.shape, 1).plan(key.public.bits)
+    yield reply("encrypted bits", share.astype(object), plan, key)
+
+
+def _read(message: Message, shape: tuple[int, ...]) -> Bits:
+    bits = message.array("bits", "|u1", ndim=len(shape))
+    if bits.shape != shape or (bits > 1).any():
+        raise DamagedMessageError(f"a share must be {shape[0]} bits.")
+    return bits.astype(np.int64)

@@ -1,0 +1,255 @@
+"""How the key holder comes to see masked numbers, and nothing else.
+
+What both parties know of an encrypted array is its `Outline`: its shape, its bound B and its scale.
+The ciphertext holder adds a uniform mask r from [0, 2^64 (2 B + 1)) to each x of at most B.
+Whatever x is, x + r has the same distribution but for a distance of 2^-64. Numbers travel packed:
+the holder shifts ciphertexts into slots first, so that few of them are sent and opened.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2, spread
+from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.paillier.packing import encode
+from sottovoce.learn.paillier.slots import (
+    Program,
+    SlotPlan,
+    SlotStage,
+    mask_bound,
+    plan_slots,
+    scaled_bound,
+)
+from sottovoce.learn.paillier.wire import (
+    array_from_bytes,
+    array_to_bytes,
+    decrypt_integers,
+    encrypt_integers,
+)
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.script import Hear, Say, Script
+from sottovoce.privacy.randomness import random_below
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The public facts of an encrypted array.
+
+    Attributes:
+        shape: of the numbers.
+        bound: the largest size of their integers.
+        fraction_bits: their binary places.
+    """
+
+    shape: tuple[int, ...]
+    bound: int
+    fraction_bits: int = 0
+
+    @classmethod
+    def of(cls, array: EncryptedArray) -> "Outline":
+        """The outline of an array that is there."""
+        return cls(array.shape, array.bound, array.fraction_bits)
+
+    @classmethod
+    def of_numbers(
+        cls, shape: tuple[int, ...], magnitude: float, fraction_bits: int = 0
+    ) -> "Outline":
+        """The outline of numbers of at most ``magnitude``."""
+        return cls(shape, scaled_bound(magnitude, fraction_bits), fraction_bits)
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return math.prod(self.shape)
+
+    @property
+    def magnitude(self) -> float:
+        """The largest size of a number."""
+        return self.bound / (1 << self.fraction_bits)
+
+    @property
+    def mask_bound(self) -> int:
+        """Masks that hide these numbers but for a chance of 2^-64 are uniform below this."""
+        return mask_bound(self.bound)
+
+    @property
+    def masked_bound(self) -> int:
+        """The largest size of a number with its mask."""
+        return self.bound + self.mask_bound
+
+    def plan(self, key_bits: int) -> SlotPlan:
+        """Numbers that have a plaintext each, with all its room for what is done to them."""
+        return roomy_plan(key_bits, SlotStage(self.bound, self.fraction_bits))
+
+
+def roomy_plan(key_bits: int, *stages: SlotStage) -> SlotPlan:
+    """One number for each plaintext, as wide as the key allows; refused if a stage is wider."""
+    program = Program(stages)
+    plan_slots(program, key_bits=key_bits, packed=False)
+    return SlotPlan(key_bits, key_bits - 1, 1, program)
+
+
+def roomy(array: EncryptedArray) -> EncryptedArray:
+    """An unpacked array with all the room of its plaintexts."""
+    if array.packed:
+        raise ParameterError(
+            "secure products need a ciphertext for each number; unpack the array first."
+        )
+    return replace(array, plan=Outline.of(array).plan(array.public.bits))
+
+
+def settled(array: EncryptedArray, outline: Outline) -> EncryptedArray:
+    """``array`` under an outline that a protocol has proven of its numbers, its slots as they are.
+
+    The homomorphic steps before it only know how large the masked numbers could be.
+    """
+    plan = replace(array.plan, program=Program((SlotStage(outline.bound, outline.fraction_bits),)))
+    return replace(array, plan=plan, bound=outline.bound, fraction_bits=outline.fraction_bits)
+
+
+def check_outline(array: EncryptedArray, outline: Outline) -> None:
+    """Refuse an array that is not what both parties agreed on."""
+    if array.shape != outline.shape or array.fraction_bits != outline.fraction_bits:
+        raise InputError(
+            f"an array of shape {outline.shape} with {outline.fraction_bits} binary places was "
+            f"agreed on, got shape {array.shape} with {array.fraction_bits}."
+        )
+    if array.bound > outline.bound:
+        raise InputError(
+            f"numbers of at most {outline.bound.bit_length()} bits were agreed on, got a bound of "
+            f"{array.bound.bit_length()}."
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown:
+    """The ciphertext holder's side of numbers that were shown under masks."""
+
+    array: EncryptedArray
+    masks: Grid
+
+    @property
+    def outline(self) -> Outline:
+        """What both know of the numbers."""
+        return Outline.of(self.array)
+
+    @property
+    def T(self) -> "Shown":  # noqa: N802 - numpy's name
+        """The axes in reverse order."""
+        return Shown(self.array.T, self.masks.T)
+
+    def settled(self, outline: Outline) -> "Shown":
+        """The same numbers under an outline that was proven of them."""
+        return Shown(settled(self.array, outline), self.masks)
+
+    def less_than(self, constants: ArrayLike) -> "Shown":
+        """Public ``constants`` less these numbers, whose masks change their sign."""
+        return Shown(constants - self.array, -self.masks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Seen:
+    """The key holder's side: masked integers, and what both know of them."""
+
+    integers: Grid
+    outline: Outline
+
+    @property
+    def T(self) -> "Seen":  # noqa: N802 - numpy's name
+        """The axes in reverse order."""
+        return Seen(self.integers.T, replace(self.outline, shape=self.outline.shape[::-1]))
+
+    def settled(self, outline: Outline) -> "Seen":
+        """The same numbers under an outline that was proven of them."""
+        return Seen(self.integers, outline)
+
+    def less_than(self, constants: ArrayLike) -> "Seen":
+        """Public ``constants`` less these numbers."""
+        return Seen(encode(constants, self.outline.fraction_bits) - self.integers, self.outline)
+
+
+def show(array: EncryptedArray, outline: Outline) -> Script[Shown]:
+    """Mask the numbers and send them packed."""
+    check_outline(array, outline)
+    given = roomy(array.widened(outline.bound))
+    masks = uniform(outline.shape, outline.mask_bound)
+    plan = transit_plan(outline, array.public.bits)
+    masked = gathered(given, plan).plus_integers(masks.ravel(), bound=outline.mask_bound)
+    yield Say("masked", {"array": array_to_bytes(masked)})
+    return Shown(given, masks)
+
+
+def see(outline: Outline, key: PrivateKey) -> Script[Seen]:
+    """Open masked numbers."""
+    plan = transit_plan(outline, key.public.bits)
+
+    def read(message: Message) -> Grid:
+        array = received(message, key.public, plan, (outline.size,))
+        return opened(array, key).reshape(outline.shape)
+
+    integers = yield Hear("masked", read)
+    return Seen(integers, outline)
+
+
+def transit_plan(outline: Outline, key_bits: int) -> SlotPlan:
+    """Packed slots for numbers with their masks."""
+    program = Program((SlotStage(outline.bound, outline.fraction_bits),)).masked()
+    return plan_slots(program, key_bits=key_bits)
+
+
+def reply(kind: str, integers: Grid, plan: SlotPlan, key: PrivateKey) -> Say:
+    """Integers encrypted for the ciphertext holder."""
+    return Say(kind, {"array": array_to_bytes(encrypt_integers(integers, plan, key))})
+
+
+def hear_reply(kind: str, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]) -> Hear:
+    """Wait for encrypted integers of an agreed plan and shape."""
+    return Hear(kind, lambda message: received(message, public, plan, shape))
+
+
+def received(
+    message: Message, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]
+) -> EncryptedArray:
+    """The ciphertexts of a message, checked against the key, the plan and the shape."""
+    array = array_from_bytes(message.item("array", bytes), public, plan=plan)
+    if array.shape != shape:
+        raise InputError(f"{message.kind} must have shape {shape}, got {array.shape}.")
+    return array
+
+
+def opened(array: EncryptedArray, key: PrivateKey) -> Grid:
+    """The integers of an array as Python's, which never overflow."""
+    return decrypt_integers(array, key).astype(object)
+
+
+def uniform(shape: tuple[int, ...], bound: int) -> Grid:
+    """Uniform integers from 0 to ``bound`` - 1, from the operating system."""
+    count = int(np.prod(shape))
+    return as_grid([random_below(bound) for _ in range(count)], shape)
+
+
+def gathered(array: EncryptedArray, plan: SlotPlan) -> EncryptedArray:
+    """The numbers of an unpacked array in a row of slots: sums of v_j 2^(w j) under encryption."""
+    flat = array.ciphertexts.ravel().tolist()
+    groups = [flat[at : at + plan.slots] for at in range(0, len(flat), plan.slots)]
+    work = partial(_shifted_together, 1 << plan.slot_bits, array.public.n_squared)
+    grid = as_grid(spread(work, groups, fewest=1), (len(groups),))
+    return EncryptedArray(array.public, plan, grid, len(flat), array.bound, array.fraction_bits)
+
+
+def _shifted_together(shift: int, modulus: int, groups: Sequence[Sequence[int]]) -> list[int]:
+    return [_horner(shift, modulus, group) for group in groups]
+
+
+def _horner(shift: int, modulus: int, group: Sequence[int]) -> int:
+    sums = group[-1]
+    for cipher in reversed(group[:-1]):
+        sums = gmpy2.powmod(sums, shift, modulus) * cipher % modulus
+    return sums

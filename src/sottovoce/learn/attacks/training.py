@@ -1,0 +1,184 @@
+"""An audit of a whole training: run it here, hear what it opens, and attack that.
+
+Every machine that ends a stage with a `total` has opened it, whatever the mode; so sums that are
+opened tomorrow are heard too, and those that no attack here takes are named.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Integers
+from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.corpus import Source
+from sottovoce.learn._examples import symmetric
+from sottovoce.learn._label_sums import sums_of_labels
+from sottovoce.learn._train import train
+from sottovoce.learn._trained import TrainedClassifier
+from sottovoce.learn.attacks.audit import DocumentsRead, audit_openings
+from sottovoce.learn.attacks.opening import OpenedSums
+from sottovoce.learn.documents import Documents, read_labelled
+from sottovoce.learn.features import Features, TextRecipe, frequent_words
+from sottovoce.learn.rados.rados import vector_size
+from sottovoce.learn.ridge import Standard
+from sottovoce.learn.sums.fixed import Ring
+from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import Mode
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.stages import ENDED_STAGES
+
+
+@dataclass(frozen=True)
+class TrainingAudit:
+    """What was read from all that one training opened.
+
+    Attributes:
+        readings: of each opening.
+        unread: opened sums that no attack here takes, such as counts of single words.
+    """
+
+    readings: list[DocumentsRead]
+    unread: list[str]
+
+    @property
+    def holds(self) -> bool:
+        """Whether of six or more words no more was read than guessed, but what many have alike."""
+        counts = [each.read["6 or more"] for each in self.readings]
+        return all(once <= guessed for _, _, guessed, once in counts)
+
+
+def audit_training(
+    *trainings: Documents | Source,
+    text: str | int = "text",
+    label: str | int = "label",
+    reading: ReadOptions | None = None,
+    mode: Mode = "open",
+    peers: int = 4,
+    words: int | Sequence[str] = 1000,
+    known: float = 0.0,
+    seconds: float = 60.0,
+    **options: Any,  # noqa: ANN401 - those of train
+) -> TrainingAudit:
+    """Train on texts dealt out to peers, attack what is opened, and count what was read.
+
+    What ``sottovoce learn audit`` does. Everybody learns the words, which are public here: the
+    audit is of sums, not of dictionaries. Of several trainings the differences are attacked too;
+    no peer remembers an earlier one.
+
+    Args:
+        trainings: the texts of each: a file's path, a data frame or rows.
+        text: the column of texts.
+        label: the column of labels.
+        reading: how a file is read.
+        mode: as `train` takes it.
+        peers: to how many the texts are dealt out.
+        words: a list, or how many of the most frequent words.
+        known: the share of texts that the attacker knows.
+        seconds: most processor time for each opened sum.
+        options: of `train`.
+
+    Example:
+        >>> from sottovoce.learn import audit_training
+        >>> rows = [{"text": f"word{k % 7} word{k % 5}", "label": "ab"[k % 2]} for k in range(80)]
+        >>> audit_training(rows, words=12, seconds=0.2).holds
+        True
+    """
+    reading = (reading or ReadOptions()).named(text=text, label=label)
+    read = [
+        each if isinstance(each, Documents) else read_labelled(each, options=reading)
+        for each in trainings
+    ]
+    numbers: dict[tuple[str, str, int], int] = {}
+    openings, unread = [], set[str]()
+    every = tuple(text for each in read for text in each.texts)
+    listed = frequent_words(every, words) if isinstance(words, int) else tuple(words)
+    for at, documents in enumerate(read):
+        members = _numbered(documents, numbers)
+        labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
+        places = [np.arange(len(documents))[k::peers] for k in range(peers)]
+        holders = {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
+        with heard_totals() as totals:
+            trained = train(holders, words=listed, mode=mode, **options)
+        found, others = openings_heard(totals, trained, members[np.concatenate(places)])
+        if len(read) > 1:
+            found = [replace(each, name=f"{each.name} {at + 1}") for each in found]
+        openings.append(found)
+        unread |= {*others}
+    columns = Features(TextRecipe("given", listed)).rows(tuple(text for _, text, _ in numbers)).T
+    names = np.unique([label for label, _, _ in numbers], return_inverse=True)[1]
+    rows = dict(zip(listed, columns, strict=True))
+    readings = audit_openings(openings, rows, names, known=known, seconds=seconds)
+    return TrainingAudit(readings, sorted(unread))
+
+
+def _numbered(documents: Documents, numbers: dict[tuple[str, str, int], int]) -> Integers:
+    """Each document's number in all trainings; of equal ones each has its own."""
+    copies: Counter[tuple[str, str]] = Counter()
+    found = []
+    for label, text in zip(documents.labels or (), documents.texts, strict=True):
+        copies[label, text] += 1
+        found.append(numbers.setdefault((label, text, copies[label, text]), len(numbers)))
+    return np.array(found, np.int64)
+
+
+@contextmanager
+def heard_totals() -> Iterator[dict[str, Ring]]:
+    """The sums that are opened meanwhile, by the stage in which they are."""
+    totals: dict[str, Ring] = {}
+
+    def hear(_: str, stage: str, machine: Party) -> None:
+        total = getattr(machine, "total", None)
+        if total is not None and total.size:
+            totals[stage] = total
+
+    token = ENDED_STAGES.set(hear)
+    try:
+        yield totals
+    finally:
+        ENDED_STAGES.reset(token)
+
+
+def openings_heard(
+    totals: dict[str, Ring], trained: TrainedClassifier, members: Integers
+) -> tuple[list[OpenedSums], list[str]]:
+    """What of these sums is about documents; and the names of those that no attack here takes."""
+    heard = {stage.rpartition(": ")[2]: total for stage, total in totals.items()}
+    recipe, words = trained.terms.recipe, trained.kept_
+    moments, total = heard.pop("moments", None), heard.pop("statistics", None)
+    numbers = None if total is None else _numbers(total, recipe.fraction_bits)
+    found = []
+    if moments is not None:
+        standard = Standard.of(_numbers(moments, recipe.moment_bits), all_kept(len(words)))
+        found.append(_of_moments(words, standard, numbers, members))
+    elif numbers is not None:
+        labels = 1 if len(trained.classes_) == 2 else len(trained.classes_)  # noqa: PLR2004 - one says both
+        sums = sums_of_labels(numbers, len(words), labels)
+        found.append(OpenedSums.of_sums("statistics", words, sums, members))
+    return found, sorted(heard)
+
+
+def _numbers(total: Ring, places: int) -> Floats:
+    return np.ldexp(total.view(np.int64).astype(np.float64), -places)
+
+
+def _of_moments(
+    words: tuple[str, ...], standard: Standard, rados: Floats | None, members: Integers
+) -> OpenedSums:
+    """Numbers of documents exactly; of pairs what a covariance of rados says, which is X'X/4m.
+
+    Private Text Classification, Definition 5, of standardised rows.
+    """
+    m, d = standard.count, len(words)
+    totals = np.rint(standard.means * m)
+    products = np.full((d, d), np.nan)
+    if rados is not None:
+        covariance = symmetric(rados[d + 1 :][: vector_size(d + 1) - d - 2], d + 1)[:d, :d]
+        inner = 4 * m * covariance * np.outer(standard.scales, standard.scales)
+        products = np.rint(inner + np.outer(totals, totals) / m)
+        np.fill_diagonal(products, totals)
+    sizes = np.array([round(m)])
+    return OpenedSums("moments", words, sizes, totals[None], products, members=members)

@@ -1,0 +1,140 @@
+"""How documents are counted together: what is counted, by how many votes, and at what epsilon.
+
+The noise of any h honest peers is enough for the promise, h = n - drop - collude: of n peers at
+most ``drop`` are lost on the way, and of those that are left at most ``collude`` tell what they
+know. Masks open for T = n - drop peers. A server that lies about who is left shows one group of at
+least T peers one list, and another group another; the two groups have at least 2T - n peers in
+common, and an honest peer signs one list only. So 2T - n must be greater than ``collude``.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, get_args
+
+from sottovoce.errors import ParameterError, check_choice
+from sottovoce.learn.sums.fixed import FEWEST_PARTIES
+from sottovoce.learn.wire.refusals import TooFewPartiesError
+from sottovoce.privacy.exact import whole_number
+from sottovoce.privacy.shares.law import SMALLEST_RATE
+
+What: TypeAlias = Literal["words", "pairs"]
+MOST_VOTES = 1 << 12
+MOST_CELLS = 1 << 25
+LARGEST_EPSILON = 100
+_MOST_OF_A_USER = 1 << 20
+_BOUND = ("documents_per_user",)
+
+
+@dataclass(frozen=True)
+class CountRecipe:
+    """One count; public, and the same at every party.
+
+    Attributes:
+        what: ``words``: documents by word (and by label, where there are labels); ``pairs``: pairs
+            of words that stand in one document.
+        votes: S, the most votes of a document.
+        epsilon: of the promise to a whole document.
+        drop: how many peers may be lost on the way.
+        collude: how many peers may work against the others; whoever reads the sum and knows its own
+            noise is one, so that with 0 the promise does not hold against the peers themselves.
+        documents_per_user: how many documents of one user vote at each peer; None: all of them, and
+            nothing is promised to a user.
+        declared: whether documents chose the words, which is then declared.
+    """
+
+    what: What = "words"
+    votes: int = 10
+    epsilon: Fraction = Fraction(1)
+    drop: int = 0
+    collude: int = 1
+    documents_per_user: int | None = None
+    declared: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("what", self.what, get_args(What))
+        bound = self.documents_per_user
+        # Votes of half a one more than S would cost more than epsilon.
+        for name in ("votes", "drop", "collude", *(() if bound is None else _BOUND)):
+            object.__setattr__(self, name, whole_number(getattr(self, name), name))
+        fewest = 2 if self.what == "words" else 1
+        if not fewest <= self.votes <= MOST_VOTES:
+            why = ", one for the document and one for a word" if self.what == "words" else ""
+            raise ParameterError(
+                f"votes must be from {fewest} to {MOST_VOTES}{why}, got {self.votes}."
+            )
+        if not 0 < self.epsilon <= LARGEST_EPSILON:
+            raise ParameterError(
+                f"epsilon must be above 0 and at most {LARGEST_EPSILON}, got {self.epsilon}."
+            )
+        if self.rate < SMALLEST_RATE:
+            raise ParameterError(
+                f"epsilon must be at least {SMALLEST_RATE} for each of {self.votes} votes, got "
+                f"{self.epsilon}; give fewer votes."
+            )
+        if min(self.drop, self.collude) < 0:
+            raise ParameterError(
+                f"drop and collude must be >= 0, got {self.drop} and {self.collude}."
+            )
+        bound = self.documents_per_user
+        if bound is not None and not 1 <= bound <= _MOST_OF_A_USER:
+            raise ParameterError(
+                f"documents_per_user must be from 1 to {_MOST_OF_A_USER}, got {bound}."
+            )
+
+    @property
+    def rate(self) -> Fraction:
+        """Epsilon / S: nats for each vote."""
+        return self.epsilon / self.votes
+
+    def honest(self, parties: int) -> int:
+        """h: the fewest peers whose noise is in the sum and told to nobody."""
+        return parties - self.drop - self.collude
+
+    def threshold(self, parties: int) -> int:
+        """T: how many peers must stay to the end."""
+        return parties - self.drop
+
+    def check_parties(self, parties: int) -> None:
+        """Refuse numbers of peers for which the promise would not hold."""
+        if parties < FEWEST_PARTIES:
+            raise TooFewPartiesError(
+                f"at least {FEWEST_PARTIES} peers must count together, got {parties}: of two, each "
+                "takes off its own part and learns the other's."
+            )
+        left = self.threshold(parties)
+        if left < FEWEST_PARTIES:
+            raise ParameterError(
+                f"drop must leave at least {FEWEST_PARTIES} of {parties} peers, got {self.drop}."
+            )
+        if self.honest(parties) < 1:
+            raise ParameterError(
+                "drop and collude must leave at least 1 honest peer whose noise counts, got "
+                f"{self.drop} and {self.collude} of {parties} peers."
+            )
+        if 2 * left - parties <= self.collude:
+            raise ParameterError(
+                f"of {parties} peers {2 * left - parties} could tell a lying coordinator's groups "
+                f"apart if {self.drop} may drop out, which must be more than collude, got "
+                f"{self.collude}; lower drop or collude, or add peers."
+            )
+
+
+def cells_of(what: What, words: int, labels: int) -> int:
+    """How many numbers the sum has."""
+    if what == "pairs":
+        return words * (words + 1) // 2
+    return max(1, labels) * (words + 1)
+
+
+def check_cells(what: What, words: int, labels: int) -> None:
+    """Refuse sums that no party could hold, and what has no meaning."""
+    if what == "pairs" and labels:
+        raise ParameterError(
+            f"pairs are counted without labels, got {labels}; count words by label instead."
+        )
+    number = cells_of(what, words, labels)
+    if number > MOST_CELLS:
+        raise ParameterError(
+            f"a count must have at most {MOST_CELLS:,} cells, got {number:,} for {words:,} words; "
+            "give fewer words."
+        )

@@ -1,0 +1,215 @@
+"""Rows classified by a classifier that the asking peer cannot read, as part of a run.
+
+Private Text Classification, Protocol 3.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.arrays import Floats
+from sottovoce.learn._labels import labels_from_signs
+from sottovoce.learn.hidden import classify as hidden_query
+from sottovoce.learn.hidden import largest as labels_query
+from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.hidden.largest import LabelsContributor, LabelsQuery, LabelsScorer
+from sottovoce.learn.hidden.query_budget import LedgerBudget
+from sottovoce.learn.hidden.train import HiddenClassifier
+from sottovoce.learn.paillier.key_files import public_key_from_text
+from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.paper import mode as paper_mode
+from sottovoce.learn.paper.mode import PaperContributor, PaperQuery, PaperScorer, offset_weights
+from sottovoce.learn.run.records import (
+    Record,
+    Trained,
+    budget_part,
+    mean_row,
+    read_budget,
+    read_charge,
+    read_hidden,
+    read_paper,
+)
+from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.training_terms import COORDINATOR
+from sottovoce.learn.wire import codec
+from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.refusals import StalledError
+from sottovoce.learn.wire.stages import Stage, stage_session
+
+Signs = NDArray[np.int64]
+Querying = Generator[Stage, Any, tuple[str, ...]]
+Scoring = Generator[Stage, Any, Record]
+
+
+def query_plan(terms: RunTerms, asker: str) -> tuple[str, ...]:
+    """The stages of one peer's query, for two labels and for more."""
+    if terms.mode == "hidden":
+        of_two = tuple(_prefix(asker, 0) + stage for stage in hidden_query.STAGES)
+        return (*of_two, *(_labels_prefix(asker) + stage for stage in labels_query.STAGES))
+    stages = paper_mode.QUERY_STAGES
+    return tuple(_prefix(asker, k) + stage for k in range(terms.most_trainings) for stage in stages)
+
+
+@dataclass(frozen=True, repr=False)
+class PeerScorePart:
+    """What one peer adds to the scores of a query.
+
+    Attributes:
+        asker: whose query it is.
+        rows: the peer's rows over the training's columns; None: a rado in their place.
+        own: which columns are its to add.
+    """
+
+    asker: str
+    rows: Floats | None
+    own: NDArray[np.bool_]
+
+
+def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
+    """A contributor's part; the asker ends with the label of each row."""
+    if terms.mode == "hidden" and len(trained.classifiers) > 1:
+        return (yield from _adding_labels(name, terms, trained, part))
+    signs: list[Signs] = []
+    for k, kept in enumerate(trained.classifiers):
+        made = _hidden_contributor if terms.mode == "hidden" else _paper_contributor
+        party = yield from made(name, terms, kept, part).within(_prefix(part.asker, k))
+        if party.signs is not None:
+            signs.append(party.signs)
+    if name != part.asker:
+        return ()
+    if len(signs) != len(trained.classifiers):
+        raise StalledError("a query ended without an answer.")
+    return labels_from_signs(np.column_stack(signs), trained.labels)
+
+
+def _adding_labels(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
+    """The same for several labels, of which the asker learns the one with the largest score."""
+    kept = trained.classifiers
+    query = LabelsQuery(tuple(_query(terms, part.asker, each) for each in kept))
+    classifiers = [read_hidden(each) for each in kept]
+    pairs = zip(classifiers, kept, strict=True)
+    weights = [_weights(name, terms, each, record, part) for each, record in pairs]
+    party = LabelsContributor(name, query, classifiers, weights)
+    yield from party.within(_labels_prefix(part.asker))
+    if name != part.asker:
+        return ()
+    if party.places is None:
+        raise StalledError("a query ended without an answer.")
+    return tuple(trained.labels[at] for at in party.places)
+
+
+def scoring(
+    name: str, terms: RunTerms, asker: str, holdings: Holdings, record: Mapping[str, Value]
+) -> Scoring:
+    """A helper's part: its record of the training, with what is left of the budget."""
+    key = holdings.wanted_key(name)
+    if terms.mode == "paper":
+        for k in range(len(codec.parts(record, "classifiers"))):
+            query = _paper_query(terms, asker, len(codec.texts(record, "peers")), record)
+            yield from PaperScorer(query, key).within(_prefix(asker, k))
+        return dict(record)
+    helpers = codec.parts(record, "helpers")
+    budgets = [read_budget(kept) for kept in helpers]
+    queries = [_query(terms, asker, kept) for kept in helpers]
+    counted = [
+        LedgerBudget(budgets[k], holdings.ledger, read_charge(kept, _charged(terms, asker, k), k))
+        for k, kept in enumerate(helpers)
+    ]
+    other = _other(name, key, helpers[0])
+    if len(helpers) == 1:
+        two = HiddenScorer(name, queries[0], key, other, counted[0])
+        yield from two.within(_prefix(asker, 0))
+    else:
+        more = LabelsScorer(name, LabelsQuery(tuple(queries)), key, other, counted)
+        yield from more.within(_labels_prefix(asker))
+    pairs = zip(helpers, budgets, strict=True)
+    spent = tuple({**kept, "budget": budget_part(budget)} for kept, budget in pairs)
+    return {**record, "helpers": spent}
+
+
+def _prefix(asker: str, classifier: int) -> str:
+    return f"{asker}'s query {classifier}: "
+
+
+def _labels_prefix(asker: str) -> str:
+    return f"{asker}'s query of labels: "
+
+
+def _charged(terms: RunTerms, asker: str, classifier: int) -> bytes:
+    """By which name a query is counted once: a row costs a row of each label's budget."""
+    return stage_session(terms.session, _prefix(asker, classifier))
+
+
+def _query(terms: RunTerms, asker: str, kept: Mapping[str, Value]) -> QueryTerms:
+    return QueryTerms(
+        terms.session,
+        asker,
+        _order(terms, asker),
+        terms.rows,
+        codec.item(kept, "modulus", int),
+        codec.item(kept, "score bound", int),
+        codec.item(kept, "peers", int),
+    )
+
+
+def _hidden_contributor(
+    name: str, terms: RunTerms, kept: Mapping[str, Value], part: PeerScorePart
+) -> HiddenContributor:
+    classifier = read_hidden(kept)
+    weights = _weights(name, terms, classifier, kept, part)
+    return HiddenContributor(name, _query(terms, part.asker, kept), classifier, weights)
+
+
+def _weights(
+    name: str,
+    terms: RunTerms,
+    classifier: HiddenClassifier,
+    kept: Mapping[str, Value],
+    part: PeerScorePart,
+) -> Floats:
+    """A peer's part of the rows, standardised; the asker adds the intercept."""
+    standard = classifier.standard
+    if part.rows is None:
+        rows = np.tile(mean_row(kept, standard), (terms.rows, 1))
+    else:
+        rows = standard.applied(part.rows)
+    mask = np.append(part.own[standard.kept.kept], name == part.asker)
+    masked: Floats = rows * mask
+    return masked
+
+
+def _paper_contributor(
+    name: str, terms: RunTerms, kept: Mapping[str, Value], part: PeerScorePart
+) -> PaperContributor:
+    classifier = read_paper(kept)
+    has = np.asarray(classifier.has, bool)
+    if part.rows is None:
+        rows = offset_weights(classifier, terms.offset or "print", terms.rows)
+    else:
+        rows = classifier.standard.applied(part.rows)[:, has]
+    mask = np.append(part.own, name == part.asker)[has]
+    width, peers = codec.item(kept, "width", int), codec.item(kept, "peers", int)
+    query = PaperQuery(terms.session, _order(terms, part.asker), terms.rows, peers, width)
+    return PaperContributor(name, query, classifier, rows * mask)
+
+
+def _paper_query(
+    terms: RunTerms, asker: str, peers: int, record: Mapping[str, Value]
+) -> PaperQuery:
+    width = len(codec.texts(record, "features")) + 1
+    return PaperQuery(terms.session, _order(terms, asker), terms.rows, peers, width)
+
+
+def _order(terms: RunTerms, asker: str) -> tuple[str, ...]:
+    """Whose parts a query adds up: an evaluation's queries have their asker's only."""
+    return terms.order if asker == terms.asker else (asker,)
+
+
+def _other(name: str, key: PrivateKey, kept: Mapping[str, Value]) -> PublicKey:
+    """The key holder compares under its own key, the coordinator under the key holder's."""
+    if name != COORDINATOR:
+        return key.public
+    return public_key_from_text(codec.item(kept, "other", str))

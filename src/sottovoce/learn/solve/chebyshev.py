@@ -1,0 +1,399 @@
+"""Theta itself, in fixed point, by Chebyshev's iteration on shares: for many unknowns.
+
+Division-free: the steps' factors follow from public bounds of A's eigenvalues (Golub and Varga
+1961). Every vector is shared modulo 2^m between coordinator C and key holder K. Each holds A under
+the *other's* key, so each works out A times its own share there, masks it and hands it over; the
+two products are shares of A times the vector. Shares are cut back to their binary places locally.
+`ChebyshevPlan` is what is agreed on before: steps, binary places and slots.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.grid import as_grid
+from sottovoce.learn.paillier.key_files import proven_key_to_text, public_key_from_text
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan, mask_bound
+from sottovoce.learn.paillier.wire import (
+    array_from_bytes,
+    array_to_bytes,
+    decrypt_integers,
+    encrypt_integers,
+)
+from sottovoce.learn.solve.combs import Combs, plan_combs
+from sottovoce.learn.solve.field import (
+    Objects,
+    computed,
+    fits_key,
+    mask_half_range,
+    masked_slots,
+    multiple_masks,
+)
+from sottovoce.learn.solve.plan import Share
+from sottovoce.learn.solve.system import PublicBounds
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Inbox, Message
+from sottovoce.learn.wire.refusals import DamagedMessageError
+from sottovoce.privacy.randomness import random_below
+
+if TYPE_CHECKING:
+    from sottovoce.learn.wire.codec import Value
+
+# The rounding of a step is off by one unit in the product and one in the new step.
+_UNITS_PER_STEP = 2
+
+
+@dataclass(frozen=True)
+class ChebyshevPlan:
+    """What is agreed on before the iteration.
+
+    Attributes:
+        bounds: what is public of the system.
+        key_bits: the length of both parties' keys.
+        lowest: a public lower bound of A's eigenvalues: the penalty.
+        highest: a public upper bound of them: the trace.
+        tolerance: the error of theta that is aimed at, relative to its size.
+    """
+
+    bounds: PublicBounds
+    key_bits: int
+    lowest: float
+    highest: float
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        if not 0 < self.lowest < self.highest < math.inf:
+            raise ParameterError("eigenvalue bounds must be 0 < lowest < highest < infinity.")
+        if not 0 < self.tolerance < 1:
+            raise ParameterError(f"tolerance must be between 0 and 1, got {self.tolerance}.")
+        if not fits_key(self.quotient, self.share_bits, self.key_bits):
+            raise ParameterError(f"a key of {self.key_bits} bits is too short for this tolerance.")
+
+    @property
+    def size(self) -> int:
+        """The number of unknowns, d."""
+        return self.bounds.size
+
+    @property
+    def iterations(self) -> int:
+        """1/2 sqrt(kappa) ln(2 / tolerance): the error is at most 2 exp(-2 k / sqrt(kappa))."""
+        kappa = self.highest / self.lowest
+        return math.ceil(0.5 * math.sqrt(kappa) * math.log(2 / self.tolerance))
+
+    @cached_property
+    def fraction_bits(self) -> int:
+        """The binary places of vectors, g.
+
+        Each step's rounding enters the residual by at most two units per entry, and the residual's
+        error reaches theta divided by the lowest eigenvalue; all steps together must stay below
+        half the tolerance.
+        """
+        off = _UNITS_PER_STEP * self.iterations * math.sqrt(self.size) / self.lowest
+        return max(self.bounds.fraction_bits, math.ceil(math.log2(2 * off / self.tolerance)))
+
+    @property
+    def right_norm(self) -> float:
+        """The largest ||b||_2."""
+        return math.sqrt(self.size) * math.ldexp(self.bounds.right, -self.bounds.fraction_bits)
+
+    @cached_property
+    def share_bits(self) -> int:
+        """m: shares are modulo 2^m, 2^65 times as large as any number shared.
+
+        Chebyshev's residuals satisfy ||r_k|| <= ||b||, so that ||A p|| = ||r_k - r_(k+1)|| and
+        ||p|| = ||A^-1 (r_k - r_(k+1))|| are at most 2 ||b|| and 2 ||b|| / lowest.
+        """
+        f, g = self.bounds.fraction_bits, self.fraction_bits
+        product = 2 * self.right_norm * math.ldexp(1, f + g)
+        step = 4 * self.right_norm * max(1, 1 / self.lowest) * math.ldexp(1, 2 * g)
+        return math.ceil(math.log2(max(product, step))) + 2 + SLACK_BITS
+
+    @property
+    def modulus(self) -> int:
+        """2^m."""
+        return 1 << self.share_bits
+
+    @property
+    def quotient(self) -> int:
+        """The largest size of (A s) / 2^m, for s residues."""
+        return self.size * self.bounds.entry + 1
+
+    @cached_property
+    def slots(self) -> SlotPlan:
+        """The slots of A under either key, of b, and of what is computed from them."""
+        first = max(self.bounds.entry, self.bounds.right)
+        opened = first + mask_bound(first)
+        return masked_slots((first, opened), self.quotient, self.share_bits, self.key_bits)
+
+    @property
+    def first_factor(self) -> int:
+        """1 / mid, as an integer at the vectors' places."""
+        return self._rounded(2 / (self.highest + self.lowest))
+
+    def factors(self) -> Iterator[tuple[int, int]]:
+        """For each step the factors of the last step and of the residual, as integers.
+
+        With mid and half the bounds' mean and half distance, s = mid/half, rho_0 = 1/s and
+        rho_k = 1/(2 s - rho_(k-1)): p <- rho_k rho_(k-1) p + 2 rho_k/half r.
+        """
+        middle, half = (self.highest + self.lowest) / 2, (self.highest - self.lowest) / 2
+        sigma = middle / half
+        rho = 1 / sigma
+        for _ in range(self.iterations):
+            following = 1 / (2 * sigma - rho)
+            yield self._rounded(following * rho), self._rounded(2 * following / half)
+            rho = following
+
+    def _rounded(self, factor: float) -> int:
+        return round(math.ldexp(factor, self.fraction_bits))
+
+
+def plan_chebyshev(
+    bounds: PublicBounds, *, key_bits: int, penalty: float, tolerance: float = 1e-4
+) -> ChebyshevPlan:
+    """The plan for ridge: eigenvalues from the penalty, less rounding, to the trace."""
+    off = 0 if bounds.moment is None else bounds.moment - (1 << bounds.fraction_bits)
+    lowest = penalty - math.ldexp(off, -bounds.fraction_bits)
+    highest = math.ldexp(bounds.trace, -bounds.fraction_bits)
+    return ChebyshevPlan(bounds, key_bits, lowest, highest, tolerance)
+
+
+LEAKAGE = Leakage(
+    "Chebyshev's iteration on shares",
+    (
+        Learns("coordinator", "ciphertexts, numbers under masks, and a share of theta"),
+        Learns("key holder", "A and b under masks, numbers under masks, and a share of theta"),
+    ),
+    collusion="the coordinator and the key holder together learn A, b and theta: keep them apart",
+    assumes=(
+        "honest but curious parties, authenticated private channels, Paillier's assumption, and "
+        "masks that hide each number but for a chance of 2^-64"
+    ),
+)
+
+SYSTEM = 1
+
+
+def cut(share: int, bits: int, modulus: int, *, first: bool) -> int:
+    """A share of the hidden number over 2^bits, off by one unit at most (Mohassel and Zhang 2017).
+
+    One party cuts its share, the other the share's negative. Wrong with the chance that the shares'
+    sum does not wrap as that of a small number does: 2^-64, by the modulus.
+    """
+    return share >> bits if first else -((modulus - share) >> bits) % modulus
+
+
+@dataclass(frozen=True)
+class ChebyshevTerms:
+    """Who takes part in the iteration."""
+
+    session: bytes
+    coordinator: str
+    key_holder: str
+    plan: ChebyshevPlan
+
+    def __post_init__(self) -> None:
+        if self.coordinator == self.key_holder:
+            raise ParameterError("the coordinator and the key holder must be different parties.")
+
+
+class _Iterating:
+    """What both parties do once each holds A under the other's key and a share of b."""
+
+    def __init__(self, terms: ChebyshevTerms, name: str, other: str, key: PrivateKey) -> None:
+        if key.public.bits != terms.plan.key_bits:
+            raise InputError(f"the solve is planned for keys of {terms.plan.key_bits} bits.")
+        self.name = name
+        self.share: Share | None = None
+        self._terms, self._plan, self._key, self._other = terms, terms.plan, key, other
+        self._first = name == terms.coordinator
+        self._inbox = Inbox(terms.session, name)
+        self._factors = list(terms.plan.factors())
+        self._done = 0
+        self._combs: list[Combs] = []
+        self._like: EncryptedArray | None = None
+        self._theta: list[int] = [0] * terms.plan.size
+        self._residual: list[int] = []
+        self._step: list[int] = []
+        self._mask: list[int] = []
+
+    @property
+    def finished(self) -> bool:
+        """Whether theta is shared."""
+        return self.share is not None
+
+    def time_out(self) -> list[Message]:
+        """Nobody can be done without."""
+        return []
+
+    def _begin(self, matrix: EncryptedArray, right: Sequence[int]) -> Message:
+        """Take A under the other's key and a share of b, and hand over the first product."""
+        plan = self._plan
+        shape = plan_combs(plan.size, plan.iterations, plan.share_bits)
+        columns = matrix.ciphertexts
+        self._combs = [
+            Combs(columns[:, at].tolist(), matrix.public.n, shape) for at in range(columns.shape[1])
+        ]
+        self._like = matrix
+        raised = plan.fraction_bits - plan.bounds.fraction_bits
+        self._residual = [(int(each) << raised) % plan.modulus for each in right]
+        self._step = self._cut_all(each * plan.first_factor for each in self._residual)
+        return self._product()
+
+    def _product(self) -> Message:
+        """Enc of A times the own share, masked, under the other's key."""
+        plan, like = self._plan, self._like
+        assert like is not None  # noqa: S101 - begun
+        mixed = [comb.combinations([self._step])[0] for comb in self._combs]
+        array = computed(
+            like, as_grid(mixed, (len(mixed),)), plan.slots, plan.quotient << plan.share_bits
+        )
+        residues = [random_below(plan.modulus) for _ in range(plan.size)]
+        self._mask = residues
+        masks = multiple_masks((plan.size,), plan.modulus, plan.quotient)
+        bound = (mask_half_range(plan.quotient) + 1) << plan.share_bits
+        sent = array.plus_integers(masks + as_grid(residues, (plan.size,)), bound=bound)
+        step = SYSTEM + 1 + self._done
+        self._inbox.expect(step, "product", [self._other])
+        payload: dict[str, Value] = {"product": array_to_bytes(sent)}
+        return Message(self._terms.session, self.name, self._other, step, "product", payload)
+
+    def _iterate(self, message: Message) -> list[Message]:
+        """Open the other's product, and take one step of the iteration."""
+        plan = self._plan
+        data = message.item("product", bytes)
+        array = array_from_bytes(data, self._key.public, plan=plan.slots)
+        if array.shape != (plan.size,):
+            raise InputError(f"a product must have {plan.size} numbers, got {array.shape}.")
+        self._inbox.take(message)
+        opened = decrypt_integers(array, self._key)
+        self._advance([int(each) for each in opened])
+        self._done += 1
+        if self._done < plan.iterations:
+            return [self._product()]
+        self._inbox.close()
+        self.share = Share(plan.modulus, tuple(self._theta), fraction_bits=plan.fraction_bits)
+        self._combs = []
+        return []
+
+    def _advance(self, opened: Sequence[int]) -> None:
+        plan = self._plan
+        product = [
+            cut(
+                (here - mask) % plan.modulus,
+                plan.bounds.fraction_bits,
+                plan.modulus,
+                first=self._first,
+            )
+            for here, mask in zip(opened, self._mask, strict=True)
+        ]
+        last, new = self._factors[self._done]
+        self._theta = self._sums(self._theta, self._step, 1)
+        self._residual = self._sums(self._residual, product, -1)
+        self._step = self._cut_all(
+            last * step + new * residual
+            for step, residual in zip(self._step, self._residual, strict=True)
+        )
+
+    def _sums(self, here: list[int], there: list[int], sign: int) -> list[int]:
+        modulus = self._plan.modulus
+        return [(x + sign * y) % modulus for x, y in zip(here, there, strict=True)]
+
+    def _cut_all(self, shares: Iterator[int]) -> list[int]:
+        plan = self._plan
+        return [
+            cut(share % plan.modulus, plan.fraction_bits, plan.modulus, first=self._first)
+            for share in shares
+        ]
+
+
+class ChebyshevCoordinator(_Iterating):
+    """C: holds Enc_K(A) and Enc_K(b), and ends with a share of theta."""
+
+    def __init__(
+        self, terms: ChebyshevTerms, key: PrivateKey, matrix: EncryptedArray, vector: EncryptedArray
+    ) -> None:
+        super().__init__(terms, terms.coordinator, terms.key_holder, key)
+        d = terms.plan.size
+        if matrix.shape != (d, d) or vector.shape != (d,):
+            raise InputError(f"the solve needs an encrypted {d} x {d} matrix and {d} sides.")
+        if any(array.plan != terms.plan.slots for array in (matrix, vector)):
+            raise InputError("the system must be encrypted in the slots of the solve's plan.")
+        if matrix.public != vector.public or matrix.public == key.public:
+            raise InputError("the system must be under the key holder's key.")
+        self._system = (matrix, vector)
+
+    def start(self) -> list[Message]:
+        """Mask the system, and hand over the first product."""
+        matrix, vector = self._system
+        d, largest = self._plan.size, self._plan.slots.value_bound
+        masks = _uniform((d + 1, d), mask_bound(largest) // 2)
+        payload: dict[str, Value] = {
+            "key": proven_key_to_text(self._key),
+            "matrix": array_to_bytes(matrix.plus_integers(masks[:-1], bound=mask_bound(largest))),
+            "vector": array_to_bytes(vector.plus_integers(masks[-1], bound=mask_bound(largest))),
+            "masks": array_to_bytes(self._encrypted_masks(masks[:-1])),
+        }
+        system = Message(self._terms.session, self.name, self._other, SYSTEM, "system", payload)
+        return [system, self._begin(matrix, [-int(mask) for mask in masks[-1]])]
+
+    def receive(self, message: Message) -> list[Message]:
+        """Take a step."""
+        return self._iterate(message)
+
+    def _encrypted_masks(self, masks: Objects) -> EncryptedArray:
+        """Enc_C(-S): in slots planned for the numbers, but as large as an opened one."""
+        plan = self._plan.slots
+        stages = plan.program.stages[1:]
+        wider = replace(plan, program=replace(plan.program, stages=stages))
+        array = encrypt_integers(-masks, wider, self._key)
+        return replace(array, plan=plan)
+
+
+class ChebyshevKeyHolder(_Iterating):
+    """K: opens A + S, moves A under the coordinator's key, and ends with a share of theta."""
+
+    def __init__(self, terms: ChebyshevTerms, key: PrivateKey) -> None:
+        super().__init__(terms, terms.key_holder, terms.coordinator, key)
+
+    def start(self) -> list[Message]:
+        """Wait for the masked system."""
+        self._inbox.expect(SYSTEM, "system", [self._other])
+        return []
+
+    def receive(self, message: Message) -> list[Message]:
+        """Take over the system, or take a step."""
+        if message.kind != "system":
+            if self._like is None:
+                self._inbox.take(message)
+            return self._iterate(message)
+        matrix, right = self._moved(message)
+        return [self._begin(matrix, right)]
+
+    def _moved(self, message: Message) -> tuple[EncryptedArray, list[int]]:
+        """Enc_C(A) = Enc_C(-S) + (A + S), and the share b + s."""
+        d, slots = self._plan.size, self._plan.slots
+        own = self._key.public
+        other = public_key_from_text(message.item("key", str), needs_proof=True)
+        if other == own or other.bits != self._plan.key_bits:
+            raise InputError("coordinator and key holder must have keys of their own, as planned.")
+        matrix = array_from_bytes(message.item("matrix", bytes), own, plan=slots)
+        vector = array_from_bytes(message.item("vector", bytes), own, plan=slots)
+        masks = array_from_bytes(message.item("masks", bytes), other, plan=slots)
+        if (matrix.shape, vector.shape, masks.shape) != ((d, d), (d,), (d, d)):
+            raise DamagedMessageError("a masked system must have the shapes of its plan.")
+        self._inbox.take(message)
+        moved = masks + decrypt_integers(matrix, self._key)
+        return moved, [int(each) for each in decrypt_integers(vector, self._key)]
+
+
+def _uniform(shape: tuple[int, ...], half: int) -> Objects:
+    drawn = [random_below(2 * half) - half for _ in range(int(np.prod(shape)))]
+    return as_grid(drawn, shape)

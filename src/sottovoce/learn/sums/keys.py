@@ -1,0 +1,185 @@
+"""The keys of a masked sum: identities that sign, pairs that agree on secrets, and shared secrets.
+
+Secrets are shared by Shamir's scheme over the integers modulo the Mersenne prime 2^521 - 1 (How to
+share a secret, CACM 22(11), 1979): a polynomial of degree t - 1 whose value at zero is the secret;
+any t of its other values give it back, fewer say nothing about it.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Self
+
+from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.learn.sums.fixed import KEY_BYTES
+from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.refusals import (
+    CorruptShareError,
+    DamagedMessageError,
+    DisagreementError,
+)
+from sottovoce.privacy.randomness import random_below, random_bytes
+
+try:
+    from cryptography.exceptions import InvalidSignature, InvalidTag
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+except ImportError as error:
+    raise MissingExtraError("cryptography", "learn") from error
+
+
+_NONCE = bytes(12)  # each key seals one message
+
+
+class Identity:
+    """Who a peer is: an Ed25519 key that outlives sessions; the others know its public half."""
+
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._secret = random_bytes(KEY_BYTES) if secret is None else secret
+        self._key = Ed25519PrivateKey.from_private_bytes(self._secret)
+
+    @property
+    def secret(self) -> bytes:
+        """For keeping it in a file of one's own; never for sending it."""
+        return self._secret
+
+    @property
+    def public(self) -> bytes:
+        """What the other peers are told at enrolment."""
+        return self._key.public_key().public_bytes_raw()
+
+    def signed(self, purpose: str, *parts: bytes | str) -> bytes:
+        """A signature over ``parts`` for one purpose."""
+        return self._key.sign(encoded((purpose, *parts)))
+
+
+def check_signature(public: bytes, signature: bytes, purpose: str, *parts: bytes | str) -> None:
+    """Raise DisagreementError unless the owner of ``public`` signed exactly this."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, encoded((purpose, *parts)))
+    except InvalidSignature as error:
+        raise DisagreementError(
+            f"a signature for {purpose} does not hold: somebody changed what was signed, or its "
+            "signer was told something else."
+        ) from error
+
+
+class AgreementKey:
+    """One X25519 key pair of one session."""
+
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._secret = _clamped(random_bytes(KEY_BYTES)) if secret is None else secret
+        self._key = X25519PrivateKey.from_private_bytes(self._secret)
+
+    @classmethod
+    def matching(cls, secret: bytes, public: bytes) -> Self:
+        """The key with this secret, or CorruptShareError when it is not that of ``public``."""
+        key = cls(secret)
+        # X25519 ignores five bits of a secret: without this check other shares would pass.
+        if secret != _clamped(secret) or key.public != public:
+            raise CorruptShareError("the shares of a mask key do not give that key back.")
+        return key
+
+    @property
+    def secret(self) -> bytes:
+        """For sharing it out; never for sending it."""
+        return self._secret
+
+    @property
+    def public(self) -> bytes:
+        """What is sent to the other peers."""
+        return self._key.public_key().public_bytes_raw()
+
+    def agreed(self, public: bytes, session: bytes, *purpose: str) -> bytes:
+        """The key that only the two owners know, for one session and purpose."""
+        try:
+            common = self._key.exchange(X25519PublicKey.from_public_bytes(public))
+        except ValueError as error:
+            raise DamagedMessageError("a public key must be a point of X25519.") from error
+        return derived(common, session, *purpose)
+
+
+def _clamped(secret: bytes) -> bytes:
+    """The one form of an X25519 secret in which no bit is ignored (RFC 7748, section 5)."""
+    return bytes([secret[0] & 248, *secret[1:-1], secret[-1] & 127 | 64])
+
+
+def derived(secret: bytes, session: bytes, *purpose: str) -> bytes:
+    """HKDF-SHA256 of a secret, for one session and purpose."""
+    info = encoded(("sottovoce", *purpose))
+    return HKDF(SHA256(), length=KEY_BYTES, salt=session, info=info).derive(secret)
+
+
+def sealed(key: bytes, content: bytes) -> bytes:
+    """``content`` for the holder of ``key`` only; a key must seal only once."""
+    return ChaCha20Poly1305(key).encrypt(_NONCE, content, None)
+
+
+def unsealed(key: bytes, content: bytes) -> bytes:
+    """What was sealed, or CorruptShareError when it is not what its sender sealed."""
+    try:
+        return ChaCha20Poly1305(key).decrypt(_NONCE, content, None)
+    except InvalidTag as error:
+        raise CorruptShareError("a sealed share is not what its sender sealed.") from error
+
+
+PRIME = (1 << 521) - 1
+
+
+def shares(secret: bytes, *, threshold: int, places: Iterable[int]) -> dict[int, int]:
+    """A share of ``secret`` for each place (a whole number >= 1); ``threshold`` open it."""
+    value = int.from_bytes(secret, "little")
+    if value >= PRIME:
+        raise ParameterError("a shared secret must have at most 65 bytes.")
+    coefficients = [value, *(random_below(PRIME) for _ in range(threshold - 1))]
+    made = {place: _polynomial(coefficients, place) for place in places}
+    if min(made) < 1:
+        raise ParameterError("the place of a share must be >= 1: at 0 lies the secret itself.")
+    return made
+
+
+def opened(held: Mapping[int, int], *, threshold: int, size: int) -> bytes:
+    """The secret of ``size`` bytes behind at least ``threshold`` shares that all agree."""
+    if len(held) < threshold:
+        raise CorruptShareError(f"{threshold} shares open a secret, got {len(held)}.")
+    chosen = dict(sorted(held.items())[:threshold])
+    if any(_value_at(place, chosen) != held[place] for place in held if place not in chosen):
+        raise CorruptShareError("the shares of a secret must lie on one polynomial.")
+    try:
+        return _value_at(0, chosen).to_bytes(size, "little")
+    except OverflowError as error:
+        raise CorruptShareError("the shares do not give back a secret of their size.") from error
+
+
+def _polynomial(coefficients: list[int], place: int) -> int:
+    value = 0
+    for coefficient in reversed(coefficients):
+        value = (value * place + coefficient) % PRIME
+    return value
+
+
+def _value_at(place: int, known: Mapping[int, int]) -> int:
+    """Lagrange's interpolation of the polynomial through the known shares."""
+    weights = _weights(place, tuple(known))
+    return (
+        sum(share * weight for share, weight in zip(known.values(), weights, strict=True)) % PRIME
+    )
+
+
+@lru_cache(maxsize=1024)  # the secrets of one sum are all opened from the same places
+def _weights(place: int, places: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(_weight(place, own, places) for own in places)
+
+
+def _weight(place: int, own: int, places: tuple[int, ...]) -> int:
+    above, below = 1, 1
+    for other in places:
+        if other != own:
+            above = above * (other - place) % PRIME
+            below = below * (other - own) % PRIME
+    return above * pow(below, -1, PRIME)

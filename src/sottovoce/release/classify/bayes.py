@@ -1,0 +1,143 @@
+"""Naive Bayes from the sums of released documents, shrunk by the variance that their noise has."""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from sottovoce.arrays import Floats
+from sottovoce.errors import check_choice
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release._stated_rate import Rate
+from sottovoce.release.classify._linear import LinearReader, calibration
+from sottovoce.release.classify._rows import LabelledRows
+from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
+from sottovoce.release.classify.base import ReleasedDocumentsClassifier
+from sottovoce.release.classify.expected import CellLikelihoods
+from sottovoce.release.classify.features import Feature, feature_of
+from sottovoce.release.classify.inputs import Labelled
+from sottovoce.release.classify.sums import ClassSums, all_but, fold_sums
+from sottovoce.release.counts import Counts
+
+AUTOMATIC = "auto"
+CHOICES = (AUTOMATIC, "bits", "bursts", "counts")
+# Below this rate the chance that a word is there says more than its count: it has less noise.
+COUNTS_FROM = 2.0
+# What documents add to the noise: the variance of a word's feature, in units of its mean.
+SPREAD = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMeans:
+    """How often each word stands in a document, and how much more often in each class.
+
+    Attributes:
+        base: m_w, over all documents.
+        ratios: m_kw / m_w, classes x words.
+        shares: of documents in each class.
+    """
+
+    base: Floats
+    ratios: Floats
+    shares: Floats
+
+    @classmethod
+    def of(cls, sums: ClassSums, feature: Feature) -> "ClassMeans":
+        """From the sums of released documents."""
+        return cls.from_sums(sums.features, sums.sizes, feature)
+
+    @classmethod
+    def from_sums(cls, sums: Floats, documents: Floats, feature: Feature) -> "ClassMeans":
+        """From unbiased sums per class, which blocks of documents may be added up to.
+
+        The class means have variance v/n_k + 1.5 m_w/n_k.
+        """
+        total = documents.sum()
+        base = positive_means(sums.sum(axis=0) / total, feature.variance / total)
+        sizes = np.maximum(documents, 1)[:, None]
+        ratios = shrunk_ratios(sums / sizes, (feature.variance + SPREAD * base) / sizes, base)
+        # As if one document more of each class had been seen: none is impossible.
+        return cls(base, ratios, (documents + 1) / (total + documents.size))
+
+    @property
+    def weights(self) -> Floats:
+        """Words x classes: the logarithms of the words' shares in each class."""
+        means = self.base * self.ratios
+        return np.asarray(np.log(means / means.sum(axis=1, keepdims=True)).T)
+
+    def reader(self, sums: ClassSums, law: NoiseLaw, feature: Feature) -> LinearReader:
+        """Multinomial naive Bayes on the feature."""
+        expected = sums.expected_cells(law, feature)
+        return LinearReader(feature, self.weights, np.log(self.shares), expected)
+
+    def likelihoods(self, sums: ClassSums, law: NoiseLaw) -> CellLikelihoods:
+        """Of released cells: counts have the words' means, times the ratio of the class."""
+        return CellLikelihoods.of(law, sums.mean_counts(law) * self.ratios, sums.largest)
+
+
+def _held_out(known: ClassSums, held: Labelled, law: NoiseLaw, feature: Feature) -> float:
+    """The loss of released documents by the likelihood of their cells, made cool enough."""
+    means = ClassMeans.of(known, feature)
+    scores = means.likelihoods(known, law).scores(held.cells)
+    return calibration(scores, np.log(means.shares), held.codes).loss
+
+
+def bayes_reader(sums: ClassSums, law: NoiseLaw, feature: Feature) -> LinearReader:
+    """Multinomial naive Bayes on the feature, learnt from released documents."""
+    return ClassMeans.of(sums, feature).reader(sums, law, feature)
+
+
+class PrivateNaiveBayes(ReleasedDocumentsClassifier):
+    """Naive Bayes learnt from a release: sums per class need no document to be readable.
+
+    A sum over a class is unbiased and its noise known, so that each word's ratio between class
+    and all documents is shrunk as far as that noise asks for, with the ratios' own prior learnt
+    from all words (empirical Bayes). Released documents are told by the likelihood of their cells.
+
+    Args:
+        rate: of the noise, nats per cell; or the release itself.
+        features: "bits" (whether a cell is positive), "bursts" (how likely the word is there at
+            all), "counts", or "auto": bursts below rate 2, else counts.
+        random_state: seed of the parts that are held out.
+
+    Attributes:
+        held_out_loss_: the mean of -ln P(right class) of released documents that were held out.
+
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> kinds = np.repeat(["debt", "sport"], 300)
+    >>> counts = generator.poisson(np.where(kinds[:, None] == "debt", [2, 0.2], [0.2, 2]))
+    >>> released = counts + generator.geometric(0.6, counts.shape)
+    >>> released -= generator.geometric(0.6, counts.shape)
+    >>> PrivateNaiveBayes(rate=-np.log(0.4)).fit(released, kinds).predict([[3, 0], [0, 1]])
+    array(['debt', 'sport'], dtype='<U5')
+    """
+
+    def __init__(
+        self, rate: Rate = None, *, features: str = AUTOMATIC, random_state: int = 0
+    ) -> None:
+        self.rate = rate
+        self.features = features
+        self.random_state = random_state
+
+    def _learn(self, data: LabelledRows) -> None:
+        feature = self._feature()
+        sums = fold_sums(data, feature)
+        losses = [
+            _held_out(all_but(sums, fold), data.sample.held(fold), self.law_, feature)
+            for fold in data.fold_numbers
+        ]
+        self.held_out_loss_ = float(np.mean(losses))
+        total = reduce(add, sums)
+        means = ClassMeans.of(total, feature)
+        self.reader_ = means.reader(total, self.law_, feature)
+        self.cells_ = means.likelihoods(total, self.law_)
+
+    def _released_scores(self, cells: Counts) -> Floats:
+        return self.cells_.scores(cells) + self.reader_.intercepts
+
+    def _feature(self) -> Feature:
+        check_choice("features", self.features, CHOICES)
+        kind = "bursts" if self.law_.rate < COUNTS_FROM else "counts"
+        return feature_of(kind if self.features == AUTOMATIC else self.features, self.law_)

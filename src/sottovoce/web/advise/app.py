@@ -1,0 +1,264 @@
+"""The advisor page as an application: routes inside, everything that refuses around them.
+
+It is served from a socket on this machine, at an address that works once, without a log of
+requests.
+"""
+
+import ipaddress
+import signal
+import socket
+import sys
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp
+
+import sottovoce
+from sottovoce.advisor.alert_store import AlertStore
+from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.files import passing_folder, whole_file
+from sottovoce.steps import UnwantedError
+from sottovoce.web._listening import listening_socket
+from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
+from sottovoce.web.advise._routes import api, pages, session, settings
+from sottovoce.web.advise._routes.session import LOGIN_PATH
+from sottovoce.web.advise.reports import Reporting
+from sottovoce.web.advise.session import DEMO, AdvisorSession, ComparedCommunity
+from sottovoce.web.security.login import LoginTokens, NeedsSession
+from sottovoce.web.security.requests import (
+    LOOPBACK,
+    BodyLimit,
+    HostCheck,
+    SameOrigin,
+    WhileWanted,
+    hosts_of,
+)
+from sottovoce.web.security.responses import DefectAnswer, SecureHeaders
+
+HELP_LINE = (
+    "If any of this weighs on you, you need not carry it alone: a doctor, a counsellor or a "
+    "helpline where you live can help."
+)
+BODY_LIMIT_BYTES = 2 * 1024 * 1024
+LAST_PORT = 65_535
+STOPPED = 503
+FOLDER_PREFIX = "sottovoce-advise-"
+_REDIRECT_PAGE = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+)
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """What the page is started with."""
+
+    port: int
+    store: Path
+    names: tuple[str, ...] = LOOPBACK
+    """Under which names or addresses it may be reached."""
+    comparison: ComparedCommunity = DEMO
+    reporting: Reporting | None = None
+    login: LoginTokens = field(default_factory=LoginTokens)
+    upload_limit_bytes: int = session.UPLOAD_LIMIT_BYTES
+    help_line: str | None = HELP_LINE
+    """Shown quietly where a topic of health shows; None: nowhere."""
+    uploads: Path | None = None
+    """Where files lie that are brought, until they are read; None: where the system has its."""
+    stopping: Callable[[], bool] = bool
+    """Whether the program was told to stop, so that nobody waits for an answer."""
+
+
+def create_app(options: PageOptions) -> ASGIApp:
+    """The page, ready to be served at ``options.port``."""
+    inner = routes(options)
+    hosts = hosts_of(options.names, options.port)
+    limits = {
+        session.UPLOAD: options.upload_limit_bytes,
+        session.PASTE: session.PASTE_LIMIT_BYTES,
+    }
+    # From the inside out: the last one added sees a request first.
+    guarded: ASGIApp = WhileWanted(inner, options.stopping)
+    guarded = BodyLimit(guarded, lambda scope: limits.get(scope["path"], BODY_LIMIT_BYTES))
+    guarded = NeedsSession(
+        guarded,
+        login=options.login,
+        cookie=inner.state.cookie,
+        open_paths=session.OPEN_PATHS,
+        outside=session.outside,
+    )
+    guarded = SameOrigin(guarded, [f"http://{host}" for host in hosts])
+    return SecureHeaders(DefectAnswer(HostCheck(guarded, hosts)))
+
+
+def routes(options: PageOptions) -> FastAPI:
+    """The routes alone, without what guards them."""
+    app = FastAPI(
+        title="Sottovoce advisor",
+        version=sottovoce.__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        lifespan=_lifespan,
+    )
+    app.state.session = AdvisorSession(
+        options.comparison, AlertStore(options.store), options.reporting
+    )
+    app.state.login = options.login
+    app.state.help_line = options.help_line
+    app.state.uploads = options.uploads
+    # Cookies do not tell ports apart, so two advisors need two names.
+    app.state.cookie = f"sottovoce-{options.port}"
+    routers = (
+        session.login_router,
+        session.start_router,
+        pages.topics_router,
+        pages.draft_router,
+        pages.report_router,
+        settings.router,
+        api.router,
+    )
+    for router in routers:
+        app.include_router(router)
+    _answer_errors(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.session.close()
+
+
+def _answer_errors(app: FastAPI) -> None:
+    @app.exception_handler(SottovoceError)
+    def bad_input(request: Request, error: SottovoceError) -> Response:
+        return _problem(request, BAD_INPUT, str(error))
+
+    @app.exception_handler(UnwantedError)
+    def unwanted(request: Request, _error: UnwantedError) -> Response:
+        return _problem(request, STOPPED, "This was stopped before it was done.")
+
+    @app.exception_handler(HTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        answer = _problem(request, error.status_code, str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(RequestValidationError)
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
+        # The library's own answer would repeat what was sent.
+        wrong = sorted({f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()})
+        return _problem(request, UNREADABLE, f"This cannot be used. {'; '.join(wrong)}.")
+
+
+def _problem(request: Request, status: int, sentence: str) -> Response:
+    if request.url.path.startswith("/api"):
+        return JSONResponse({"detail": sentence}, status)
+    return show(request, "problem.html", status=status, problem=sentence, back="/")
+
+
+@dataclass(frozen=True)
+class PageAddress:
+    """Where the page is served."""
+
+    host: str
+    port: int
+    beyond_this_machine: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= LAST_PORT:
+            raise ParameterError(f"port must be from 0 to {LAST_PORT}, got {self.port}.")
+        if self._ip.is_unspecified:
+            raise ParameterError("host must be one address, got one that stands for all of them.")
+        if not self._ip.is_loopback and not self.beyond_this_machine:
+            raise ParameterError(
+                "host must be this machine itself (127.0.0.1): others could reach the page "
+                "elsewhere, unencrypted; if you know that, add --i-know-others-can-reach-it."
+            )
+
+    @property
+    def _ip(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+        try:
+            return ipaddress.ip_address("127.0.0.1" if self.host == "localhost" else self.host)
+        except ValueError:
+            raise ParameterError("host must be an address such as 127.0.0.1.") from None
+
+    @property
+    def written(self) -> str:
+        """As it stands in an address."""
+        return f"[{self._ip}]" if self._ip.version == 6 else str(self._ip)  # noqa: PLR2004 - IPv6
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a browser may call it."""
+        return LOOPBACK if self._ip.is_loopback else (self.written,)
+
+    def listen(self) -> socket.socket:
+        """A socket that listens there."""
+        family = socket.AF_INET6 if self._ip.version == 6 else socket.AF_INET  # noqa: PLR2004 - IPv6
+        try:
+            return listening_socket(str(self._ip), self.port, family=family)
+        except OSError as error:
+            raise ParameterError(
+                f"cannot listen on port {self.port}: {error.strerror}; choose another with --port."
+            ) from None
+
+
+def serve(
+    listen_at: PageAddress,
+    *,
+    store: Path,
+    comparison: ComparedCommunity,
+    reporting: Reporting | None,
+    show_address: Callable[[str], None],
+    show_next_address: Callable[[str], None],
+    open_browser: bool,
+    help_line: str | None = HELP_LINE,
+) -> None:
+    """Serve until stopped; ``show_address`` gets the address, the other each one that follows."""
+    with listen_at.listen() as listening, passing_folder(FOLDER_PREFIX) as folder:
+        port = int(listening.getsockname()[1])
+
+        def address(token: str) -> str:
+            return f"http://{listen_at.written}:{port}{LOGIN_PATH}?token={token}"
+
+        login = LoginTokens(lambda token: show_next_address(address(token)))
+        app = create_app(
+            PageOptions(
+                port,
+                store,
+                listen_at.names,
+                comparison,
+                reporting=reporting,
+                login=login,
+                help_line=help_line,
+                uploads=folder,
+                stopping=lambda: server.should_exit,
+            )
+        )
+        show_address(address(login.token))
+        if open_browser:
+            _open(folder / "open.html", address(login.token))
+        # Requests are not logged: their addresses name topics.
+        config = uvicorn.Config(app, access_log=False, log_level="error", server_header=False)
+        server = uvicorn.Server(config)
+        # The server raises its signals again when it has ended: so nothing is left behind then.
+        signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, server.handle_exit)
+        server.run(sockets=[listening])
+
+
+def _open(path: Path, address: str) -> None:
+    """Through a private file: everybody on this machine can read the arguments of a program."""
+    with whole_file(path, private=True) as temporary:
+        temporary.write_text(_REDIRECT_PAGE.format(address=address), encoding="ascii")
+    webbrowser.open(path.as_uri())

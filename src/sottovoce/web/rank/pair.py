@@ -1,0 +1,349 @@
+"""The two servers of the mode of shares: the first asks and publishes, the second answers.
+
+Each notes in its store what it decided about a report, or is about to say of a sum, before it says
+it. So a server that is killed at any moment goes on where it was: a report is verified again with
+the same outcome, since all of verifying is a function of what the client sent and of the key; it is
+counted by its id, once, when the sum is opened; and the second server's noised sum is drawn once.
+The first server's noise is drawn when the histogram is made, and nothing but that histogram, which
+is kept by the same commit that publishes it, ever shows it. A store belongs to one key: a report
+that was verified under two would give its bucket away.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.advisor.rank.description import Description
+from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.advisor.rank.opening import (
+    Message,
+    Outputs,
+    ServerSide,
+    accepted,
+    answer,
+    decided,
+    demand,
+    digest,
+    joined,
+    question,
+    yielded,
+)
+from sottovoce.advisor.rank.shares import SERVERS, SharedReport
+from sottovoce.errors import InputError, ProtocolError
+from sottovoce.json import parse_json
+from sottovoce.web.rank.peer import OPEN, VERIFY, Peer, PeerKey, Result, UntilStopped, sound
+from sottovoce.web.rank.service import PUBLISHED, Clock, RankService
+from sottovoce.web.rank.store import Store
+from sottovoce.web.rank.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from sottovoce.web.rank.store import ReportOutcome
+
+AT_ONCE = 250
+"""Reports that are verified together: some 30 ms of a core, so that new ones need not wait."""
+_PATIENCE_S = 2.0
+_ANSWER_S = 10.0
+"""How long whoever asks for a histogram waits while it is opened."""
+KEPT_PERIODS = 8
+"""How long the second server keeps shares that the first does not ask for."""
+_CLOSED, _NEVER = "closed", "never"
+_BEING_OPENED = "a sum is being opened; ask again in a moment."
+
+
+class PairedServer(RankService):
+    """What both servers of the mode of shares have."""
+
+    place: int
+    """0 of the first server, 1 of the second: the standard's leader and helper."""
+
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        key: PeerKey,
+        *,
+        clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        if description.key not in {"", key.tag}:
+            raise InputError(
+                "these rules are of servers with another key; give theirs: --peer-key."
+            )
+        place = SERVERS[self.place]
+        super().__init__(
+            description, store, key=key.tag, place=place, clock=clock, telemetry=telemetry
+        )
+        self.key = key
+
+    def _side(self, topic: str, period: int) -> ServerSide:
+        return ServerSide(self.description, topic, period, self.key.verify, self.place)
+
+    def warm(self) -> None:
+        """Compile what verifies reports, which would else keep the first ones waiting."""
+        topic = self.description.topics[0].name
+        side, token = self._side(topic, 0), bytes(16).hex()
+        made = SharedReport.of(self.description, topic, 0, token, 0)
+        begun = side.begun({token: made.payload(self.place)})[token]
+        side.output(begun, begun.share)
+
+    def _decide(self, topic: str, period: int, outputs: Outputs) -> None:
+        """Note what was decided; done when it is durable."""
+        new = self.writer.run(lambda store: store.decide(topic, period, outputs)).result()
+        valid = sum(1 for token in new if outputs[token])
+        self.telemetry.count("verified", valid)
+        self.telemetry.count("refused", len(new) - valid)
+
+
+class FirstServer(PairedServer):
+    """Verifies reports and opens sums together with its peer, and publishes them."""
+
+    place = 0
+
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        key: PeerKey,
+        peer: Peer,
+        *,
+        clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        super().__init__(description, store, key, clock=clock, telemetry=telemetry)
+        self._peer = peer
+        self._until_stopped = UntilStopped()
+        self._turn = threading.Lock()
+        self._unasked = _Unasked()
+
+    def verify(self) -> None:
+        """Verify with the second server what came in of the running period since the last time.
+
+        What the second server does not hold waits for the end of the period; were it looked at
+        every time, whoever sends reports to one server alone could keep that busy.
+        """
+        period = self.period
+        with self._only_one():
+            for topic in self.description.by_name:
+                with self._unasked.taken(topic, period) as tokens:
+                    self._verify_some(topic, period, tokens)
+
+    def keep(
+        self, topic: str, period: int, token: str, payload: bytes, member: str = ""
+    ) -> "Future[ReportOutcome]":
+        """Store a report, which the next `verify` asks about; done when it is durable."""
+        kept = super().keep(topic, period, token, payload, member)
+        kept.add_done_callback(lambda _: self._unasked.add(topic, period, token))
+        return kept
+
+    def publish(self, topic: str, period: int) -> dict[str, Any] | None:
+        """Open the sum with the second server and publish it; nothing is ever opened twice."""
+        with self._only_one():
+            earlier = self.writer.run(lambda store: store.published(topic, period)).result()
+            if earlier:
+                return _parsed(earlier)
+            if not self.writer.run(lambda store: store.number(topic, period)).result():
+                return None
+            if not self.writer.run(lambda store: store.noted_question(topic, period)).result():
+                self._verify_some(topic, period, None)
+            outputs = self.writer.run(lambda store: _closed(store, topic, period)).result()
+            return self._opened(topic, period, outputs)
+
+    def close(self) -> None:
+        """Wait for the second server no longer, finish what was asked, and close the store."""
+        self._until_stopped.stop()
+        super().close()
+
+    def _soon(self, work: Callable[[], Result]) -> Result:
+        """The second server may be slow, and what was published before is told meanwhile."""
+        try:
+            return self._until_stopped.run(work, _ANSWER_S)
+        except TimeoutError:
+            raise ProtocolError(_BEING_OPENED) from None
+
+    def _asked(self, path: str, message: Message) -> Message:
+        return self._until_stopped.run(lambda: self._peer.call(path, message))
+
+    @contextmanager
+    def _only_one(self) -> Iterator[None]:
+        """Wait for a moment only: the other server may be slow, and whoever asks can ask again."""
+        if not self._turn.acquire(timeout=_PATIENCE_S):
+            raise ProtocolError(_BEING_OPENED)
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _verify_some(self, topic: str, period: int, tokens: Sequence[str] | None) -> None:
+        """Verify reports of these ids; None: all that wait."""
+        if tokens is not None:
+            for begin in range(0, len(tokens), AT_ONCE):
+                self._verified(topic, period, self._held(topic, period, tokens[begin:][:AT_ONCE]))
+            return
+        after = ""
+        while page := self._waiting(topic, period, after):
+            after = max(page)
+            self._verified(topic, period, page)
+
+    def _held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
+        return self.writer.run(lambda store: store.held(topic, period, tokens)).result()
+
+    def _waiting(self, topic: str, period: int, after: str) -> dict[str, bytes]:
+        return self.writer.run(lambda store: store.waiting(topic, period, after, AT_ONCE)).result()
+
+    def _verified(self, topic: str, period: int, reports: Mapping[str, bytes]) -> None:
+        """Verify some reports, as far as the second server holds them as well."""
+        if not reports:
+            return
+        side = self._side(topic, period)
+        begun = side.begun(reports)
+        answered = self._asked(VERIFY, question(side, begun))
+        with sound():
+            outputs = decided(side, begun, answered)
+        self._decide(topic, period, outputs)
+
+    def _opened(self, topic: str, period: int, outputs: Outputs) -> dict[str, Any]:
+        side = self._side(topic, period)
+        answered = self._asked(OPEN, demand(side, outputs))
+        with sound():
+            number, total = joined(side, outputs, answered)
+        made = (
+            Histogram.of_opened(self.description, topic, period, number, total)
+            if number
+            else Histogram.withheld(self.description, topic, period)
+        )
+        record = json.dumps(made.record())
+        held = self.writer.run(lambda store: store.number(topic, period)).result()
+        kept = self.writer.run(lambda store: store.publish(topic, period, record)).result()
+        self._tell(topic, period, outputs, set(answered["dropped"]), held)
+        return _parsed(kept)
+
+    def _tell(
+        self, topic: str, period: int, outputs: Outputs, dropped: set[str], held: int
+    ) -> None:
+        """Say what was left out, in numbers."""
+        valid = len(accepted(outputs))
+        left_out = {
+            "reports": valid - len(dropped),
+            "refused": len(outputs) - valid,
+            "not_at_both_servers": held - len(outputs),
+            "dropped_as_servers_disagree": len(dropped),
+        }
+        self.telemetry.count("dropped", left_out["dropped_as_servers_disagree"])
+        # Below the minimum not even how many reported is told.
+        told = left_out if left_out["reports"] >= self.description.minimum else {}
+        self.telemetry.tell(PUBLISHED, topic=topic, period=period, **told)
+
+
+class _Unasked:
+    """The ids of reports that came in since the second server was last asked, by topic and period.
+
+    What came in before this process began is in the store alone; it is told by None, once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tokens: dict[tuple[str, int], set[str] | None] = {}
+
+    def add(self, topic: str, period: int, token: str) -> None:
+        with self._lock:
+            known = self._tokens.get((topic, period))
+            if known is not None:
+                known.add(token)
+
+    @contextmanager
+    def taken(self, topic: str, period: int) -> Iterator[list[str] | None]:
+        """Those of ``topic`` that were not asked about; they still are where the block fails."""
+        key = (topic, period)
+        with self._lock:
+            tokens = self._tokens.get(key)
+            # Of other periods of the topic nobody asks any more, but for what is published.
+            for other in [each for each in self._tokens if each[0] == topic]:
+                del self._tokens[other]
+            self._tokens[key] = set()
+        try:
+            yield None if tokens is None else sorted(tokens)
+        except BaseException:
+            with self._lock:
+                later = self._tokens[key] or set()
+                self._tokens[key] = None if tokens is None else tokens | later
+            raise
+
+
+class SecondServer(PairedServer):
+    """Answers its peer; its own histograms are the first server's to publish."""
+
+    place = 1
+
+    def publish(self, topic: str, period: int) -> None:
+        """Publish nothing, which is the first server's to do; forget what it never asked for."""
+        late = period + KEPT_PERIODS < self.period
+        if late and self.writer.run(lambda store: store.number(topic, period)).result():
+            record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
+            self.writer.run(lambda store: store.note(topic, period, record, forget=True)).result()
+            self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)
+
+    def verified(self, asked: Mapping[str, Any]) -> Message:
+        """Step 2: this server's verifier shares; what it decides is noted before they leave."""
+        topic, period = asked["topic"], asked["period"]
+        held = self.writer.run(lambda store: _verifiable(store, asked)).result()
+        side = self._side(topic, period)
+        answered, outputs = answer(side, side.begun(held), asked)
+        self._decide(topic, period, outputs)
+        return answered
+
+    def opened(self, demanded: Mapping[str, Any]) -> Message:
+        """Step 5: this server's noised sum, drawn once; then its shares are deleted."""
+        topic, period, tag = demanded["topic"], demanded["period"], digest(demanded)
+        if period >= self.period:
+            raise ProtocolError("this period is not over.")
+        noted = self.writer.run(lambda store: store.noted(topic, period)).result()
+        if noted is None:
+            outputs = self.writer.run(lambda store: _demanded(store, demanded, tag)).result()
+            made = yielded(self._side(topic, period), outputs, demanded)
+            record = json.dumps({"demanded": tag} | made)
+            noted = self.writer.run(
+                lambda store: store.note(topic, period, record, forget=True)
+            ).result()
+            self._tell(topic, period, made)
+        found = _parsed(noted)
+        demanded_before = found.pop("demanded")
+        if demanded_before == _NEVER:
+            return found | {"dropped": demanded["tokens"]}
+        if demanded_before != tag:
+            raise ProtocolError("another sum of this topic and period was opened already.")
+        return found
+
+    def _tell(self, topic: str, period: int, made: Message) -> None:
+        self.telemetry.count("dropped", len(made["dropped"]))
+        told = {"dropped_as_servers_disagree": len(made["dropped"])} if made["sum"] else {}
+        self.telemetry.tell("sum opened", topic=topic, period=period, **told)
+
+
+def _closed(store: Store, topic: str, period: int) -> dict[str, bytes]:
+    """What was decided about all reports, to which none is added any more."""
+    store.note_question(topic, period, _CLOSED)
+    return store.decided(topic, period)
+
+
+def _verifiable(store: Store, asked: Mapping[str, Any]) -> dict[str, bytes]:
+    if store.noted_question(asked["topic"], asked["period"]) is not None:
+        raise ProtocolError("the sum of this topic and period is opened already, or being so.")
+    return store.held(asked["topic"], asked["period"], asked["tokens"])
+
+
+def _demanded(store: Store, demanded: Mapping[str, Any], tag: str) -> dict[str, bytes]:
+    """What was decided, once it is noted which sum was demanded: no other one ever is opened."""
+    topic, period = demanded["topic"], demanded["period"]
+    if store.note_question(topic, period, tag) != tag:
+        raise ProtocolError("another sum of this topic and period was demanded already.")
+    return store.decided(topic, period)
+
+
+def _parsed(record: str) -> Message:
+    parsed: Message = parse_json(record)
+    return parsed

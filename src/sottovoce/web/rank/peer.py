@@ -1,0 +1,169 @@
+"""How the two servers of the mode of shares know each other, and how one asks the other.
+
+They know each other by a key of 32 bytes that both were given. From it come two keys, one for
+signing requests and one for verifying reports, which clients must not know.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from sottovoce.advisor.rank.opening import Message
+from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
+from sottovoce.errors import InputError, ProtocolError
+from sottovoce.files import cause_of, refuse_open_to_others
+from sottovoce.json import parse_json
+
+Result = TypeVar("Result")
+
+VERIFY, OPEN = "/peer/verify", "/peer/open"
+_TIMEOUT_S = 120.0
+MOST_PEER_BYTES = 1 << 28
+"""Of a message about a million reports."""
+HEADER = "X-Sottovoce-Peer"
+_DIGITS = 64
+SIGNATURE_DIGITS = 2 * _DIGITS
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+@contextmanager
+def sound() -> Iterator[None]:
+    """What is wrong with an answer of the other server is its fault, not a defect here."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
+        raise ProtocolError("the second server's answer is not as it should be.") from None
+
+
+def key_digits(path: Path) -> str:
+    """The key in a file that only its owner may read: 64 hexadecimal digits."""
+    try:
+        refuse_open_to_others(path)
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
+    if not _KEY.fullmatch(text):
+        raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
+    return text
+
+
+@dataclass(frozen=True)
+class PeerKey:
+    """The servers' common secret; it never prints."""
+
+    secret: bytes = field(repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> "PeerKey":
+        """The key in a file: see `key_digits`."""
+        return cls(bytes.fromhex(key_digits(path)))
+
+    @property
+    def verify(self) -> bytes:
+        """Prio3's verify key, which no client may know."""
+        return hmac.digest(self.secret, b"sottovoce rank verify", hashlib.sha256)
+
+    @property
+    def tag(self) -> str:
+        """What tells this key from another, and nothing of it."""
+        return hmac.new(self.secret, b"sottovoce rank store", hashlib.sha256).hexdigest()
+
+    def signature(self, path: str, body: bytes) -> str:
+        """What shows that a request comes from the other server: the body's hash, then a MAC of it.
+
+        So whoever is asked can tell before a large body has arrived.
+        """
+        return self._over(path, hashlib.sha256(body).hexdigest())
+
+    def vouched(self, path: str, signature: str) -> bool:
+        """Whether the other server has signed some body for ``path`` with this ``signature``."""
+        right = self._over(path, signature[:_DIGITS])
+        return hmac.compare_digest(right.encode(), signature.encode())
+
+    def signed(self, path: str, body: bytes, signature: str) -> bool:
+        """Whether ``signature`` is that of this request."""
+        return hmac.compare_digest(self.signature(path, body).encode(), signature.encode())
+
+    def _over(self, path: str, digest: str) -> str:
+        signing = hmac.digest(self.secret, b"sottovoce rank peer", hashlib.sha256)
+        return digest + hmac.new(signing, f"{path}\n{digest}".encode(), hashlib.sha256).hexdigest()
+
+
+class Peer(Protocol):
+    """Whatever carries a message to the second server and its answer back."""
+
+    def call(self, path: str, message: Message) -> Message:
+        """The answer."""
+
+
+class HttpPeer:
+    """The second server at a URL, every request signed."""
+
+    def __init__(self, url: str, key: PeerKey) -> None:
+        self._transport = HttpTransport(url, timeout_s=_TIMEOUT_S, most_bytes=MOST_PEER_BYTES)
+        self._key = key
+
+    def call(self, path: str, message: Message) -> Message:
+        """Send ``message`` signed; the answer's JSON."""
+        body = json.dumps(message).encode()
+        headers = {HEADER: self._key.signature(path, body)}
+        status, sent = self._transport.exchange("POST", path, body, headers)
+        if status != HTTPStatus.OK:
+            raise RefusedError(status, "the second server does not answer the first.")
+        with sound():
+            parsed: Message = parse_json(sent)
+        return parsed
+
+
+class UntilStopped:
+    """Runs what waits for the other server on threads that a stopping server does not wait for.
+
+    The other server may take as long as a request may, and Python ends only when all of its threads
+    have, but for those of this kind.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: set[Future[object]] = set()
+        self._stopped = False
+
+    def run(self, work: Callable[[], Result], patience_s: float | None = None) -> Result:
+        """What ``work`` gives; a `ProtocolError` as soon as the server is told to stop.
+
+        A `TimeoutError` after ``patience_s``; what was begun goes on.
+        """
+        done: Future[Result] = Future()
+        self._waiting.add(done)  # type: ignore[arg-type] # of any result
+        if self._stopped:
+            self.stop()
+        threading.Thread(target=_settle, args=(done, work), daemon=True).start()
+        try:
+            return done.result(patience_s)
+        finally:
+            self._waiting.discard(done)
+
+    def stop(self) -> None:
+        """Let nobody wait any more."""
+        self._stopped = True
+        for done in tuple(self._waiting):
+            with suppress(InvalidStateError):
+                done.set_exception(ProtocolError("the server is stopping; ask again later."))
+
+
+def _settle(done: "Future[Result]", work: Callable[[], Result]) -> None:
+    try:
+        result = work()
+    except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+        with suppress(InvalidStateError):
+            done.set_exception(error)
+    else:
+        with suppress(InvalidStateError):
+            done.set_result(result)

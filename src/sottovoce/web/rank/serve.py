@@ -1,0 +1,120 @@
+"""Running a rank server: the socket, the event loop, and no request in a log."""
+
+import signal
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.web._listening import listening_socket
+from sottovoce.web.rank._slow_headers import HeaderLimitProtocol
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank.store import Store
+
+_BACKLOG = 2048
+GRACE_S = 5
+"""How long requests that are being answered may still take once the server is told to stop."""
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+@dataclass(frozen=True)
+class ListenSettings:
+    """Where a server listens, and its certificate if it speaks TLS itself."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def check(self) -> None:
+        """Refuse a certificate and a key that cannot serve, before anything is announced."""
+        if self.certificate is None:
+            if self.key is not None:
+                raise ParameterError("--key belongs to a --certificate; give both or neither.")
+            return
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            # Without a password OpenSSL would ask for that of a sealed key at the terminal.
+            context.load_cert_chain(self.certificate, self.key, password="")
+        except ssl.SSLError:
+            raise InputError(
+                f"the certificate {self.certificate} and its key must be PEM files that belong "
+                "together, the key without a passphrase."
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"cannot read the certificate {self.certificate} or its key: {error.strerror}."
+            ) from None
+
+
+def open_store(where: str) -> Store:
+    """The store at a PostgreSQL URL, or in an SQLite file."""
+    if where.startswith(_POSTGRES):
+        from sottovoce.web.rank._postgres_store import PostgresStore  # noqa: PLC0415 - an extra
+
+        return PostgresStore(where)
+    return SqliteStore(Path(where.removeprefix("sqlite:///")))
+
+
+def serve(app: FastAPI, listen: ListenSettings, announce: Callable[[str], None]) -> None:
+    """Answer until told to stop. Requests are not logged: they would name addresses.
+
+    ``announce`` is told the URL once connections are taken; port 0 is any that is free.
+    """
+    config = uvicorn.Config(
+        app,
+        http=HeaderLimitProtocol,
+        ws="none",
+        ssl_certfile=listen.certificate,
+        ssl_keyfile=listen.key,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    server = uvicorn.Server(config)
+    with _listening(listen) as listener, _ending_in_good_order(server):
+        scheme = "https" if listen.certificate else "http"
+        announce(f"{scheme}://{listen.host}:{listener.getsockname()[1]}")
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def _ending_in_good_order(server: uvicorn.Server) -> Iterator[None]:
+    """Uvicorn finishes what it answers, then raises the signal again: that must not end us.
+
+    A signal that comes before uvicorn looks for any ends the server as soon as it has started.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, partial(_end, server))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(server: uvicorn.Server, *_signal: object) -> None:
+    server.should_exit = True
+
+
+def _listening(listen: ListenSettings) -> socket.socket:
+    try:
+        return listening_socket(listen.host, listen.port, backlog=_BACKLOG)
+    except OSError as error:
+        raise InputError(
+            f"cannot listen at {listen.host}, port {listen.port}: {error.strerror}."
+        ) from error

@@ -1,0 +1,241 @@
+"""What a rank server does with reports, apart from HTTP.
+
+One thread owns the store: many reports share one commit, and so one wait for the disk. A report is
+acknowledged only after the commit that holds it. While one commit waits for the disk the next
+reports pile up, and all of them go into the next: the busier, the larger the batches.
+"""
+
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from sottovoce.advisor.rank.description import Description
+from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.errors import ProtocolError, SottovoceError
+from sottovoce.json import parse_json
+from sottovoce.web.rank.store import ReportOutcome, Store, StoredReport
+from sottovoce.web.rank.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from sottovoce.advisor.rank.admission import Admission
+
+Result = TypeVar("Result")
+_Task: TypeAlias = Callable[[Store], Any]
+_Job: TypeAlias = tuple[StoredReport | _Task, "Future[Any]"]
+
+Clock = Callable[[], float]
+MOST_LISTED = 100
+PUBLISHED = "histogram published"
+MOST_WAITING = 20_000
+_MOST_AT_ONCE = 1000
+
+
+class BusyError(SottovoceError):
+    """More waits to be stored than the server lets wait."""
+
+
+class GroupWriter:
+    """Runs everything that touches ``store``, in order, on a thread of its own."""
+
+    def __init__(self, store: Store, *, most_waiting: int = MOST_WAITING) -> None:
+        self._store = store
+        self._jobs: queue.Queue[_Job | None] = queue.Queue(most_waiting)
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="rank store", daemon=True)
+        self._thread.start()
+
+    def keep(self, report: StoredReport) -> "Future[ReportOutcome]":
+        """Store ``report`` together with whatever else arrives; done when it is durable."""
+        return self._enqueue(report)
+
+    def run(self, task: Callable[[Store], Result]) -> "Future[Result]":
+        """Run ``task`` on the store, after everything that was asked before."""
+        return self._enqueue(task)
+
+    def close(self) -> None:
+        """Finish what was asked, then close the store; nothing more is taken."""
+        if not self._closed:
+            self._closed = True
+            self._jobs.put(None)
+        self._thread.join()
+
+    def _enqueue(self, job: StoredReport | _Task) -> "Future[Any]":
+        done: Future[Any] = Future()
+        if self._closed:
+            raise BusyError("the server is stopping; send it again later.")
+        try:
+            self._jobs.put_nowait((job, done))
+        except queue.Full:
+            raise BusyError("too many reports wait to be stored; send it again later.") from None
+        return done
+
+    def _work(self) -> None:
+        stopped = False
+        while not stopped:
+            batch, stopped = self._next_batch()
+            reports: list[tuple[StoredReport, Future[Any]]] = []
+            for job, done in batch:
+                # Whoever gave up waiting cannot be told; from here on nobody can give up.
+                if not done.set_running_or_notify_cancel():
+                    continue
+                if isinstance(job, StoredReport):
+                    reports.append((job, done))
+                    continue
+                self._store_all(reports)
+                reports = []
+                self._run_task(job, done)
+            self._store_all(reports)
+        self._store.close()
+
+    def _next_batch(self) -> tuple[list[_Job], bool]:
+        """Everything that waits, at least one; and whether the end was among it."""
+        batch: list[_Job] = []
+        job = self._jobs.get()
+        while job is not None:
+            batch.append(job)
+            if len(batch) == _MOST_AT_ONCE:
+                return batch, False
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                return batch, False
+        return batch, True
+
+    def _run_task(self, task: _Task, done: "Future[Any]") -> None:
+        _settle([done], lambda: [task(self._store)])
+
+    def _store_all(self, reports: list[tuple[StoredReport, "Future[Any]"]]) -> None:
+        if reports:
+            _settle(
+                [done for _, done in reports],
+                lambda: self._store.add([report for report, _ in reports]),
+            )
+
+
+def _settle(waiting: list["Future[Any]"], work: Callable[[], list[Any]]) -> None:
+    """Give each of ``waiting`` its result, or all of them the error."""
+    try:
+        results = work()
+    except Exception as error:  # noqa: BLE001 - whoever waits gets it
+        for done in waiting:
+            done.set_exception(error)
+    else:
+        for done, result in zip(waiting, results, strict=True):
+            done.set_result(result)
+
+
+class RankService:
+    """One rank server of the noise mode, or what both modes share."""
+
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        *,
+        key: str = "",
+        place: str = "",
+        clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        store.bind(description.version, key, place)
+        self.counts_from = store.counts_from()
+        """The first period that is counted: a store that was put back leaves out earlier ones."""
+        self.description = description
+        self.telemetry = telemetry or Telemetry()
+        self.admission: Admission | None = None
+        """Whom it takes reports of; everybody by default."""
+        self.writer = GroupWriter(store)
+        self._clock = clock
+
+    @property
+    def period(self) -> int:
+        """The number of the period that runs."""
+        return self.description.period_at(self._clock())
+
+    def described(self) -> dict[str, Any]:
+        """The description, its version, the running period and when it ends."""
+        ends = (self.period + 1) * self.description.period_s
+        state = {"version": self.description.version, "period": self.period, "ends": ends}
+        return self.description.record() | state
+
+    def keep(
+        self, topic: str, period: int, token: str, payload: bytes, member: str = ""
+    ) -> "Future[ReportOutcome]":
+        """Store a report; done when it is durable."""
+        return self.writer.keep(StoredReport(topic, period, token, payload, member))
+
+    def periods(self, topic: str) -> list[int]:
+        """The latest periods with a histogram, those that fall due now included."""
+        with suppress(ProtocolError):
+            self._soon(self.publish_due)
+        listed = self.writer.run(lambda store: store.published_periods(topic, MOST_LISTED))
+        return listed.result()
+
+    def histogram(self, topic: str, period: int) -> dict[str, Any] | None:
+        """The histogram of a period that is over, published at this moment if it was not."""
+        if period >= self.period:
+            return None
+        record = self.writer.run(lambda store: store.published(topic, period)).result()
+        return _parsed(record) if record else self._soon(lambda: self.publish(topic, period))
+
+    def _soon(self, work: Callable[[], Result]) -> Result:
+        """Do what somebody waits for who asked for a histogram."""
+        return work()
+
+    def publish_due(self) -> None:
+        """Publish every period that is over and has reports.
+
+        One that cannot be opened must not hold up the others; it is told at the end.
+        """
+        refused: ProtocolError | None = None
+        topics, now = tuple(self.description.by_name), self.period
+        for topic, period in self.writer.run(lambda store: store.due(topics, now)).result():
+            try:
+                self.publish(topic, period)
+            except ProtocolError as error:
+                refused = error
+        if refused is not None:
+            raise refused
+
+    def publish(self, topic: str, period: int) -> dict[str, Any] | None:
+        """Work out and publish a histogram; None where nobody reported."""
+        return self.writer.run(lambda store: self._published(store, topic, period)).result()
+
+    def put_back(self) -> None:
+        """Say that the store is a copy that was put back; what has begun is not counted here.
+
+        A sum that was opened before would be opened again under new noise, for which nobody paid.
+        """
+        after = self.period + 1
+        self.counts_from = self.writer.run(lambda store: store.put_back(after)).result()
+        self.telemetry.tell("store put back", counts_from=self.counts_from)
+
+    def close(self) -> None:
+        """Finish what was asked, and close the store."""
+        self.writer.close()
+
+    def _published(self, store: Store, topic: str, period: int) -> dict[str, Any] | None:
+        """Read, sum and publish in one go: the store's thread lets no report in between."""
+        earlier = store.published(topic, period)
+        if earlier:
+            return _parsed(earlier)
+        _, payloads = store.payloads(topic, period)
+        if not payloads:
+            return None
+        entries = np.frombuffer(b"".join(payloads), dtype=np.int8).reshape(len(payloads), -1)
+        total = entries.sum(axis=0, dtype=np.int64)
+        made = Histogram.of_noised(self.description, topic, period, len(payloads), total)
+        self.telemetry.tell(PUBLISHED, topic=topic, period=period, reports=made.reports)
+        return _parsed(store.publish(topic, period, json.dumps(made.record())))
+
+
+def _parsed(record: str) -> dict[str, Any]:
+    parsed: dict[str, Any] = parse_json(record)
+    return parsed

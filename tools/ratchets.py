@@ -1,0 +1,275 @@
+"""Measure what the tree may only lose: lines, files, long functions, odd names, imports past doors.
+
+`python tools/ratchets.py` prints the figures beside the limits in `tests/ratchets.toml`;
+`python tools/ratchets.py lower` writes each figure that fell as the new limit. A limit that must
+rise is raised by hand, with its reason in a comment beside it.
+"""
+
+import argparse
+import ast
+import io
+import re
+import tokenize
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LIMITS = ROOT / "tests" / "ratchets.toml"
+SOURCES = ("src", "sottovoce-lab/src", "sottovoce-spark/src")
+LONG_LINES = 60
+_SILENT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+_IRREGULAR = frozenset(
+    [
+        "begun",
+        "bent",
+        "bought",
+        "broken",
+        "brought",
+        "built",
+        "caught",
+        "chosen",
+        "dealt",
+        "done",
+        "drawn",
+        "felt",
+        "forgotten",
+        "found",
+        "given",
+        "gone",
+        "grown",
+        "heard",
+        "held",
+        "hidden",
+        "kept",
+        "known",
+        "laid",
+        "led",
+        "left",
+        "lent",
+        "lost",
+        "made",
+        "meant",
+        "met",
+        "paid",
+        "sealed",
+        "seen",
+        "sent",
+        "shown",
+        "sold",
+        "sought",
+        "spent",
+        "stood",
+        "sworn",
+        "taken",
+        "taught",
+        "thought",
+        "thrown",
+        "told",
+        "torn",
+        "said",
+        "understood",
+        "won",
+        "written",
+    ]
+)
+_PARTICLES = frozenset(
+    [
+        "above",
+        "after",
+        "again",
+        "ahead",
+        "alike",
+        "alone",
+        "among",
+        "apart",
+        "as",
+        "aside",
+        "at",
+        "back",
+        "before",
+        "below",
+        "beside",
+        "between",
+        "beyond",
+        "both",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "like",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "out",
+        "over",
+        "since",
+        "than",
+        "through",
+        "to",
+        "together",
+        "under",
+        "until",
+        "up",
+        "upon",
+        "with",
+        "within",
+        "without",
+    ]
+)
+_NOT_PARTICIPLES = frozenset(
+    ["embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"]
+)
+_WORDS_OF_A_CLAUSE = frozenset(
+    ["are", "has", "have", "is", "no", "not", "that", "they", "was", "were", "which", "who"]
+)
+
+Functions = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def count_code_lines(text: str) -> int:
+    r"""Lines of Python that are no blank, comment or docstring.
+
+    >>> count_code_lines('"Say."\\n\\n# why\\nx = (\\n    1\\n)\\n')
+    3
+    """
+    quiet: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            quiet.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _SILENT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - quiet)
+
+
+def is_odd_name(name: str) -> bool:
+    """Whether a function's name is a bare participle or particle, or a clause, not a verb.
+
+    >>> [is_odd_name(name) for name in ("told", "_of", "as_they_stand", "read_card", "is_public")]
+    [True, True, True, False, False]
+    """
+    words = name.strip("_").split("_")
+    if len(words) == 1:
+        return _is_participle(words[0]) or words[0] in _PARTICLES
+    inner = words[1:] if words[0] in {"is", "has", "are", "was", "have"} else words
+    return bool(_WORDS_OF_A_CLAUSE.intersection(inner))
+
+
+def _is_participle(word: str) -> bool:
+    return word in _IRREGULAR or (word.endswith("ed") and word not in _NOT_PARTICIPLES)
+
+
+def passes_a_door(importer: str, imported: str) -> bool:
+    """Whether a module imports what is private to a package that it is not in.
+
+    >>> passes_a_door("shop.till.coins", "shop.till._drawer")
+    False
+    >>> passes_a_door("shop.front", "shop.till._drawer.lock")
+    True
+    """
+    parts = imported.split(".")
+    for at, part in enumerate(parts):
+        if part.startswith("_") and not part.startswith("__"):
+            owner = ".".join(parts[:at])
+            return not f"{importer}.".startswith(f"{owner}.")
+    return False
+
+
+def measure(root: Path = ROOT) -> dict[str, dict[str, int]]:
+    """Every figure, by the table and name it has in the file of limits."""
+    lines: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    odd: Counter[str] = Counter()
+    past, lengths = 0, []
+    for folder in SOURCES:
+        for path in sorted((root / folder).rglob("*.py")):
+            tree = ast.parse(text := path.read_text(encoding="utf-8"))
+            package = _package(parts := path.relative_to(root / folder).parts)
+            lines[package] += count_code_lines(text)
+            files[parts[0]] += 1
+            odd[parts[0]] += sum(is_odd_name(node.name) for node in _functions(tree))
+            lengths += [(node.end_lineno or 0) - node.lineno + 1 for node in _functions(tree)]
+            past += _imports_past_doors(tree, parts)
+    lines["tests"] = sum(
+        count_code_lines(path.read_text(encoding="utf-8"))
+        for path in (root / "tests").rglob("*.py")
+    )
+    return {
+        "code_lines": dict(sorted(lines.items())),
+        "files": dict(sorted(files.items())),
+        "odd_names": dict(sorted(odd.items())),
+        "imports": {"past_doors": past},
+        "functions": {
+            "longest": max(lengths),
+            "over_60_lines": sum(length > LONG_LINES for length in lengths),
+        },
+    }
+
+
+def _package(parts: Sequence[str]) -> str:
+    return ".".join(parts[:2]) if parts[0] == "sottovoce" and len(parts) > 2 else parts[0]  # noqa: PLR2004 - package, folder, file
+
+
+def _functions(tree: ast.Module) -> Iterator[Functions]:
+    return (node for node in ast.walk(tree) if isinstance(node, Functions))
+
+
+def _imports_past_doors(tree: ast.Module, parts: Sequence[str]) -> int:
+    importer = ".".join(parts).removesuffix(".py").removesuffix(".__init__")
+    return sum(passes_a_door(importer, name) for name in _imported(tree))
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            hidden = [alias.name for alias in node.names if alias.name.startswith("_")]
+            yield f"{node.module}.{hidden[0]}" if hidden else node.module
+
+
+def read_limits(path: Path = LIMITS) -> dict[str, dict[str, int]]:
+    """The file of limits, by table and name."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def lower_limits(path: Path = LIMITS) -> None:
+    """Write each figure that fell below its limit, and keep the file's comments."""
+    found, text = measure(), path.read_text(encoding="utf-8")
+    for table, limits in read_limits(path).items():
+        for name, limit in limits.items():
+            if (now := found.get(table, {}).get(name, 0)) < limit:
+                head, mark, rest = text.partition(f"[{table}]")
+                line = re.compile(rf'^("?{re.escape(name)}"? = ){limit}\b', re.MULTILINE)
+                text = head + mark + line.sub(rf"\g<1>{now}", rest, count=1)
+    path.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Print the figures, or lower the limits."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", nargs="?", default="show", choices=["show", "lower"])
+    if parser.parse_args().what == "lower":
+        lower_limits()
+    limits = read_limits() if LIMITS.is_file() else {}
+    for table, found in measure().items():
+        print(f"[{table}]")
+        for name, value in found.items():
+            print(f"{name:28} {value:>8,}  {limits.get(table, {}).get(name, '-'):>8}")
+
+
+if __name__ == "__main__":
+    main()
