@@ -29,7 +29,7 @@ GROUPS = {
     "Topics": f"{PACKAGE}.topics",
     "Corpus": f"{PACKAGE}.corpus",
     "Advisor": f"{PACKAGE}.advisor",
-    "Cluster": f"{PACKAGE}.cluster",
+    "Cluster": f"{PACKAGE}_spark",
     "Federation": f"{PACKAGE}.federation",
     "Errors": f"{PACKAGE}.errors",
 }

@@ -13,8 +13,7 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.paper import _functions as functions
 from sottovoce.learn.paper import _inverse as inverse
 from sottovoce.learn.paper import _products as products
-from sottovoce.learn.paper import descent as descent
-from sottovoce.learn.paper import rado_solver as rado_solver
+from sottovoce.learn.paper import descent, rado_solver
 from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import mode_leakage, run_leakage
 from sottovoce.learn.run.terms import RunTerms

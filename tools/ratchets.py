@@ -229,7 +229,8 @@ def _functions(tree: ast.Module) -> Iterator[Functions]:
 
 def _imports_past_doors(tree: ast.Module, parts: Sequence[str]) -> int:
     importer = ".".join(parts).removesuffix(".py").removesuffix(".__init__")
-    return sum(passes_a_door(importer, name) for name in _imported(tree))
+    ours = (name for name in _imported(tree) if name.startswith("sottovoce"))
+    return sum(passes_a_door(importer, name) for name in ours)
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

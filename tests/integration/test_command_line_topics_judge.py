@@ -21,7 +21,7 @@ from sottovoce.corpus.simulate import SimulationParameters, write_community
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel, load_model
-from sottovoce.topics.judgements import sheets as sheets
+from sottovoce.topics.judgements import sheets
 from sottovoce.topics.judgements.sheets import CHECK_TEXT
 from sottovoce.topics.model_file import Origin
 

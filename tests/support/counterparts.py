@@ -44,7 +44,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
         differs={"difficulty": "its name on the command line, what it stands for in Python"},
     ),
     "describe": by("corpus.summarise_posts"),
-    "count": by("corpus.TokenRules", "corpus._count.count_to_folder"),
+    "count": by("corpus.TokenRules", "corpus.counts.count_to_folder"),
     "evaluate": by("assess.evaluation.evaluate_ranks"),
     "assess": by("assess_posts", measure="measures"),
     "explain": by("assess.Ranking.explain", "assess_posts"),
@@ -57,7 +57,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "release": by("release_counts", vocabulary="words"),
     "analyse": by("release.Release.summary", "release.Release.topics"),
     "audit": by(
-        "release.Release.audit", "release._audit.audit_sampler", "release._audit.audit_control"
+        "release.Release.audit", "release.audit.audit_sampler", "release.audit.audit_control"
     ),
     "statement": by("make_statement"),
     "rank-server": "a server",
@@ -80,7 +80,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "learn keyholder": PROCESS,
     "learn peer": PROCESS,
     "learn intermediary": PROCESS,
-    "learn train": by("train", "federation._config.TrainingSettings"),
+    "learn train": by("train", "federation.config.TrainingSettings"),
     "learn evaluate": by("learn.TrainedClassifier.evaluate"),
     "learn classify": by("learn.TrainedClassifier.predict"),
     "learn count": by(
@@ -109,7 +109,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     ),
     "topics show": by("topics.load_model", "topics.LdaModel.top_words", words="count"),
     "topics import": by("topics.imports.import_model"),
-    "topics catalogue": by("topics._match.catalogue_of", words="count"),
+    "topics catalogue": by("topics.match.catalogue_of", words="count"),
     "topics match": by("topics.match_model", choose="chosen"),
     "topics judge export": by("topics.judgements.topic_sheet"),
     "topics judge import": by("topics.judgements.judged_topics"),

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from sottovoce.web.security import requests as requests
+from sottovoce.web.security import requests
 
 TIMEOUT_S = 30
 

@@ -12,7 +12,6 @@ import pytest
 import sottovoce
 from sottovoce.advisor.statements import make_statement
 from sottovoce.assess.evaluation.judged import read_ranks
-from sottovoce.corpus.read import bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.party import approvals
@@ -79,7 +78,7 @@ def test_a_packed_state_of_mallet_unfolds_no_further_than_other_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A megabyte of it came to half a gigabyte, read line by line."""
-    monkeypatch.setattr(bytes, "ALWAYS_READ", 1 << 20)
+    monkeypatch.setattr(read_bytes, "ALWAYS_READ", 1 << 20)
     path = tmp_path / "state.gz"
     lines = b"0 f 0 0 w 0\n" * 150_000
     path.write_bytes(gzip.compress(b"#doc\n#alpha : 0.1\n#beta : 0.1\n" + lines, 1))

@@ -175,7 +175,7 @@ def with_background(
     request: "Request", opened: "Iterable[pa.RecordBatch] | None", state: Path | None
 ) -> "tuple[Request, LearntVoice | None]":
     """The request with the background that its measures need: given, kept, or learnt now."""
-    from sottovoce.assess import background as background  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess import background  # noqa: PLC0415 - keeps --help fast
 
     with progress("Learning a background from the posts"):
         return background.with_background(request, opened, state, partial(typer.echo, err=True))

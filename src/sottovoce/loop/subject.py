@@ -22,7 +22,7 @@ from sottovoce.assess.assess import Models, Topics, catalogue_of, models_of
 from sottovoce.assess.evaluation import JudgedTopic, judged_topics
 from sottovoce.assess.evaluation.judged import read_judgements
 from sottovoce.assess.setting import Bucket
-from sottovoce.corpus import schema as schema
+from sottovoce.corpus import schema
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read import ReadOptions, open_documents, open_posts, read_truth
 from sottovoce.corpus.read.corpus import Source

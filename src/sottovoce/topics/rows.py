@@ -100,7 +100,7 @@ if TYPE_CHECKING:
 else:
     # Put into its caller: a call for each word would count references to the array.
     @numba.njit(inline="always")
-    def lane_sum(values, size):  # noqa: ANN001 - see above
+    def lane_sum(values, size):  # noqa: ANN001, ANN201 - see above
         """The sum of the first ``size`` values: eight lanes, then the lanes, then the rest."""
         a = b = c = d = e = f = g = h = 0.0
         whole = size - size % LANES
@@ -119,7 +119,7 @@ else:
         return total
 
     @numba.njit(inline="always")
-    def lane_dot(vectors, one, other, size):  # noqa: ANN001 - see above
+    def lane_dot(vectors, one, other, size):  # noqa: ANN001, ANN201 - see above
         """The inner product of two rows, in double precision, in the order of `lane_sum`."""
         a = b = c = d = e = f = g = h = 0.0
         whole = size - size % LANES

@@ -18,7 +18,7 @@ import pytest
 from support.advisor_page import PageClient, served
 from support.slow_senders import given_up, impatient
 
-from sottovoce.web.advise import received as received
+from sottovoce.web.advise import received
 from sottovoce.web.advise.app import BODY_LIMIT_BYTES
 
 MIB = 1024 * 1024

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from sottovoce.assess.state.state import State
 from sottovoce.cli import main
-from sottovoce.corpus.read import _parquet
-from sottovoce.corpus.read import corpus as corpus
+from sottovoce.corpus.read import _parquet, corpus
 
 EVENTS = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "batch"}
 

@@ -11,7 +11,7 @@ import sys
 
 import pyarrow.parquet as pq
 
-from sottovoce.assess.state import parts as parts
+from sottovoce.assess.state import parts
 from sottovoce.cli import main
 
 EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "write"}

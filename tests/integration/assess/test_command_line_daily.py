@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import random_posts, write_days
 
-from sottovoce.assess import erase as erase
-from sottovoce.assess import load_state
+from sottovoce.assess import erase, load_state
 from sottovoce.assess.explain.explanation import UserPosts
-from sottovoce.assess.state import parts as parts
+from sottovoce.assess.state import parts
 from sottovoce.assess.state.parts import KeptState
 
 Run = Callable[..., tuple[int, str, str]]

@@ -13,7 +13,7 @@ from support.communities import TWO_TOPICS, random_posts
 from support.warm_python import run_warm
 
 from sottovoce.assess import load_state
-from sottovoce.assess.state import parts as parts
+from sottovoce.assess.state import parts
 from sottovoce.assess.state.parts import to_table
 
 Run = Callable[..., tuple[int, str, str]]

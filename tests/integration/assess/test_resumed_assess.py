@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from support.communities import TWO_TOPICS, random_posts
 from support.warm_python import run_warm
 
-from sottovoce.assess import State, load_state
-from sottovoce.assess import erase as erase
+from sottovoce.assess import State, erase, load_state
 from sottovoce.assess.state.buckets import BestBuckets
-from sottovoce.corpus.read import _parquet
-from sottovoce.corpus.read import corpus as corpus
+from sottovoce.corpus.read import _parquet, corpus
 from sottovoce.files import only_one
 
 Run = Callable[..., tuple[int, str, str]]

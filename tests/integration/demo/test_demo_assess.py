@@ -13,7 +13,7 @@ from sottovoce.assess.explain.explanation import Explanation, Interest, Position
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.corpus.simulate.count import r_precision
 from sottovoce.demo import _assess as assess
-from sottovoce.demo import demo as demo
+from sottovoce.demo import demo
 from sottovoce.demo._assess import AssessDemo, run_assess_demo
 from sottovoce.demo._people import (
     Portrait,

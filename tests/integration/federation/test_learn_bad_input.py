@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.federation import certificates as certificates
+from sottovoce.federation import certificates
 from sottovoce.federation.certificates import Authority, save_key
 from sottovoce.federation.config import TrainingSettings
 from sottovoce.federation.roster import Roster, load_roster, save_roster
 from sottovoce.federation.setup import SetupPlan, set_up
-from sottovoce.learn import encrypted_files as encrypted_files
+from sottovoce.learn import encrypted_files
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ("ada", "ben", "cy")

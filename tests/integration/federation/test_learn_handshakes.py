@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from sottovoce.federation import certificates as certificates
+from sottovoce.federation import certificates
 from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import TrainingSettings
 from sottovoce.federation.party.processes import running_parties

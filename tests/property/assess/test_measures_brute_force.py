@@ -153,17 +153,17 @@ def negated(function: Callable[..., object]) -> Callable[..., object]:
 
 
 FAULTS = {
-    "ent": "_risks.divergences",
-    "ent-present": "_risks.divergences",
-    "diff-priv": "_risks.changes",
-    "diff-priv-present": "_risks.changes",
-    "": "_catalogue.strength_risk",
-    "-d": "_catalogue.domain_aware_risk",
-    "-d, breadth": "_catalogue._breadth_of_others",
-    "-t": "_catalogue.time_aware_risk",
-    "-dt": "_catalogue.domain_time_aware_risk",
-    "-dt, breadth": "_catalogue._breadth_of_others",
-    "-dt, time": "_risks.time_aware_risk",
+    "ent": "risks.divergences",
+    "ent-present": "risks.divergences",
+    "diff-priv": "risks.changes",
+    "diff-priv-present": "risks.changes",
+    "": "catalogue.strength_risk",
+    "-d": "catalogue.domain_aware_risk",
+    "-d, breadth": "catalogue._breadth_of_others",
+    "-t": "catalogue.time_aware_risk",
+    "-dt": "catalogue.domain_time_aware_risk",
+    "-dt, breadth": "catalogue._breadth_of_others",
+    "-dt, time": "risks.time_aware_risk",
 }
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
-from sottovoce.learn.hidden import classify as classify
+from sottovoce.learn.hidden import classify
 from sottovoce.learn.hidden.classify import masked_scores, query_integers
 from sottovoce.learn.hidden.solvers import QUERY_BITS, SCORE
 from sottovoce.learn.hidden.told import share_slots

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sottovoce.learn.sums import fixed as fixed
-from sottovoce.learn.sums import mask_peer, ring
+from sottovoce.learn.sums import fixed, mask_peer, ring
 from sottovoce.learn.sums import masked_sum as masks
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import Identity

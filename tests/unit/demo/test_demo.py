@@ -4,7 +4,7 @@ import numpy as np
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate
 from sottovoce.corpus.simulate.count import salient_words_by_user
-from sottovoce.demo import demo as demo
+from sottovoce.demo import demo
 
 
 def test_salient_words_are_told_by_the_persona_of_their_user_and_topic() -> None:

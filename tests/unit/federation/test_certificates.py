@@ -24,7 +24,7 @@ from sottovoce.federation.certificates import (
     read_key,
     save_key,
 )
-from sottovoce.learn import encrypted_files as encrypted_files
+from sottovoce.learn import encrypted_files
 
 RIGHT = "correct horse"
 

@@ -31,8 +31,7 @@ from sottovoce.federation.setup import (
     rotate_tls,
     set_up,
 )
-from sottovoce.learn import encrypted_files as encrypted_files
-from sottovoce.learn import opened_bits
+from sottovoce.learn import encrypted_files, opened_bits
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.training_terms import KEY_HOLDER, Recipe

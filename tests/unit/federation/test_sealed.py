@@ -17,7 +17,7 @@ from sottovoce.federation._files import (
 from sottovoce.federation.config import TrainingSettings, load_config
 from sottovoce.federation.join.folders import FoundingPlan, new_federation
 from sottovoce.federation.setup import SetupPlan, set_up
-from sottovoce.learn import encrypted_files as encrypted_files
+from sottovoce.learn import encrypted_files
 
 SECRET = bytes(range(32))
 RIGHT, WRONG = "correct horse", "battery staple"

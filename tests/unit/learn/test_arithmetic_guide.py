@@ -22,8 +22,7 @@ from sottovoce.learn.paillier.wire import encrypt_integers
 from sottovoce.learn.paper import _functions as functions
 from sottovoce.learn.paper import _inverse as inverse
 from sottovoce.learn.paper import _products as products
-from sottovoce.learn.paper import descent as descent
-from sottovoce.learn.paper import rado_solver as rado_solver
+from sottovoce.learn.paper import descent, rado_solver
 from sottovoce.learn.paper._functions import ExponentialPlan, answer_exponential, ask_exponential
 from sottovoce.learn.paper._products import (
     answer_inner_product,

@@ -19,14 +19,14 @@ from sottovoce.privacy.randomness import (
 
 PACKAGE = Path(sottovoce.__path__[0])
 FOLDER = PACKAGE / "learn"
-SOURCE = PACKAGE / "privacy" / "_randomness.py"
+SOURCE = PACKAGE / "privacy" / "randomness.py"
 MODULES = {"random", "secrets", "uuid", "numpy.random"}
 NAMES = {"urandom", "getrandom", "default_rng", "RandomState", "SystemRandom", "random_state"}
 NAMES |= {"getrandbits", "token_bytes", "mpz_random", "mpz_urandomb", "mpz_rrandomb"}
 # scikit-learn's own word for a seed that the caller gives: folds and samples, nothing secret.
 # Simulated faults of a network are drawn from a seed, so that a failing run can be repeated.
 # An attack of ours guesses and begins by a seed, so that what it read can be read again.
-SEEDED = {"_wire/exchange.py", "_estimators.py", "_attacks"}
+SEEDED = {"wire/exchange.py", "estimators.py", "attacks"}
 SEEDED_NAMES = {"default_rng", "RandomState", "random_state"}
 
 
@@ -87,8 +87,8 @@ def test_the_check_catches_a_planted_fault(planted: str) -> None:
 
 
 def test_paillier_is_among_the_files_that_are_checked() -> None:
-    found = {path.name for path in FILES if path.parent.name == "_paillier"}
-    assert {"keys.py", "blinding.py", "_primes.py"} <= found
+    found = {path.name for path in FILES if path.parent.name == "paillier"}
+    assert {"keys.py", "blinding.py", "primes.py"} <= found
 
 
 def test_numbers_stay_below_their_bound_and_reach_all_of_it() -> None:

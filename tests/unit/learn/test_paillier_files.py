@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn import encrypted_files as encrypted_files
+from sottovoce.learn import encrypted_files
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid, gmpy2
 from sottovoce.learn.paillier.key_files import (

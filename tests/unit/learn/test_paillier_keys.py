@@ -8,9 +8,8 @@ from support.chance import drawn_once
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn.paillier import keys
+from sottovoce.learn.paillier import keys, primes
 from sottovoce.learn.paillier import keys as validation
-from sottovoce.learn.paillier import primes as primes
 from sottovoce.learn.paillier.grid import gmpy2
 from sottovoce.learn.paillier.key_proof import check_key_proof, prove_key
 from sottovoce.learn.paillier.keys import DEFAULT_BITS, PrivateKey, PublicKey, generate_key

@@ -17,9 +17,9 @@ import sottovoce
 from sottovoce.privacy import _noise_kernels as noise_kernels
 from sottovoce.privacy.mechanism import GeometricMechanism
 
-SOURCE = "privacy._randomness"
-PATH = ["_enclosure", "_noise_kernels", "_laws", "_mechanism", "_sampler", "_sparse_noise"]
-PATH += ["shares._law", "shares._share"]
+SOURCE = "privacy.randomness"
+PATH = ["_enclosure", "_noise_kernels", "_laws", "mechanism", "sampler", "_sparse_noise"]
+PATH += ["shares.law", "shares.share"]
 PATH = [*(f"privacy.{module}" for module in PATH), SOURCE]
 # What is always drawn afresh; the rest of the source may follow a seed.
 FRESH = {"Keystream", "SystemKeystream", "halfwords", "word", "words"}
@@ -109,7 +109,7 @@ def test_the_check_catches_a_planted_fault(planted: str) -> None:
 
 def test_every_module_of_the_path_is_checked() -> None:
     """What the path imports from these packages is itself checked, or holds no noise."""
-    beside = {"privacy._exact", "privacy._guarantee"}
+    beside = {"privacy.exact", "privacy.guarantee"}
     for module in PATH:
         for name, _ in own_imports(module):
             if name.startswith(("release.", "privacy.")):

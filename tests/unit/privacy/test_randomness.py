@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import MissingExtraError, SottovoceError
-from sottovoce.privacy import randomness as randomness
+from sottovoce.privacy import randomness
 from sottovoce.privacy.randomness import SystemKeystream, drawing_from, word, words
 
 pytestmark = pytest.mark.system_randomness

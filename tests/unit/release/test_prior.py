@@ -9,8 +9,7 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior
-from sottovoce.release.compression import frequency as frequency
+from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior, frequency
 from sottovoce.release.counts import Counts
 
 COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))

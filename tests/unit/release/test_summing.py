@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.release.compression import word_map as word_map
+from sottovoce.release.compression import word_map
 from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import checked_counts
 

@@ -13,7 +13,7 @@ from sottovoce.corpus.read.bytes import format_by_name
 from sottovoce.errors import CorpusError
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words
-from sottovoce.web.advise import received as received
+from sottovoce.web.advise import received
 
 NOW = datetime(2026, 3, 5, tzinfo=UTC)
 STANDING = Standing("debts", "money", "bow-dt", 500, 0.4, low=12, high=15, surely=15)

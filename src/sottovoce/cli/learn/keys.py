@@ -51,7 +51,7 @@ def renew(
             "and --authority."
         )
     with needs_extra("federation"):
-        from sottovoce.federation import setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation import setup  # noqa: PLC0415 - fast --help
         from sottovoce.federation.certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
         from sottovoce.federation.config import ROSTER_FILE  # noqa: PLC0415 - fast --help
 
@@ -101,7 +101,7 @@ def rotate(
     Example: sottovoce learn rotate identity --config ada/party.toml
     """
     with needs_extra("federation"):
-        from sottovoce.federation import setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation import setup  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.journal_key import (  # noqa: PLC0415 - fast --help
             forget_run_keys,
             rotate_journal,
