@@ -12,6 +12,7 @@ import pytest
 import sottovoce
 from sottovoce.advisor.statements import make_statement
 from sottovoce.assess.evaluation.judged import read_ranks
+from sottovoce.corpus.read import bytes as read_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.party import approvals
