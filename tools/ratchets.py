@@ -1,8 +1,9 @@
 """Measure what the tree may only lose: lines, files, long functions, odd names, imports past doors.
 
-`python tools/ratchets.py` prints the figures beside the limits in `tests/ratchets.toml`;
-`python tools/ratchets.py lower` writes each figure that fell as the new limit. A limit that must
-rise is raised by hand, with its reason in a comment beside it.
+`python tools/ratchets.py` prints the figures beside the limits in `tests/ratchets.toml`, and
+`python tools/ratchets.py walks` also how many files each of five everyday walks passes;
+`lower` writes each figure that fell as the new limit. A limit that must rise is raised by hand,
+with its reason in a comment beside it.
 """
 
 import argparse
@@ -11,9 +12,13 @@ import io
 import re
 import tokenize
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+import walks
 
 ROOT = Path(__file__).parents[1]
 LIMITS = ROOT / "tests" / "ratchets.toml"
@@ -28,105 +33,25 @@ _SILENT = {
     tokenize.ENDMARKER,
 }
 _IRREGULAR = frozenset(
-    [
-        "begun",
-        "bent",
-        "bought",
-        "broken",
-        "brought",
-        "built",
-        "caught",
-        "chosen",
-        "dealt",
-        "done",
-        "drawn",
-        "felt",
-        "forgotten",
-        "found",
-        "given",
-        "gone",
-        "grown",
-        "heard",
-        "held",
-        "hidden",
-        "kept",
-        "known",
-        "laid",
-        "led",
-        "left",
-        "lent",
-        "lost",
-        "made",
-        "meant",
-        "met",
-        "paid",
-        "sealed",
-        "seen",
-        "sent",
-        "shown",
-        "sold",
-        "sought",
-        "spent",
-        "stood",
-        "sworn",
-        "taken",
-        "taught",
-        "thought",
-        "thrown",
-        "told",
-        "torn",
-        "said",
-        "understood",
-        "won",
-        "written",
-    ]
+    re.findall(
+        r"\w+",
+        """
+    begun bent bought broken brought built caught chosen dealt done drawn felt forgotten
+    found given gone grown heard held hidden kept known laid led left lent lost made meant
+    met paid said sealed seen sent shown sold sought spent stood sworn taken taught thought
+    thrown told torn understood won written
+""",
+    )
 )
 _PARTICLES = frozenset(
-    [
-        "above",
-        "after",
-        "again",
-        "ahead",
-        "alike",
-        "alone",
-        "among",
-        "apart",
-        "as",
-        "aside",
-        "at",
-        "back",
-        "before",
-        "below",
-        "beside",
-        "between",
-        "beyond",
-        "both",
-        "by",
-        "for",
-        "from",
-        "in",
-        "into",
-        "like",
-        "of",
-        "off",
-        "on",
-        "once",
-        "only",
-        "out",
-        "over",
-        "since",
-        "than",
-        "through",
-        "to",
-        "together",
-        "under",
-        "until",
-        "up",
-        "upon",
-        "with",
-        "within",
-        "without",
-    ]
+    re.findall(
+        r"\w+",
+        """
+    above after again ahead alike alone among apart as aside at back before below beside
+    between beyond both by for from in into like of off on once only out over since than
+    through to together under until up upon with within without
+""",
+    )
 )
 _NOT_PARTICIPLES = frozenset(
     ["embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"]
@@ -146,7 +71,11 @@ def count_code_lines(text: str) -> int:
     """
     quiet: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             quiet.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -242,6 +171,82 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield f"{node.module}.{hidden[0]}" if hidden else node.module
 
 
+@dataclass(frozen=True)
+class Source:
+    """One file of the package."""
+
+    name: str
+    """Dotted, as it is imported."""
+    path: Path
+    is_package: bool
+
+    @cached_property
+    def text(self) -> str:
+        """All of it."""
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Its syntax."""
+        return ast.parse(self.text)
+
+    @cached_property
+    def lines(self) -> int:
+        """How many it has."""
+        return len(self.text.splitlines())
+
+
+def find_sources(folder: Path) -> list[Source]:
+    """All files of the packages under ``folder``."""
+    return [_source(path, folder) for path in sorted(folder.rglob("*.py"))]
+
+
+def _source(path: Path, folder: Path) -> Source:
+    parts = path.relative_to(folder).with_suffix("").parts
+    is_package = parts[-1] == "__init__"
+    return Source(".".join(parts[:-1] if is_package else parts), path, is_package)
+
+
+def find_imports(source: Source, known: set[str]) -> set[str]:
+    """The files of the package that ``source`` imports, eagerly or not, by name."""
+    return {name for name in _import_names(source) if name in known and name != source.name}
+
+
+def _import_names(source: Source) -> Iterator[str]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def find_importers(files: Sequence[Source]) -> dict[str, set[str]]:
+    """Who imports each module; a package's own door counts like any other file."""
+    known = {file.name for file in files}
+    found: dict[str, set[str]] = {file.name: set() for file in files if not file.is_package}
+    for file in files:
+        for name in find_imports(file, known) & found.keys():
+            found[name].add(file.name)
+    return found
+
+
+def find_repeated_names(
+    files: Sequence[Source], kinds: tuple[type[ast.AST], ...]
+) -> dict[str, list[str]]:
+    """Public names that more than one file defines at its top level."""
+    found = defaultdict(set)
+    for file in files:
+        for node in file.tree.body:
+            if isinstance(node, kinds):
+                found[str(getattr(node, "name", ""))].add(file.name)
+    return {
+        name: sorted(held)
+        for name, held in sorted(found.items())
+        if len(held) > 1 and not name.startswith("_")
+    }
+
+
 def read_limits(path: Path = LIMITS) -> dict[str, dict[str, int]]:
     """The file of limits, by table and name."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -260,13 +265,18 @@ def lower_limits(path: Path = LIMITS) -> None:
 
 
 def main() -> None:
-    """Print the figures, or lower the limits."""
+    """Print the figures, with the walks where asked for, or lower the limits."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", nargs="?", default="show", choices=["show", "lower"])
-    if parser.parse_args().what == "lower":
+    parser.add_argument("what", nargs="?", default="show", choices=["show", "walks", "lower"])
+    what = parser.parse_args().what
+    if what == "lower":
         lower_limits()
     limits = read_limits() if LIMITS.is_file() else {}
-    for table, found in measure().items():
+    figures = measure()
+    if what == "walks":
+        traced = walks.trace_walks(ROOT / "src")
+        figures["walks"] = {name: len(files) for name, files in traced.items()}
+    for table, found in figures.items():
         print(f"[{table}]")
         for name, value in found.items():
             print(f"{name:28} {value:>8,}  {limits.get(table, {}).get(name, '-'):>8}")

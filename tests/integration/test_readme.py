@@ -71,7 +71,6 @@ MADE = {
     "README.md": [
         "demo/report.html",
         "community.html",
-        "ranks.csv",
         "community/posts.parquet",
         "ranks.parquet",
         "analysis.html",

@@ -1,4 +1,4 @@
-"""Which files of the package four everyday paths pass, by tracing the commands themselves.
+"""Which files of the package five everyday walks pass, by tracing the commands themselves.
 
 The commands are the same before and after the package is laid out again, so the counts of two
 checkouts can be compared. Each runs on a tiny input, without compilation, so that kernels count.
@@ -12,8 +12,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,17 +23,8 @@ PACKAGE = "sottovoce"
 COMMANDS = f"{PACKAGE}.cli"
 PEERS = ("ada", "ben", "cy")
 WAIT_S = 120.0
-_TRACE = Path(__file__).with_name("house_trace.py")
+_TRACE = Path(__file__).with_name("walk_trace.py")
 _DOCUMENTS = [(("kitchen", "flour"), ("garden", "rose"))[at % 2] for at in range(40)]
-_NOTEBOOK = """
-import csv, sys
-from sottovoce.learn import FederatedTextClassifier
-
-rows = list(csv.DictReader(open(sys.argv[1], encoding="utf-8")))
-held = [row["text"] for row in rows], [row["label"] for row in rows]
-model = FederatedTextClassifier(dictionary="hashed", width=16, penalty=0.1)
-print(model.fit({"ada": held, "ben": held, "cy": held}).predict(["a rose"]))
-"""
 
 
 @dataclass(frozen=True)
@@ -90,32 +81,24 @@ class Checkout:
         return {**os.environ, "PYTHONPATH": str(self.source), **interpreted}
 
 
-def paths(source: Path) -> dict[str, list[str]]:
-    """The files that a post, a document, a text and a what-if pass."""
+def trace_walks(source: Path) -> dict[str, list[str]]:
+    """The files that a post, a document, a text, a what-if and a count pass, in this order."""
     with TemporaryDirectory() as folder:
         checkout = Checkout(source, Path(folder))
         write_inputs(checkout)
+        text, count = learn(checkout)
         return {
-            "path of a post: assess to its rank, by words": post(
-                checkout, "bow-dt", "--topics", "community/topics.toml"
-            ),
-            "path of a post: assess to its rank, by latent topics": post(
-                checkout, "lda-dt", "--topics", "matched.toml", "--model", "model"
-            ),
-            "path of a document: release to disk": document(checkout),
-            "path of a text: notebook to its label": text_in_notebook(checkout),
-            "path of a text: learn train to its label": text_among_parties(checkout),
-            **what_if(checkout),
+            "post": post(checkout),
+            "document": document(checkout),
+            "text": text,
+            "what_if": what_if(checkout),
+            "count": count,
         }
 
 
 def write_inputs(checkout: Checkout) -> None:
-    """A simulated community with a small model of it, a word list and labelled documents."""
+    """A simulated community, a word list and labelled documents."""
     checkout.run("simulate", "community", "--users", "50", "--weeks", "4", "--seed", "7")
-    small = ("--topics", "12", "--iterations", "10", "--workers", "1")
-    checkout.run("topics", "train", "community/background.parquet", *small, "--out", "model")
-    matched = ("--allow-unmatched", "--out", "matched.toml")
-    checkout.run("topics", "match", "model", "community/topics.toml", *matched)
     words = sorted({word for _, word in _DOCUMENTS} | {"some", "words", "here"})
     (checkout.scratch / "words.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
     write_documents(checkout.scratch / "texts.csv")
@@ -129,11 +112,11 @@ def write_documents(path: Path) -> None:
         rows.writerows((label, f"some {word} here") for label, word in _DOCUMENTS)
 
 
-def post(checkout: Checkout, measure: str, *given: str) -> list[str]:
+def post(checkout: Checkout) -> list[str]:
     """From the file of posts to the file of ranks."""
-    how = ("--measure", measure, "--out", f"{measure}.parquet")
-    checkout.traced(measure, COMMANDS, "assess", "community/posts.parquet", *given, *how)
-    return checkout.passed(measure)
+    how = ("--topics", "community/topics.toml", "--measure", "bow-dt", "--out", "ranks.parquet")
+    checkout.traced("post", COMMANDS, "assess", "community/posts.parquet", *how)
+    return checkout.passed("post")
 
 
 def document(checkout: Checkout) -> list[str]:
@@ -143,63 +126,45 @@ def document(checkout: Checkout) -> list[str]:
     return checkout.passed("document")
 
 
-def text_in_notebook(checkout: Checkout) -> list[str]:
-    """All peers in one process."""
-    (checkout.scratch / "_notebook.py").write_text(_NOTEBOOK, encoding="utf-8")
-    checkout.traced("notebook", "_notebook.py", "texts.csv")
-    return checkout.passed("notebook")
-
-
-def text_among_parties(checkout: Checkout) -> list[str]:
-    """Every party a process, all of them counted together."""
+def learn(checkout: Checkout) -> tuple[list[str], list[str]]:
+    """A text to its label, and to a count: every party a process, all of them together."""
     checkout.run("learn", "init", "all", "--names", ",".join(PEERS))
     for name in PEERS:
         write_documents(checkout.scratch / "all" / name / "texts.csv")
-    roles = {"coordinator": "coordinator", **dict.fromkeys(PEERS, "peer")}
-    _among(checkout, roles)
-    return checkout.passed("parties")
-
-
-def _among(checkout: Checkout, roles: Mapping[str, str]) -> None:
-    if not roles:
-        _train(checkout)
-        return
-    name, *others = roles
-    config = f"all/{name}/party.toml"
-    with checkout.running("parties", "learn", roles[name], "--config", config):
-        _among(checkout, {other: roles[other] for other in others})
-
-
-def _train(checkout: Checkout) -> None:
-    for name in ("coordinator", *PEERS):
-        checkout.run("learn", "status", "--config", f"all/{name}/party.toml", "--wait", "100")
     train = ("learn", "train", "--config", "all/coordinator/party.toml")
     classify = ("learn", "classify", "texts.csv", "--config", "all/ada/party.toml")
-    checkout.traced("parties", COMMANDS, *train)
-    checkout.traced("parties", COMMANDS, *classify)
+    _among_parties(checkout, "text", train, classify)
+    counts = ("learn", "count", "--config", "all/coordinator/party.toml", "--words", "words.txt")
+    _among_parties(checkout, "count", (*counts, "--epsilon", "1", "--votes", "2"))
+    return checkout.passed("text"), checkout.passed("count")
 
 
-def what_if(checkout: Checkout) -> dict[str, list[str]]:
-    """On the advisor's page: from its start, and for the one request alone."""
-    _ask_what_if(checkout, "page", alone=False)
-    _ask_what_if(checkout, "request", alone=True)
-    return {
-        "path of a what-if: advise to its answer": checkout.passed("page"),
-        "path of a what-if: the request alone": checkout.passed("request"),
-    }
+def _among_parties(checkout: Checkout, trace: str, *commands: Sequence[str]) -> None:
+    roles = {"coordinator": "coordinator", **dict.fromkeys(PEERS, "peer")}
+    with ExitStack() as parties:
+        for name, role in roles.items():
+            config = f"all/{name}/party.toml"
+            parties.enter_context(checkout.running(trace, "learn", role, "--config", config))
+        for name in roles:
+            config = f"all/{name}/party.toml"
+            checkout.run("learn", "status", "--config", config, "--wait", "100")
+        for command in commands:
+            checkout.traced(trace, COMMANDS, *command)
 
 
-def _ask_what_if(checkout: Checkout, trace: str, *, alone: bool) -> None:
-    options = ("--no-open", "--json", "--store", f"{trace}.sqlite")
-    with checkout.running(trace, "advise", *options) as process:
+def what_if(checkout: Checkout) -> list[str]:
+    """The request of a what-if alone, on the advisor's page."""
+    options = ("--no-open", "--json", "--store", "page.sqlite")
+    with checkout.running("what_if", "advise", *options) as process:
         page = Page(json.loads(_first_line(process))["address"])
         page.bring("It was a hard week.\n\nI saw a doctor about my debts.")
         topic = json.loads(page.ask("GET", "/api/standings"))[0]["topic"]
-        if alone:
-            process.send_signal(signal.SIGUSR1)
-            time.sleep(1)
+        # Forgets what was passed so far.
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(1)
         asked = {"topic": topic, "shown": [1, 2], "kept": [2]}
         page.ask("PUT", "/api/what-if", json.dumps(asked), "application/json")
+    return checkout.passed("what_if")
 
 
 def _first_line(process: "subprocess.Popen[str]") -> str:
