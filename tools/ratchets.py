@@ -275,7 +275,7 @@ def main() -> None:
     figures = measure()
     if what == "walks":
         traced = walks.trace_walks(ROOT / "src")
-        figures["walks"] = {name: len(files) for name, files in traced.items()}
+        figures["walks"] = {name: len(walk.files) for name, walk in traced.items()}
     for table, found in figures.items():
         print(f"[{table}]")
         for name, value in found.items():

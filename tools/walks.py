@@ -28,6 +28,14 @@ _DOCUMENTS = [(("kitchen", "flour"), ("garden", "rose"))[at % 2] for at in range
 
 
 @dataclass(frozen=True)
+class Walk:
+    """The files that something passes, and the functions by when they are first called."""
+
+    files: set[str]
+    functions: list[str]
+
+
+@dataclass(frozen=True)
 class Checkout:
     """The package under one source folder, and a scratch folder to run its commands in."""
 
@@ -72,16 +80,23 @@ class Checkout:
             finally:
                 process.terminate()
 
-    def passed(self, trace: str) -> list[str]:
-        """The files that all processes of a trace passed together."""
-        return sorted(set((self.scratch / f"{trace}.files").read_text(encoding="utf-8").split()))
+    def passed(self, trace: str) -> "Walk":
+        """What all processes of a trace passed together."""
+        calls: dict[str, int] = {}
+        files = set()
+        for line in (self.scratch / f"{trace}.files").read_text(encoding="utf-8").splitlines():
+            name, called, at = line.split("\t")
+            files.add(name)
+            function = f"{name.removesuffix('.py').replace('/', '.')}.{called}"
+            calls[function] = min(int(at), calls.get(function, int(at)))
+        return Walk(files, sorted(calls, key=calls.__getitem__))
 
     def _environment(self, *, compiled: bool) -> dict[str, str]:
         interpreted = {} if compiled else {"NUMBA_DISABLE_JIT": "1"}
         return {**os.environ, "PYTHONPATH": str(self.source), **interpreted}
 
 
-def trace_walks(source: Path) -> dict[str, list[str]]:
+def trace_walks(source: Path) -> dict[str, Walk]:
     """The files that a post, a document, a text, a what-if and a count pass, in this order."""
     with TemporaryDirectory() as folder:
         checkout = Checkout(source, Path(folder))
@@ -112,21 +127,21 @@ def write_documents(path: Path) -> None:
         rows.writerows((label, f"some {word} here") for label, word in _DOCUMENTS)
 
 
-def post(checkout: Checkout) -> list[str]:
+def post(checkout: Checkout) -> Walk:
     """From the file of posts to the file of ranks."""
     how = ("--topics", "community/topics.toml", "--measure", "bow-dt", "--out", "ranks.parquet")
     checkout.traced("post", COMMANDS, "assess", "community/posts.parquet", *how)
     return checkout.passed("post")
 
 
-def document(checkout: Checkout) -> list[str]:
+def document(checkout: Checkout) -> Walk:
     """From the file of documents to the release's folder and ledger."""
     promise = ("--vocabulary", "words.txt", "--epsilon", "2", "--precision", "2")
     checkout.traced("document", COMMANDS, "release", "texts.csv", *promise, "--out", "released")
     return checkout.passed("document")
 
 
-def learn(checkout: Checkout) -> tuple[list[str], list[str]]:
+def learn(checkout: Checkout) -> tuple[Walk, Walk]:
     """A text to its label, and to a count: every party a process, all of them together."""
     checkout.run("learn", "init", "all", "--names", ",".join(PEERS))
     for name in PEERS:
@@ -152,7 +167,7 @@ def _among_parties(checkout: Checkout, trace: str, *commands: Sequence[str]) -> 
             checkout.traced(trace, COMMANDS, *command)
 
 
-def what_if(checkout: Checkout) -> list[str]:
+def what_if(checkout: Checkout) -> Walk:
     """The request of a what-if alone, on the advisor's page."""
     options = ("--no-open", "--json", "--store", "page.sqlite")
     with checkout.running("what_if", "advise", *options) as process:

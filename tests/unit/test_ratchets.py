@@ -103,4 +103,4 @@ def test_a_trace_has_the_files_that_are_called_and_not_those_that_are_imported(
         trace.stop()
         sys.setprofile(before)
         sys.path.remove(str(tmp_path))
-    assert trace.files == {"called.py"}
+    assert list(trace.calls) == [("called.py", "call")]
