@@ -1,9 +1,10 @@
 """Run a script or module, and write down in which files of the package functions were called.
 
-`python tools/walk_trace.py OUT PACKAGE_FOLDER sottovoce.cli assess posts.csv ...` appends
-to OUT a line for each function: its file, its name and when it was first called. What runs while a module is imported does not count: importing a file is
-not passing it. SIGUSR1 forgets what was seen so far, so that a server can be traced for one
-request. Compiled kernels are seen only with NUMBA_DISABLE_JIT=1.
+`python tools/walk_trace.py OUT PACKAGE_FOLDER sottovoce.cli assess posts.csv ...` appends to OUT a
+line for each function: its file, its name and when it was first called. What runs while a module
+is imported does not count: importing a file is not passing it. SIGUSR1 forgets what was seen so
+far, so that a server can be traced for one request. Compiled kernels are seen only with
+NUMBA_DISABLE_JIT=1.
 """
 
 import inspect
