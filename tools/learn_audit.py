@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from sottovoce.arrays import Floats, Integers
+from sottovoce.errors import LeakError
 from sottovoce.learn import opened_bits, train
-from sottovoce.learn._examples import LeakError
 from sottovoce.learn.attacks.audit import DocumentsRead, audit_openings
 from sottovoce.learn.attacks.opening import OpenedSums
 from sottovoce.learn.attacks.training import audit_training

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+from sottovoce.errors import UnwantedError
+
 _Item = TypeVar("_Item")
 
 _heard: ContextVar[Callable[[str], None] | None] = ContextVar("heard", default=None)
@@ -15,10 +17,6 @@ _heard: ContextVar[Callable[[str], None] | None] = ContextVar("heard", default=N
 
 no_longer_wanted: ContextVar[Callable[[], bool] | None] = ContextVar("wanted", default=None)
 """Asked between pieces of long work; None: somebody waits for as long as it takes."""
-
-
-class UnwantedError(Exception):
-    """Nobody waits for this work any more; raised within it, to end it."""
 
 
 def while_wanted(items: Iterable[_Item]) -> Iterator[_Item]:

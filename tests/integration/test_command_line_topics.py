@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from support.warm_python import WarmPopen
 
+from sottovoce.errors import ModelFileError
 from sottovoce.release.compression import EmbeddingClusterCompression, read_embedding
 from sottovoce.topics import SkipGramModel, load_model
-from sottovoce.topics.w2v.files import EmbeddingError
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -99,9 +99,9 @@ def test_our_word_vectors_are_an_embedding_and_a_private_or_latent_model_is_not(
         for space in (model, read_embedding(vectors))
     ]
     np.testing.assert_array_equal(*(placed.toarray() for placed in columns))
-    with pytest.raises(EmbeddingError, match="trained on private texts"):
+    with pytest.raises(ModelFileError, match="trained on private texts"):
         read_embedding(private)
-    with pytest.raises(EmbeddingError, match="must be a model of word vectors"):
+    with pytest.raises(ModelFileError, match="must be a model of word vectors"):
         read_embedding(latent)
     assert {path.stat().st_mode & 0o777 for path in private.iterdir()} == {0o600}
 

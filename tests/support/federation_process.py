@@ -15,8 +15,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from sottovoce.errors import AbortedError
 from sottovoce.federation import Credentials, Machines, Member, Node, Roster, Settings
-from sottovoce.federation.transport.frames import RunAbortedError
 from sottovoce.learn import opened_bits
 from support.federations import JOURNAL_KEY, ToyDocuments, ToyTraining
 from support.hidden_systems import small_keys_allowed
@@ -52,7 +52,7 @@ def follow_orders(node: Node, killer: KillAtPoint) -> None:
 def outcome(node: Node, session: bytes) -> str:
     try:
         return (node.wait(session, 60) or b"nothing").hex()
-    except RunAbortedError as error:
+    except AbortedError as error:
         return f"{error.error} {error.by}: {error}"
 
 

@@ -12,7 +12,7 @@ from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
 from sottovoce.advisor.rank.opening import Message
-from sottovoce.advisor.rank.transport import RefusedError
+from sottovoce.errors import RefusedError
 from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.app import Limits, create_app
 from sottovoce.web.rank.pair import FirstServer, SecondServer

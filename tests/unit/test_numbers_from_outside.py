@@ -14,15 +14,14 @@ import sottovoce
 from sottovoce._toml import parse_toml
 from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.description import Description, RankedTopic
-from sottovoce.errors import InputError
-from sottovoce.federation.config import ConfigError, load_config
+from sottovoce.errors import ConfigError, DamagedRecordError, InputError
+from sottovoce.federation.config import load_config
 from sottovoce.learn.count import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.run.terms_bytes import DamagedTermsError
 from sottovoce.learn.training_terms import Recipe
-from sottovoce.learn.wire.codec import DamagedResultError, Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decoded, encoded
 
 Run = Callable[..., tuple[int, str, str]]
 SOURCE = Path(sottovoce.__file__).parent
@@ -83,7 +82,7 @@ def test_a_planted_read_of_a_text_is_found() -> None:
 
 def at_once(call: Callable[[], Any]) -> None:
     begun = time.process_time()
-    with pytest.raises((InputError, DamagedTermsError)) as refused:
+    with pytest.raises((InputError, DamagedRecordError)) as refused:
         call()
     assert time.process_time() - begun < AT_ONCE_S
     assert 0 < len(str(refused.value)) < 300
@@ -120,7 +119,7 @@ def test_a_proposal_with_an_endless_number_is_refused_at_once(
 ) -> None:
     data = crafted(terms, part, field, value)
     at_once(lambda: RunTerms.from_bytes(data))
-    with pytest.raises(DamagedTermsError, match=says):
+    with pytest.raises(DamagedRecordError, match=says):
         RunTerms.from_bytes(data)
 
 
@@ -135,7 +134,7 @@ def test_a_kept_count_with_an_endless_epsilon_is_refused_at_once() -> None:
     }  # fmt: skip
     TogetherCounts.from_bytes(encoded(record | {"recipe": recipe | {"epsilon": "1"}}))
     begun = time.process_time()
-    with pytest.raises(DamagedResultError, match="epsilon must lie between 1e-40 and 1e40"):
+    with pytest.raises(DamagedRecordError, match="epsilon must lie between 1e-40 and 1e40"):
         TogetherCounts.from_bytes(encoded(record))
     assert time.process_time() - begun < AT_ONCE_S
 

@@ -9,19 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import SottovoceError, Stopped
 
 BAD_INPUT = 2
 INTERNAL_ERROR = 70
 _AGAIN_S = 0.01
-
-
-class Stopped(BaseException):
-    """Ctrl-C or a polite request to end: files under way are removed on the way out."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.exit_code = 128 + number
 
 
 def main() -> None:

@@ -213,7 +213,7 @@ def state_file(
 @contextmanager
 def mentioning_resume(folder: Path | None) -> Iterator[None]:
     """Say on the way out of a stopped command that it can go on."""
-    from sottovoce.cli import Stopped  # noqa: PLC0415 - it imports the commands
+    from sottovoce.errors import Stopped  # noqa: PLC0415 - it imports the commands
 
     try:
         yield

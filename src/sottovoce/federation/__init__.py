@@ -7,7 +7,7 @@ TLS 1.3, journals every step and goes on after a crash:
     node = Node(name, roster, credentials, journal=path, journal_key=key, machines=machines)
     with node:
         session = node.propose(terms)    # the coordinator; a peer: node.wait_for_run()
-        result = node.wait(session)      # bytes, or RunAbortedError(by, error, missing)
+        result = node.wait(session)      # bytes, or AbortedError(by, error, missing)
 
 `Roster` holds a `Member(name, role, address, fingerprint)` for each party, `Credentials` PEM.
 `node.status()` says how runs stand, `node.transcript(session)` what was sent and received without
@@ -25,23 +25,24 @@ from typing import TYPE_CHECKING
 from sottovoce.lazy import attach
 
 __all__ = [
+    "AbortedError",
     "Connected",
     "Credentials",
     "Machines",
     "Member",
     "Node",
     "Roster",
-    "RunAbortedError",
     "Settings",
 ]
 
 if TYPE_CHECKING:
+    from sottovoce.errors import AbortedError
     from sottovoce.federation._node.dispatcher import Machines
     from sottovoce.federation._node.node import Node
     from sottovoce.federation.certificates import Credentials
     from sottovoce.federation.party.connection import Connected
     from sottovoce.federation.roster import Member, Roster
-    from sottovoce.federation.transport.frames import RunAbortedError, Settings
+    from sottovoce.federation.transport.frames import Settings
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -52,7 +53,7 @@ else:
             "Member": "sottovoce.federation.roster",
             "Node": "sottovoce.federation._node.node",
             "Roster": "sottovoce.federation.roster",
-            "RunAbortedError": "sottovoce.federation.transport.frames",
+            "AbortedError": "sottovoce.errors",
             "Settings": "sottovoce.federation.transport.frames",
         },
         extra="federation",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sottovoce.errors import InputError, MissingExtraError, ParameterError
+from sottovoce.errors import ConfigError, InputError, MissingExtraError, ParameterError
 from sottovoce.federation._files import load_secret, private_text, save_secret
 from sottovoce.files import whole_file
 
@@ -107,10 +107,6 @@ def _read(certificate: bytes) -> x509.Certificate:
         raise InputError("a certificate must be X.509 in PEM or DER.") from None
 
 
-class CertificateError(InputError):
-    """A certificate is missing, expired, of another authority or of another party."""
-
-
 @dataclass(frozen=True)
 class Issued:
     """A certificate and its private key, as PEM."""
@@ -127,7 +123,7 @@ class Authority:
         self._certificate = read_certificate(certificate, "the authority's certificate")
         self._key = read_key(key)
         if self._key.public_key() != self._certificate.public_key():
-            raise CertificateError("the authority's key does not belong to its certificate.")
+            raise ConfigError("the authority's key does not belong to its certificate.")
 
     @classmethod
     def new(cls, name: str, *, days: int = AUTHORITY_DAYS) -> "tuple[Authority, Issued]":
@@ -171,7 +167,7 @@ class Authority:
         check_issuer(old, self._certificate)
         public = old.public_key()
         if not isinstance(public, ec.EllipticCurvePublicKey):
-            raise CertificateError("this authority renews certificates with ECDSA keys only.")
+            raise ConfigError("this authority renews certificates with ECDSA keys only.")
         alternatives = old.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         return self._signed(common_name(old), public, alternatives, days)
 
@@ -219,12 +215,12 @@ def requested_key(request: bytes, name: str) -> ec.EllipticCurvePublicKey:
         read = x509.load_pem_x509_csr(request)
         sound = read.is_signature_valid
     except (ValueError, UnsupportedAlgorithm):
-        raise CertificateError("a certificate request must be PKCS #10 in PEM.") from None
+        raise ConfigError("a certificate request must be PKCS #10 in PEM.") from None
     public = read.public_key()
     if not sound or not isinstance(public, ec.EllipticCurvePublicKey):
-        raise CertificateError("a certificate request must be signed with its own ECDSA key.")
+        raise ConfigError("a certificate request must be signed with its own ECDSA key.")
     if not isinstance(public.curve, ec.SECP256R1) or read.subject != _subject(check_name(name)):
-        raise CertificateError(f"a certificate request must be for {name}, with a key on P-256.")
+        raise ConfigError(f"a certificate request must be for {name}, with a key on P-256.")
     return public
 
 
@@ -232,11 +228,11 @@ def check_authority_signature(authority: bytes, signature: bytes, message: bytes
     """Refuse a message that this authority did not sign."""
     public = read_certificate(authority, "the authority's certificate").public_key()
     if not isinstance(public, ec.EllipticCurvePublicKey):
-        raise CertificateError("the authority's key must be ECDSA.")
+        raise ConfigError("the authority's key must be ECDSA.")
     try:
         public.verify(signature, _SIGNED + message, ec.ECDSA(SHA256()))
     except InvalidSignature:
-        raise CertificateError("the federation's authority did not sign this.") from None
+        raise ConfigError("the federation's authority did not sign this.") from None
 
 
 def check_name(name: str) -> str:
@@ -254,7 +250,7 @@ def read_certificate(pem: bytes, what: str = "the certificate") -> x509.Certific
     try:
         return x509.load_pem_x509_certificate(pem)
     except ValueError:
-        raise CertificateError(f"{what} must be a certificate in PEM.") from None
+        raise ConfigError(f"{what} must be a certificate in PEM.") from None
 
 
 def read_key(pem: bytes, password: bytes | None = None) -> ec.EllipticCurvePrivateKey:
@@ -262,9 +258,9 @@ def read_key(pem: bytes, password: bytes | None = None) -> ec.EllipticCurvePriva
     try:
         key = load_pem_private_key(pem, password)
     except (TypeError, ValueError):
-        raise CertificateError("a private key must be in PEM, with the right passphrase.") from None
+        raise ConfigError("a private key must be in PEM, with the right passphrase.") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise CertificateError("a private key of this authority must be ECDSA.")
+        raise ConfigError("a private key of this authority must be ECDSA.")
     return key
 
 
@@ -282,15 +278,15 @@ def check_certificate(
     moment = now or datetime.now(UTC)
     ends, begins = certificate.not_valid_after_utc, certificate.not_valid_before_utc
     if moment >= ends:
-        raise CertificateError(
+        raise ConfigError(
             f"the certificate of {name} ended on {ends:%Y-%m-%d}; renew it: sottovoce learn renew."
         )
     if moment < begins:
-        raise CertificateError(
+        raise ConfigError(
             f"the certificate of {name} begins on {begins:%Y-%m-%d %H:%M} UTC; is the clock right?"
         )
     if name not in certificate_names(certificate):
-        raise CertificateError(f"the certificate must name {name}; it names another party.")
+        raise ConfigError(f"the certificate must name {name}; it names another party.")
     check_issuer(certificate, read_certificate(authority, "the authority's certificate"))
 
 
@@ -299,7 +295,7 @@ def check_issuer(certificate: x509.Certificate, authority: x509.Certificate) -> 
     try:
         certificate.verify_directly_issued_by(authority)
     except (InvalidSignature, TypeError, ValueError):
-        raise CertificateError(
+        raise ConfigError(
             f"the certificate of {common_name(certificate)[:80]!r} must be signed by the "
             "federation's authority; it is not."
         ) from None
@@ -372,7 +368,7 @@ def load_key(path: Path, *, passphrase: str | None) -> bytes:
     try:
         key = load_pem_private_key(text.encode(), password)
     except (TypeError, ValueError):
-        raise CertificateError(
+        raise ConfigError(
             f"{path} must be a private key in PEM, with the right passphrase if it is encrypted."
         ) from None
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -382,7 +378,7 @@ def load_certificate(path: Path) -> bytes:
     """A certificate's PEM, or one sentence about what is wrong with the file."""
     try:
         if path.stat().st_size > _LARGEST_FILE:
-            raise CertificateError(f"{path} is too large for a certificate.")
+            raise ConfigError(f"{path} is too large for a certificate.")
         return path.read_bytes()
     except OSError as error:
-        raise CertificateError(f"cannot read the certificate {path}: {error.strerror}.") from None
+        raise ConfigError(f"cannot read the certificate {path}: {error.strerror}.") from None

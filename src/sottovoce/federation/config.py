@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 import msgspec
 
 from sottovoce._toml import parse_toml
-from sottovoce.errors import InputError
+from sottovoce.errors import ConfigError, InputError
 from sottovoce.federation._files import NONE, check_source
 from sottovoce.files import small_text
 
@@ -25,10 +25,6 @@ _Statistics: TypeAlias = Literal["exact", "rados"]
 _Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
 _What: TypeAlias = Literal["words", "pairs"]
 _Dictionary: TypeAlias = Literal["given", "agreed", "hashed", "mapped"]
-
-
-class ConfigError(InputError):
-    """A configuration file is missing, no TOML, or says what nobody understands."""
 
 
 class TlsFiles(msgspec.Struct, frozen=True):

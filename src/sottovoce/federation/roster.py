@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from sottovoce._toml import toml_table
-from sottovoce.errors import ParameterError
-from sottovoce.federation.config import ConfigError, Role, read_table, read_toml
+from sottovoce.errors import ConfigError, ParameterError
+from sottovoce.federation.config import Role, read_table, read_toml
 from sottovoce.files import whole_file
 
 # As the protocols call it, whose import takes seconds; a test holds the two together.

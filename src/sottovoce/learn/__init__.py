@@ -45,9 +45,16 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.learn._examples import LeakError
+    from sottovoce.errors import (
+        AbortedError,
+        DroppedFeaturesWarning,
+        LeakError,
+        PaperModeWarning,
+        QueryBudgetError,
+        TooFewPartiesError,
+    )
     from sottovoce.learn._text_classifier import FederatedTextClassifier
-    from sottovoce.learn._train import DroppedFeaturesWarning, PaperModeWarning, train
+    from sottovoce.learn._train import train
     from sottovoce.learn._trained import TrainedClassifier
     from sottovoce.learn.attacks.training import audit_training
     from sottovoce.learn.estimators import (
@@ -56,28 +63,25 @@ if TYPE_CHECKING:
         RadoDescentClassifier,
         SummedRidgeClassifier,
     )
-    from sottovoce.learn.query_ledger import QueryBudgetError
     from sottovoce.learn.run.evaluate import JointEvaluation
     from sottovoce.learn.wire.machine import Leakage
-    from sottovoce.learn.wire.refusals import TooFewPartiesError
-    from sottovoce.learn.wire.stages import AbortedError
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "AbortedError": "sottovoce.learn.wire.stages",
-            "DroppedFeaturesWarning": "sottovoce.learn._train",
+            "AbortedError": "sottovoce.errors",
+            "DroppedFeaturesWarning": "sottovoce.errors",
             "FederatedTextClassifier": "sottovoce.learn._text_classifier",
             "JointEvaluation": "sottovoce.learn.run.evaluate",
-            "LeakError": "sottovoce.learn._examples",
+            "LeakError": "sottovoce.errors",
             "Leakage": "sottovoce.learn.wire.machine",
             "MLossClassifier": "sottovoce.learn.estimators",
-            "PaperModeWarning": "sottovoce.learn._train",
-            "QueryBudgetError": "sottovoce.learn.query_ledger",
+            "PaperModeWarning": "sottovoce.errors",
+            "QueryBudgetError": "sottovoce.errors",
             "RadoBoostClassifier": "sottovoce.learn.estimators",
             "RadoDescentClassifier": "sottovoce.learn.estimators",
             "SummedRidgeClassifier": "sottovoce.learn.estimators",
-            "TooFewPartiesError": "sottovoce.learn.wire.refusals",
+            "TooFewPartiesError": "sottovoce.errors",
             "TrainedClassifier": "sottovoce.learn._trained",
             "audit_training": "sottovoce.learn.attacks.training",
             "train": "sottovoce.learn._train",

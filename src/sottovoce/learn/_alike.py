@@ -15,11 +15,11 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sottovoce.errors import DamagedMessageError, DisagreementError
 from sottovoce.learn.sums.keys import Identity, check_signature
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value, encoded
 from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 _MOST = 1 << 40

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
 Rows: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"
 
 
-class LeakError(InputError):
-    """What was asked for would give away what it must not.
-
-    Example:
-        >>> from sottovoce.learn import LeakError, train
-        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 12, [0, 1] * 12)
-        >>> try:
-        ...     train([holder] * 3, fewest_documents=1)
-        ... except LeakError:
-        ...     print("one document's word would be opened")
-        one document's word would be opened
-    """
-
-
 def checked_rows(rows: Rows) -> Floats:
     """Observations: m rows of d numbers; sparse ones are made dense.
 

@@ -18,9 +18,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DataError, ParameterError
 from sottovoce.learn.data_digest import document_numbers, numbered_digests
-from sottovoce.learn.documents import Examples, NoDocumentsError
+from sottovoce.learn.documents import Examples
 from sottovoce.learn.support import FEWEST_DOCUMENTS
 
 # The proposer's own threshold does not move it: choices by two thresholds could differ by one.
@@ -42,7 +42,7 @@ def held_out(examples: Examples, fraction: float, secret: bytes) -> NDArray[np.b
 def held_out_count(documents: int, fraction: float) -> int:
     """How many documents are held out: the nearest number of whole blocks, one at least."""
     if documents < 2 * BLOCK:
-        raise NoDocumentsError(
+        raise DataError(
             f"a peer must have at least {2 * BLOCK} documents to hold some out, got {documents}; "
             "give it more, or train with held_out = 0."
         )

@@ -12,17 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.corpus.read import ReadOptions
-from sottovoce.corpus.read.columns import MissingColumnError
-from sottovoce.errors import InputError
+from sottovoce.errors import DataError, InputError, MissingColumnError
 from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._labels import LabelValues, check_one_kind, listed, plain_labels
-from sottovoce.learn.documents import (
-    Documents,
-    NoDocumentsError,
-    Skipped,
-    Table,
-    read_labelled,
-)
+from sottovoce.learn.documents import Documents, Skipped, Table, read_labelled
 from sottovoce.learn.local_data import feature_places
 
 if TYPE_CHECKING:
@@ -284,7 +277,7 @@ def labelled_documents(
         texts, labels = _labelled_texts(given, columns, skipped)
         return Documents.of(texts, labels), labels
     if given.labels is None:
-        raise NoDocumentsError("a holder must have labels to train with, got none.")
+        raise DataError("a holder must have labels to train with, got none.")
     return given, given.labels
 
 

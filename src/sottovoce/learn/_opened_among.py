@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from sottovoce.learn.wire.refusals import TooFewPartiesError
+from sottovoce.errors import TooFewPartiesError
 
 TRAINED = b"trained"
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import DroppedFeaturesWarning, PaperModeWarning, ParameterError, check_choice
 from sottovoce.learn._holders import (
     RowHolders,
     RowsGiven,
@@ -59,35 +59,6 @@ DROPPED_WARNING = (
     "peer's own: see kept_ for those that are left; use shared=[...] to train on block rados, or "
     "have peers agree on the features."
 )
-
-
-class PaperModeWarning(UserWarning):
-    """The paper's arrangement: whoever coordinates can read everything.
-
-    Example:
-        An error where nobody may use that mode:
-
-        >>> import warnings
-        >>> from sottovoce.learn import PaperModeWarning
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("error", PaperModeWarning)
-    """
-
-
-class DroppedFeaturesWarning(UserWarning):
-    """Features that one peer alone has are not trained on.
-
-    Example:
-        >>> import warnings
-        >>> from sottovoce.learn import DroppedFeaturesWarning, train
-        >>> holder = ([[0.0, 1.0, 0.5], [1.0, 0.0, 0.7]] * 12, [0, 1] * 12)
-        >>> names = [["a", "b", f"of {peer} alone"] for peer in range(3)]
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore", DroppedFeaturesWarning)
-        ...     trained = train([holder] * 3, features=names, penalty=0.1)
-        >>> trained.kept_
-        ('a', 'b')
-    """
 
 
 @overload

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import InputError, LeakError, ParameterError, StalledError
 from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import RowHolders, TextHolders
 from sottovoce.learn.documents import Examples
@@ -25,7 +24,6 @@ from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Said, Traffic
 from sottovoce.learn.wire.message import new_session
-from sottovoce.learn.wire.refusals import StalledError
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.machine import Leakage

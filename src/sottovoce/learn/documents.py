@@ -19,7 +19,7 @@ from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally, open_documents
 from sottovoce.corpus.read.corpus import Source, reader_for
 from sottovoce.corpus.read.strings import as_bytes, repaired
-from sottovoce.errors import InputError
+from sottovoce.errors import DataError, InputError
 from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._labels import label_names, listed
 
@@ -60,10 +60,6 @@ class Skipped:
         return f"rows were skipped, of {self.rows} rows: {reasons}"
 
 
-class NoDocumentsError(InputError):
-    """A peer has nothing to learn from, or nothing that is labelled."""
-
-
 @dataclass(frozen=True, repr=False)
 class Documents:
     """Texts with their labels; never printed.
@@ -88,7 +84,7 @@ class Documents:
         """Texts, a label each, and the id of each text's document."""
         own = listed(texts)
         if not own:
-            raise NoDocumentsError("a peer must have at least 1 document, got none.")
+            raise DataError("a peer must have at least 1 document, got none.")
         if others := sum(not isinstance(text, str) for text in own):
             raise InputError(
                 f"documents must be texts; got something else among them, {others} of {len(own)}: "
@@ -119,7 +115,7 @@ class Documents:
         groups = np.repeat(np.arange(len(parts)), sizes)
         texts = tuple(sentence for part in parts for sentence in part)
         if not texts:
-            raise NoDocumentsError("a peer must have at least 1 sentence, got none.")
+            raise DataError("a peer must have at least 1 sentence, got none.")
         return Documents(texts, labels, groups)
 
 
@@ -214,7 +210,7 @@ def _opened(source: Source, options: ReadOptions, document: str | int | None) ->
 def _with_labels(table: pa.Table) -> pa.Table:
     kept = np.array([bool(label) for label in table.column("label").to_pylist()], bool)
     if not kept.any():
-        raise NoDocumentsError(
+        raise DataError(
             "a peer must have at least 1 labelled document, got none; name the column of labels: "
             "--label of learn audit, label in [texts] of party.toml, in Python label='NAME' of "
             "train, or columns={'label': 'NAME'} of ReadOptions."

@@ -17,8 +17,7 @@ from scipy import sparse
 from sottovoce.arrays import Floats
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import CorpusError, ParameterError, check_choice
-from sottovoce.learn.documents import NoDocumentsError
+from sottovoce.errors import CorpusError, DataError, ParameterError, check_choice
 from sottovoce.learn.support import used_entries
 from sottovoce.privacy.randomness import random_below
 
@@ -321,7 +320,7 @@ def nominated(texts: tuple[str, ...], recipe: TextRecipe, key: bytes) -> NDArray
     often = np.flatnonzero(statistics.texts >= recipe.candidate_documents)
     order = often[np.argsort(-statistics.texts[often], kind="stable")][: recipe.candidates]
     if not order.size:
-        raise NoDocumentsError(
+        raise DataError(
             f"a peer must have a word that {recipe.candidate_documents} of its texts use, got "
             "none; give it more texts or lower candidate_documents."
         )
@@ -387,7 +386,7 @@ def word_counts(
     try:
         (matrix,) = count_batches([_array(texts)], vocabulary, rules)
     except CorpusError as error:
-        raise NoDocumentsError("a peer's texts could not be counted; check the files.") from error
+        raise DataError("a peer's texts could not be counted; check the files.") from error
     return matrix
 
 

@@ -38,18 +38,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.errors import InputError
+from sottovoce.errors import DamagedRecordError, InputError, LeakError
 from sottovoce.learn._opened_among import AmongMemory
 from sottovoce.learn.data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.features import TextRecipe, term_rows
-from sottovoce.learn.wire.codec import DamagedResultError, Value, array, encoded, item, texts
+from sottovoce.learn.wire.codec import Value, array, encoded, item, texts
 
 VERSION = 2
-
-
-class ChangedTooLittleError(InputError):
-    """A peer's documents differ by too few from those of an earlier training."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,9 +76,9 @@ class Opening:
 
     @classmethod
     def read(cls, record: Mapping[str, Value]) -> "Opening":
-        """What a memory kept, or DamagedResultError."""
+        """What a memory kept, or DamagedRecordError."""
         if record.get("version") != VERSION:
-            raise DamagedResultError(
+            raise DamagedRecordError(
                 f"what an earlier training opened must be kept in version {VERSION}, got "
                 f"{record.get('version', 1)!r}, which also opened parts of the documents: train on "
                 "documents that no earlier training had, with a new store."
@@ -115,7 +111,7 @@ class OpenedWords(NamedTuple):
 
     @classmethod
     def read(cls, record: Mapping[str, Value]) -> "OpenedWords":
-        """What a memory kept, or DamagedResultError."""
+        """What a memory kept, or DamagedRecordError."""
         kinds = (item(record, kind, tuple) for kind in ("documents", "labelled"))
         documents, labelled = (frozenset(d for d in k if isinstance(d, bytes)) for k in kinds)
         names, shares = texts(record, "names"), array(record, "shares", "<f8")
@@ -243,7 +239,7 @@ def check_evaluated(
     for before in memory.evaluated(session, training):
         changed = len(before ^ documents)
         if 0 < changed < fewest:
-            raise ChangedTooLittleError(
+            raise LeakError(
                 "an evaluation must differ from every earlier one of the same training by no "
                 f"document or by at least {fewest}, got {changed} added, removed or changed: the "
                 "difference of the counts would be theirs; wait for more, or put back those of "
@@ -300,7 +296,7 @@ class TrainedDocuments:
         return Opening(self.rules, self.words, known, self._uses(everything))
 
     def changed(self, earlier: Opening, fewest: int) -> tuple[ChangedDocuments, ...]:
-        """What changed since ``earlier``; ChangedTooLittleError if nothing may be opened."""
+        """What changed since ``earlier``; LeakError if nothing may be opened."""
         kinds = slice(2, 4) if earlier.rules == self.rules else slice(0, 2)
         compared = zip(self.digests[kinds], earlier.documents[kinds], strict=True)
         return tuple(self._changed(*each, earlier, fewest) for each in compared)
@@ -314,7 +310,7 @@ class TrainedDocuments:
         if not changed:
             return ChangedDocuments(0, {})
         if changed < fewest:
-            raise ChangedTooLittleError(
+            raise LeakError(
                 f"a training must differ from every earlier one by no document or by at least "
                 f"{fewest}, got {changed} added, removed or changed: the difference of the two "
                 "sums would be theirs; wait for more, or train on the documents of before."
@@ -328,7 +324,7 @@ class TrainedDocuments:
         self, uses: dict[str, int], earlier: Opening, known: NDArray[np.bool_]
     ) -> None:
         if earlier.rules != self.rules:
-            raise ChangedTooLittleError(
+            raise LeakError(
                 "documents were removed or changed since an earlier training, and what counts as a "
                 "word too: which words those documents used cannot be told; train by the rules of "
                 "before, or on the documents of before."

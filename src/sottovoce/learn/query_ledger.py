@@ -8,22 +8,7 @@ Data are known by a tag, a keyed digest that says nothing but whether they are t
 
 from typing import NamedTuple, Protocol
 
-from sottovoce.errors import ProtocolError
-
-
-class QueryBudgetError(ProtocolError):
-    """A peer has used up its budget of rows to classify.
-
-    Example:
-        >>> from sottovoce.learn import QueryBudgetError
-        >>> from sottovoce.learn.hidden.query_budget import QueryBudget
-        >>> budget = QueryBudget(["ada", "ben"], rows=3)
-        >>> try:
-        ...     budget.spend("ada", 4)
-        ... except QueryBudgetError:
-        ...     print("ada may ask for", budget.left("ada"), "rows")
-        ada may ask for 3 rows
-    """
+from sottovoce.errors import QueryBudgetError
 
 
 class QueryCharge(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DataError, InputError, ParameterError
 from sottovoce.learn._examples import Rows, checked_signs, symmetric
 from sottovoce.learn.support import KeptFeatures
 
@@ -180,10 +180,6 @@ def likeliest_penalties(
     return found
 
 
-class UnscaledFeatureError(InputError):
-    """A feature's variance drowns in the rounding of the moments it is worked out from."""
-
-
 @dataclass(frozen=True)
 class Standard:
     """Means and scales of the kept features over all peers' rows.
@@ -245,7 +241,7 @@ class Standard:
 
 def _check_tellable(unclear: NDArray[np.bool_]) -> None:
     if unclear.any():
-        raise UnscaledFeatureError(
+        raise DataError(
             f"every feature's variance must be {_TELLABLE} times the rounding of its moments, but "
             f"{int(unclear.sum())} of {unclear.size} features vary less; raise moment_bits, centre "
             "the features, scale them up, or drop them if they are constant."

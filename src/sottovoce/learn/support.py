@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError, Rows, checked_rows
+from sottovoce.errors import InputError, LeakError, ParameterError
+from sottovoce.learn._examples import Rows, checked_rows
 
 FEWEST_DOCUMENTS = 5
 FEWEST_PEERS = 2

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from sottovoce.errors import InputError, ParameterError, check_choice
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import InputError, LeakError, ParameterError, check_choice
 from sottovoce.learn.ridge import PENALTIES
 from sottovoce.learn.sums.fixed import AllowTwo, FixedPoint, checked_parties
 from sottovoce.learn.support import FEWEST_DOCUMENTS, FEWEST_PEERS

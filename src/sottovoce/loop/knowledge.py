@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import NothingFitsError, ParameterError
 from sottovoce.topics import (
     Catalogue,
     LdaModel,
@@ -16,10 +16,6 @@ from sottovoce.topics import (
     train_skip_gram,
 )
 from sottovoce.topics.match import match_model
-
-
-class NothingFitsError(InputError):
-    """A model without any of the topics in question."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from sottovoce.errors import ModelFileError
 from sottovoce.topics.lda.model import LdaModel
-from sottovoce.topics.model_file import ModelCard, ModelFileError, open_folder
+from sottovoce.topics.model_file import ModelCard, open_folder
 from sottovoce.topics.voice.learnt import LearntVoice
 from sottovoce.topics.voice.model import VoiceModel
 from sottovoce.topics.w2v.model import SkipGramModel

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 import sottovoce
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ModelFileError, ParameterError
 from sottovoce.files import file_digest, output_folder, whole_file
 from sottovoce.json import parse_json
 from sottovoce.topics.background import CorpusFacts
@@ -44,10 +44,6 @@ VOCABULARY_FILE = "vocabulary.txt"
 MOST_NUMBERS = 2**30
 
 Arrays = Mapping[str, NDArray[Any]]
-
-
-class ModelFileError(InputError):
-    """A stored model is unusable."""
 
 
 @dataclass(frozen=True)

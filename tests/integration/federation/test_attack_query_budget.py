@@ -14,9 +14,8 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import HASHED, NAMES, made_holdings, made_peers, made_terms, made_texts
 
+from sottovoce.errors import JournalError, QueryBudgetError
 from sottovoce.federation.party._memory import PartyMemory
-from sottovoce.federation.transport.frames import JournalError
-from sottovoce.learn import QueryBudgetError
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.query_ledger import QueryCharge
 from sottovoce.learn.run.party import Finished, run_in_process

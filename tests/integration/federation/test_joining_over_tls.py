@@ -7,22 +7,20 @@ from pathlib import Path
 import pytest
 from support.ports import free_ports
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, RosterRefusedError, StrangerError
 from sottovoce.federation.certificates import Authority, fingerprint, load_key
 from sottovoce.federation.config import load_config
-from sottovoce.federation.join.changes import RosterRefusedError
 from sottovoce.federation.join.folders import (
     FoundingPlan,
     begin_join,
     finish_join,
     new_federation,
 )
-from sottovoce.federation.join.request import JoinRefusedError, JoinToken
+from sottovoce.federation.join.request import JoinToken
 from sottovoce.federation.party import party as party_module
 from sottovoce.federation.party._joins import Joins, membership_of
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.renewal import renew_joined
-from sottovoce.federation.transport.frames import StrangerError
 
 
 @dataclass
@@ -111,7 +109,7 @@ def test_a_token_that_was_used_leaves_no_folder_behind(
 ) -> None:
     token = coordinator.token("ada")
     begin_join(tmp_path / "ada", token, "127.0.0.1:7450", "none", no_log)
-    with pytest.raises(JoinRefusedError, match="used before"):
+    with pytest.raises(RosterRefusedError, match="used before"):
         begin_join(tmp_path / "again", token, "127.0.0.1:7450", "none", no_log)
     assert not (tmp_path / "again").exists()
 

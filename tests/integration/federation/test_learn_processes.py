@@ -352,7 +352,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
     bad = {
         "": "cy cannot take part: its file of data cannot be read",
         "label,text\n": "cy cannot take part: its file of data cannot be read",
-        "label,text\n,some words here\n": "cy has ended the run: NoDocumentsError: at cy",
+        "label,text\n,some words here\n": "cy has ended the run: DataError: at cy",
         "other,columns\n1,2\n": "cy cannot take part: its file of data lacks a column",
     }
     (folder / "cy" / "texts.csv").write_text("")
@@ -369,7 +369,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
             (folder / name / "texts.csv").write_text(good.replace("no,", "yes,"))
         code, _, err = run("learn", "train", "--config", config)
         assert (code, err.count("\n")) == (2, 1)
-        assert "LabelError" in err
+        assert "DataError" in err
         for name in NAMES[:3]:
             (folder / name / "texts.csv").write_text(good)
         assert answered(run, "train", "--config", config)["status"] == "finished"

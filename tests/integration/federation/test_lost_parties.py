@@ -7,14 +7,9 @@ import pytest
 from support.federations import ToySum, ToyTraining, in_process
 from support.rehearsal import Crash, Outcome, Rehearsal, changed
 
+from sottovoce.errors import LostPartyError
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation.transport.frames import (
-    Complaint,
-    Frame,
-    LostPartyError,
-    Settings,
-    packed,
-)
+from sottovoce.federation.transport.frames import Complaint, Frame, Settings, packed
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.codec import decoded
 

@@ -9,9 +9,7 @@ from support.federation_nodes import Enrolled, federation
 from support.federations import ToySum, ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 
-from sottovoce.errors import InputError
-from sottovoce.federation import RunAbortedError
-from sottovoce.federation.transport.frames import JournalError
+from sottovoce.errors import AbortedError, InputError, JournalError
 from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
@@ -38,7 +36,7 @@ def test_who_is_not_there_is_named_and_the_others_stay_up(tmp_path: Path) -> Non
         session = nodes[COORDINATOR].propose(training.terms())
         for node in nodes.values():
             assert node.wait_for_run(timeout_s=20) == session
-            with pytest.raises(RunAbortedError) as caught:
+            with pytest.raises(AbortedError) as caught:
                 node.wait(session, 20)
             assert (caught.value.error, caught.value.missing) == ("LostPartyError", ("cy",))
         nodes["cy"] = stack.enter_context(enrolled.node("cy", **quick))
@@ -66,7 +64,7 @@ def test_a_node_that_cannot_write_its_journal_says_so_and_nothing_more(
 
         monkeypatch.setattr(nodes["bob"]._journal, "advance", full)
         session = nodes[COORDINATOR].propose(training.terms())
-        with pytest.raises(RunAbortedError) as caught:
+        with pytest.raises(AbortedError) as caught:
             nodes[COORDINATOR].wait(session, 20)
         assert caught.value.missing == ("bob",)
         with pytest.raises(JournalError, match="full"):

@@ -8,8 +8,7 @@ import pytest
 from support.federation_nodes import Enrolled
 from support.federations import ToyTraining
 
-from sottovoce.federation import RunAbortedError
-from sottovoce.federation.transport.client import CallRefusedError
+from sottovoce.errors import AbortedError, CallRefusedError
 from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
@@ -30,7 +29,7 @@ def test_a_removed_party_is_refused_on_the_connection_that_it_has_and_its_runs_e
         here.take_roster(replace(enrolled.roster, members=left))
         with pytest.raises(CallRefusedError, match="on the roster"):
             there.ask(COORDINATOR, "Hello", b"!", 20)
-        with pytest.raises(RunAbortedError) as caught:
+        with pytest.raises(AbortedError) as caught:
             here.wait(run, 20)
         assert time.monotonic() - begun < here.settings.deadline_s, "nobody waited for silence"
     assert "cy" in str(caught.value)

@@ -8,14 +8,13 @@ from support.federations import ToyHidden, ToySum, ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Rehearsal
 
+from sottovoce.errors import EarlyMessageError, ReplayMismatchError
 from sottovoce.federation._journal.rows import Event
 from sottovoce.federation._node import state as run_module
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation._node.state import Run, begun, rebuilt, received, step_seed
-from sottovoce.federation.transport.frames import ReplayMismatchError
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import EarlyMessageError
 
 PEERS = ("ann", "bob", "cy")
 SUM = ToySum(PEERS)

@@ -12,7 +12,7 @@ import pytest
 from support.federation_nodes import Enrolled
 from support.federations import Authority, ToyTraining
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, StrangerError
 from sottovoce.federation import Credentials, Member, Node
 from sottovoce.federation.certificates import network_name
 from sottovoce.federation.transport.client import MessageClient
@@ -23,7 +23,6 @@ from sottovoce.federation.transport.frames import (
     Header,
     Proposal,
     Settings,
-    WeakTransportError,
     packed,
     unpacked,
 )
@@ -150,7 +149,7 @@ def test_a_connection_of_another_version_would_be_refused_by_the_server(called: 
     assert checked_caller(properties, called.enrolled.roster).name == "bob"
     for version in (b"TLSv1.2", b""):
         properties["ssl_tls_version"] = [version]
-        with pytest.raises(WeakTransportError):
+        with pytest.raises(StrangerError):
             checked_caller(properties, called.enrolled.roster)
 
 

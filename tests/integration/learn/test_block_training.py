@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.paillier_keys import insecure_key_for_tests
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DamagedMessageError, InputError, ParameterError
 from sottovoce.learn import TrainedClassifier, train
 from sottovoce.learn.arithmetic.shown import Outline
 from sottovoce.learn.open.blocks import (
@@ -30,7 +30,6 @@ from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.script import run_together
 
 Floats = NDArray[np.float64]

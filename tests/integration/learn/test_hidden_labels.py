@@ -16,9 +16,9 @@ from support.text_runs import (
     trained,
 )
 
+from sottovoce.errors import QueryBudgetError
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.query_ledger import QueryBudgetError
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.party import Finished, run_in_process

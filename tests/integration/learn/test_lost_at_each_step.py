@@ -5,13 +5,13 @@ from support.chance import drawn_once
 from support.text_runs import GIVEN, made_holdings, made_peers, made_terms
 
 from sottovoce.arrays import Floats
+from sottovoce.errors import StalledError, TooFewPartiesError
 from sottovoce.learn import train
 from sottovoce.learn.features import Features
 from sottovoce.learn.run.classify import models
 from sottovoce.learn.run.party import run_in_process
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.wire.exchange import Faults
-from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
 
 PEERS = made_peers(documents=30)
 MESSAGES = 14

@@ -10,13 +10,12 @@ from support.captured import captured
 from support.hidden_systems import two_keys
 from support.trainings import Peers, pooled, quick_training, small_peers
 
+from sottovoce.errors import PaperModeWarning, QueryBudgetError
 from sottovoce.learn import train
-from sottovoce.learn._train import PaperModeWarning
 from sottovoce.learn.hidden.classify import HiddenScorer
 from sottovoce.learn.open import train as open_training
 from sottovoce.learn.paillier.wire import array_from_bytes, decrypt, decrypt_integers
 from sottovoce.learn.paper.mode import PaperCoordinator, PaperScorer
-from sottovoce.learn.query_ledger import QueryBudgetError
 from sottovoce.learn.ridge import ExampleSums, local_sums, ridge_from_sums
 from sottovoce.learn.run.records import read_budget, read_paper
 from sottovoce.learn.support import all_kept
@@ -26,7 +25,7 @@ from sottovoce.learn.wire.exchange import Exchange
 PEERS = small_peers()
 X, Y = pooled(PEERS)
 Floats = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::sottovoce.learn._train.PaperModeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::sottovoce.errors.PaperModeWarning")
 
 
 def test_the_paper_mode_warns_and_the_others_do_not() -> None:

@@ -22,19 +22,16 @@ from support.text_runs import (
     trained,
 )
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DamagedRecordError, DataError, ParameterError, QueryBudgetError
 from sottovoce.learn import train
 from sottovoce.learn._held_out import BLOCK, held_out
-from sottovoce.learn.documents import Documents, NoDocumentsError
+from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.query_ledger import QueryBudgetError
-from sottovoce.learn.run.agree import LabelError, WrongExamplesError
-from sottovoce.learn.run.classify import WrongTrainingError, called
+from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.evaluate import JointEvaluation, evaluation_record
 from sottovoce.learn.run.party import Finished, make_party, run_in_process
 from sottovoce.learn.run.records import read_budget, read_trained
-from sottovoce.learn.run.terms import Holdings, MissingHoldingError
-from sottovoce.learn.wire.codec import DamagedResultError
+from sottovoce.learn.run.terms import Holdings
 
 HIDDEN: dict[str, Any] = {
     "penalty": 0.1,
@@ -180,17 +177,17 @@ def test_a_small_fraction_holds_out_a_few_documents_and_nothing_is_never_evaluat
     ended = trained(terms, made_peers())
     found = an_evaluation(terms, ended).results["ada"]
     assert JointEvaluation.of(found).count == BLOCK * len(NAMES)
-    with pytest.raises(NoDocumentsError, match="at least 1 row over all peers"):
+    with pytest.raises(DataError, match="at least 1 row over all peers"):
         evaluation_record(terms, ("ham", "spam"), np.zeros(6))
 
 
 def test_another_trainings_result_is_refused() -> None:
     terms, ended = a_training("open")
-    with pytest.raises(WrongTrainingError, match="ben must bring its result of the training"):
+    with pytest.raises(DataError, match="ben must bring its result of the training"):
         a_query(replace(terms, session=bytes(16)), ended, ["some text"])
-    with pytest.raises(MissingHoldingError, match="train first"):
+    with pytest.raises(DataError, match="train first"):
         a_query(terms, replace(ended, results={}), ["some text"])
-    with pytest.raises(DamagedResultError):
+    with pytest.raises(DamagedRecordError):
         a_query(terms, replace(ended, results={"ben": {"version": 1, "kind": "train"}}), ["text"])
 
 
@@ -198,7 +195,7 @@ def test_a_query_has_the_rows_it_was_announced_with() -> None:
     terms, ended = a_training("open")
     query = made_terms("classify", "open", text=None, training=terms.session, asker="ada", rows=2)
     brought = Holdings(IDENTITIES["ada"], Documents.of(["one"]), earlier=ended.results["ada"])
-    with pytest.raises(WrongExamplesError, match="the 2 rows that this run is about, got 1"):
+    with pytest.raises(DataError, match="the 2 rows that this run is about, got 1"):
         make_party(query, "ada", brought)
 
 
@@ -208,7 +205,7 @@ def test_labels_that_were_not_trained_on_are_refused_at_their_peer() -> None:
     brought = Holdings(
         IDENTITIES["ada"], Documents.of(["x"] * 16, ["egg"] * 16), earlier=ended.results["ada"]
     )
-    with pytest.raises(LabelError, match="of the 2 that were trained on, got 1"):
+    with pytest.raises(DataError, match="of the 2 that were trained on, got 1"):
         make_party(run, "ada", brought)
 
 
@@ -229,7 +226,7 @@ def test_terms_of_a_use_must_say_what_is_used(given: dict[str, Any]) -> None:
 def test_a_readable_classifier_is_wanted_to_call_by_oneself() -> None:
     with small_keys_allowed():
         _, ended = a_training("hidden")
-        with pytest.raises(WrongTrainingError, match="nobody's to read"):
+        with pytest.raises(DataError, match="nobody's to read"):
             called(read_trained(ended.results["ada"]), Documents.of(["text"]))
 
 

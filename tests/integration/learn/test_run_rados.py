@@ -7,12 +7,11 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import NAMES, WORDS, made_holdings, made_peers, made_terms, made_texts
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DataError, ParameterError
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.rados.intermediary import RadoIntermediary
-from sottovoce.learn.run.agree import LabelError
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.party import make_party, run_in_process
 from sottovoce.learn.run.records import read_trained
@@ -66,7 +65,7 @@ def test_the_intermediary_sees_ciphertexts_only() -> None:
 
 
 def test_more_than_two_labels_are_refused() -> None:
-    with small_keys_allowed(), pytest.raises(LabelError, match="for two labels, got 3"):
+    with small_keys_allowed(), pytest.raises(DataError, match="for two labels, got 3"):
         run_in_process(made_terms("rados", recipe=RECIPE), made_holdings(made_peers(labels=3)))
 
 

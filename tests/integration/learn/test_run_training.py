@@ -24,29 +24,34 @@ from support.text_runs import (
 )
 from support.trainings import small_peers
 
-from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.errors import (
+    DamagedRecordError,
+    DataError,
+    DisagreementError,
+    ParameterError,
+    ProtocolError,
+    StalledError,
+    TooFewPartiesError,
+)
 from sottovoce.learn import train
 from sottovoce.learn._labels import UNDECIDED, labels_from_signs
-from sottovoce.learn.documents import Documents, NoDocumentsError, Table
+from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder
 from sottovoce.learn.paillier.wire import decrypt_integers
-from sottovoce.learn.run.agree import LabelError, WrongExamplesError
 from sottovoce.learn.run.classify import (
     called,
     labels_from_scores,
     models,
 )
-from sottovoce.learn.run.dictionary import NoCommonWordsError
 from sottovoce.learn.run.party import make_party, run_in_process
 from sottovoce.learn.run.records import read_hidden, read_trained
-from sottovoce.learn.run.terms import Holdings, MissingHoldingError, RunTerms
+from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.fixed import ALLOW_TWO
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import Recipe
-from sottovoce.learn.wire.codec import DamagedResultError, Value
+from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.refusals import DisagreementError, StalledError, TooFewPartiesError
 
 
 def rows_of(result: Mapping[str, Value], peers: dict[str, Documents]) -> dict[str, Any]:
@@ -183,20 +188,20 @@ def test_one_label_over_all_peers_is_refused_at_the_coordinator() -> None:
     peers = {
         name: Documents.of(each.texts, ["ham"] * len(each)) for name, each in made_peers().items()
     }
-    with pytest.raises(LabelError, match="from 2 to 16, got 1"):
+    with pytest.raises(DataError, match="from 2 to 16, got 1"):
         trained(made_terms(text=GIVEN), peers)
 
 
 def test_too_many_labels_are_refused_at_the_peer_that_has_them() -> None:
     texts, _ = made_texts(40, 1)
     many = Holdings(IDENTITIES["ada"], Documents.of(texts, [f"id{at}" for at in range(40)]))
-    with pytest.raises(LabelError, match="at most 16 names .* got 40"):
+    with pytest.raises(DataError, match="at most 16 names .* got 40"):
         make_party(made_terms(text=GIVEN), "ada", many)
 
 
 def test_a_label_outside_the_runs_is_refused_at_its_peer() -> None:
     terms = made_terms(text=GIVEN, labels=("eggs", "spam"))
-    with pytest.raises(LabelError, match="among the run's 2, got 1 others") as refusal:
+    with pytest.raises(DataError, match="among the run's 2, got 1 others") as refusal:
         make_party(terms, "ada", Holdings(IDENTITIES["ada"], made_peers()["ada"]))
     assert "ham" not in str(refusal.value)
 
@@ -208,32 +213,32 @@ def test_given_labels_are_not_asked_for() -> None:
 
 
 def test_a_peer_without_documents_is_refused_by_name() -> None:
-    with pytest.raises(MissingHoldingError, match="ada must bring at least 1 document"):
+    with pytest.raises(DataError, match="ada must bring at least 1 document"):
         make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"]))
-    with pytest.raises(NoDocumentsError, match="at least 1 document, got none"):
+    with pytest.raises(DataError, match="at least 1 document, got none"):
         Documents.of([])
 
 
 def test_a_peer_without_labels_is_refused() -> None:
     unlabelled = Documents.of(["some words"])
-    with pytest.raises(NoDocumentsError, match="labelled document"):
+    with pytest.raises(DataError, match="labelled document"):
         make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"], unlabelled))
 
 
 def test_a_peer_with_another_identity_or_none_is_refused() -> None:
     documents = made_peers()["ada"]
-    with pytest.raises(MissingHoldingError, match="its identity"):
+    with pytest.raises(DataError, match="its identity"):
         make_party(made_terms(), "ada", Holdings(examples=documents))
-    with pytest.raises(MissingHoldingError, match="that this run knows it by"):
+    with pytest.raises(DataError, match="that this run knows it by"):
         make_party(made_terms(), "ada", Holdings(Identity(), documents))
 
 
 def test_wrong_dimensions_are_refused_at_their_peer() -> None:
     terms = made_terms(features=("one", "two"))
     wide = Table.of(np.ones((3, 3)), ["a", "b", "a"])
-    with pytest.raises(WrongExamplesError, match="must have 2 columns, as named, got 3"):
+    with pytest.raises(DataError, match="must have 2 columns, as named, got 3"):
         make_party(terms, "ada", Holdings(IDENTITIES["ada"], wide))
-    with pytest.raises(WrongExamplesError, match="ada must bring rows of numbers"):
+    with pytest.raises(DataError, match="ada must bring rows of numbers"):
         make_party(terms, "ada", Holdings(IDENTITIES["ada"], made_peers()["ada"]))
 
 
@@ -254,7 +259,7 @@ def test_another_dictionary_at_one_peer_is_found_before_anything_else_is_sent() 
 
 def test_no_common_word_is_said_so() -> None:
     peers = {name: Documents.of([f"{name}one {name}two"] * 6, ["a", "b"] * 3) for name in NAMES}
-    with pytest.raises(NoCommonWordsError, match="nominated by at least 2 peers"):
+    with pytest.raises(DataError, match="nominated by at least 2 peers"):
         trained(made_terms(), peers)
 
 
@@ -314,13 +319,13 @@ def test_a_result_is_there_at_the_end_only_and_says_its_kind() -> None:
     with pytest.raises(StalledError, match="has not finished"):
         party.result()
     assert "| coordinator |" in party.leakage.table()
-    with pytest.raises(DamagedResultError, match="of a run to train"):
+    with pytest.raises(DamagedRecordError, match="of a run to train"):
         read_trained({"version": 1, "kind": "classify"})
 
 
 def test_a_hidden_coordinator_needs_a_key() -> None:
     terms = made_terms("train", "hidden", recipe={"penalty": 0.1})
-    with pytest.raises(MissingHoldingError, match="Paillier key"):
+    with pytest.raises(DataError, match="Paillier key"):
         make_party(terms, "coordinator", Holdings())
 
 

@@ -11,10 +11,8 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.text_runs import NAMES, WORDS, made_peers, made_texts
 
 from sottovoce import learn
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import InputError, LeakError, PaperModeWarning, ParameterError
 from sottovoce.learn._text_classifier import FederatedTextClassifier
-from sottovoce.learn._train import PaperModeWarning
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.run.party import Connection, InProcess
 from sottovoce.learn.run.terms import RunTerms

@@ -15,12 +15,11 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.text_runs import NAMES, WORDS, made_texts
 from support.trainings import small_peers
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ParameterError, TooFewPartiesError
 from sottovoce.learn import FederatedTextClassifier, TrainedClassifier, train
 from sottovoce.learn._labels import UNDECIDED, LabelValues
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
-from sottovoce.learn.wire.refusals import TooFewPartiesError
 
 HASHED: dict[str, Any] = {"dictionary": "hashed", "width": 30, "penalty": 0.1}
 PAIRS = {name: made_texts(40, at) for at, name in enumerate(NAMES)}

@@ -7,11 +7,10 @@ import pytest
 from support.chance import drawn_once
 from support.trainings import hidden_integers, quick_training, small_peers
 
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import SottovoceError, StalledError, TooFewPartiesError
 from sottovoce.learn import train
 from sottovoce.learn.run.party import RunParty
 from sottovoce.learn.wire.exchange import Faults
-from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
 from sottovoce.learn.wire.stages import stage_session
 
 PEERS = small_peers(peers=4, width=3)

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from sottovoce.corpus.read.guess import ROLES, UnclearColumnsError, guess_columns, named_for
+from sottovoce.corpus.read.guess import ROLES, guess_columns, named_for
 from sottovoce.corpus.read.sample import ColumnSample
-from sottovoce.errors import CorpusError
+from sottovoce.errors import CorpusError, UnclearColumnsError
 
 SURE = {
     "user": ("author", "UserName", "user_id", "Screen Name", "member", "autor"),

@@ -7,16 +7,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sottovoce.errors import BadFrameError, WrongVersionError
 from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
-    BadFrameError,
     Beat,
     Complaint,
     Frame,
     Header,
     Proposal,
-    WrongVersionError,
     packed,
     unpacked,
 )

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from sottovoce.errors import DamagedMessageError
 from sottovoce.learn.wire.codec import DTYPES, Value, decoded, encoded
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 
 scalars = st.integers() | st.binary() | st.text()
 tables = st.sampled_from(DTYPES).flatmap(

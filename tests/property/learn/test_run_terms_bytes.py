@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.text_runs import PUBLIC
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.run.terms_bytes import DamagedTermsError
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.codec import Value, decoded, encoded
 
@@ -93,7 +92,7 @@ def test_a_map_comes_back_as_it_was() -> None:
 @settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_terms_or_refused(data: bytes) -> None:
-    with pytest.raises(DamagedTermsError):
+    with pytest.raises(DamagedRecordError):
         RunTerms.from_bytes(data)
 
 
@@ -104,7 +103,7 @@ def test_one_changed_byte_gives_other_terms_or_a_refusal(at: int, byte: int) -> 
     damaged[at] = byte
     try:
         terms = RunTerms.from_bytes(bytes(damaged))
-    except DamagedTermsError:
+    except DamagedRecordError:
         return
     assert (terms == TERMS) == (bytes(damaged) == TERMS.to_bytes())
 
@@ -119,16 +118,16 @@ def test_a_field_of_another_type_is_refused_or_valid(name: str, other: Value) ->
     fields = whole["terms"]
     assert isinstance(fields, dict)
     data = encoded({**whole, "terms": {**fields, name: other}})
-    with contextlib.suppress(DamagedTermsError):
+    with contextlib.suppress(DamagedRecordError):
         RunTerms.from_bytes(data)
 
 
 def test_another_version_is_refused_with_what_to_do() -> None:
     whole = decoded(TERMS.to_bytes())
     assert isinstance(whole, dict)
-    with pytest.raises(DamagedTermsError, match="version 4, got 3; use the same"):
+    with pytest.raises(DamagedRecordError, match="version 4, got 3; use the same"):
         RunTerms.from_bytes(encoded({**whole, "version": 3}))
-    with pytest.raises(DamagedTermsError, match="known fields"):
+    with pytest.raises(DamagedRecordError, match="known fields"):
         RunTerms.from_bytes(encoded({**whole, "more": 1}))
 
 
@@ -141,7 +140,7 @@ def test_shared_features_come_back_and_must_be_among_the_features() -> None:
     fields = whole["terms"]
     assert isinstance(fields, dict)
     for wrong in (("three",), ("one", "one")):
-        with pytest.raises(DamagedTermsError):
+        with pytest.raises(DamagedRecordError):
             RunTerms.from_bytes(encoded({**whole, "terms": {**fields, "shared": wrong}}))
     with pytest.raises(ParameterError, match="open mode"):
         replace(plain, mode="hidden", recipe=Recipe(penalty=0.1), shared=("one",))

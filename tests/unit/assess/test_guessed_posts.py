@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.assess import assess_posts
-from sottovoce.corpus.read.guess import UnclearColumnsError
+from sottovoce.errors import UnclearColumnsError
 
 ROWS = [
     {"author": who, "created_at": f"2024-01-{day:02}", "subject": "Hello", "body": text}

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from sottovoce.corpus.read import ReadOptions, open_posts
-from sottovoce.corpus.read.guess import UnclearColumnsError, named_for
+from sottovoce.corpus.read.guess import named_for
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import CorpusError
+from sottovoce.errors import CorpusError, UnclearColumnsError
 
 NAMES = ["id", "author", "created_at", "subject", "body"]
 ROWS = [

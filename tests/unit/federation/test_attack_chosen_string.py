@@ -11,7 +11,8 @@ from typing import Self
 
 import pytest
 
-from sottovoce.federation.certificates import Authority, CertificateError, fingerprint
+from sottovoce.errors import ConfigError
+from sottovoce.federation.certificates import Authority, fingerprint
 from sottovoce.federation.join import folders
 from sottovoce.federation.join import request as joining
 from sottovoce.federation.join.folders import PendingJoin, begin_join
@@ -65,7 +66,7 @@ def test_a_nonce_is_shown_to_nobody_who_has_not_named_an_authority(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     between = Between(b"", AUTHORITIES[0])
-    with pytest.raises(CertificateError):
+    with pytest.raises(ConfigError):
         joined_through(between, tmp_path / "ada", monkeypatch)
     assert between.heard == ["Ask"]
     assert not (tmp_path / "ada").exists()

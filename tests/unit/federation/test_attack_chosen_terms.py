@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from support.text_runs import GIVEN, HASHED, NAMES, PUBLIC, WORDS, made_terms
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation.config import Accepts
 from sottovoce.federation.party._differences import TermsMemory, terms_id
-from sottovoce.federation.party._policy import RULES, NotAcceptedError, check_policy
+from sottovoce.federation.party._policy import RULES, check_policy
 from sottovoce.federation.party.approvals import approve, is_approved, waiting
 from sottovoce.federation.party.history import RunHistory
 from sottovoce.learn.count.recipe import CountRecipe
@@ -95,7 +95,7 @@ def test_a_field_beyond_what_is_accepted_is_refused_by_name(field: str) -> None:
         "modes": ["open"], "most_held_out": 0.4, "most_features": 100, "statistics": ["exact"],
         "ways": ["masks"], "solvers": ["masked"], "dictionaries": ["hashed", "mapped"],
     }  # fmt: skip
-    with pytest.raises(NotAcceptedError, match=field):
+    with pytest.raises(ParameterError, match=field):
         check_policy(BEYOND[field], Accepts(**narrow), "ada")
 
 

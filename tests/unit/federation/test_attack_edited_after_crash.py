@@ -79,4 +79,4 @@ def test_with_the_same_documents_the_run_goes_on(turn: int) -> None:
 def test_with_other_documents_it_is_ended_by_name_at_everybody(turn: int, edit: object) -> None:
     """Before, it went on to a classifier of both, and nobody noticed."""
     documents = made_peers(documents=12)["ada"]
-    assert ends_after_a_crash(edit(documents), turn) == {"ChangedDataError"}  # type: ignore[operator] # one of ours
+    assert ends_after_a_crash(edit(documents), turn) == {"ReplayMismatchError"}  # type: ignore[operator] # one of ours

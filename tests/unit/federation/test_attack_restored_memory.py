@@ -9,12 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.federation.config import (
-    ConfigError,
-    FeatureSettings,
-    TrainingSettings,
-    load_config,
-)
+from sottovoce.errors import ConfigError
+from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party._memory import MEMORY_FILE
 from sottovoce.federation.party._outside_count import OutsideCount, restored_at
 from sottovoce.federation.party.party import ConfiguredParty

@@ -8,18 +8,12 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import ConfigError, InputError, ParameterError
 from sottovoce.federation import roster as roster_file
 from sottovoce.federation._files import NONE
 from sottovoce.federation._secrets import load_secrets
 from sottovoce.federation.certificates import check_certificate, days_left, load_certificate
-from sottovoce.federation.config import (
-    Accepts,
-    ConfigError,
-    FeatureSettings,
-    TrainingSettings,
-    load_config,
-)
+from sottovoce.federation.config import Accepts, FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party.terms import opened_limit
 from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import (

@@ -8,12 +8,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import ConfigError, InputError, ParameterError
 from sottovoce.federation._party_toml import WrittenParty, party_toml
 from sottovoce.federation.config import (
     NEW_BUDGET,
     Accepts,
-    ConfigError,
     CountSettings,
     CountWith,
     FeatureSettings,
@@ -29,7 +28,7 @@ from sottovoce.federation.party._counts import (
     promised_by,
     spending,
 )
-from sottovoce.federation.party._policy import RULES, NotAcceptedError
+from sottovoce.federation.party._policy import RULES
 from sottovoce.federation.party.history import RunHistory, count_by_label
 from sottovoce.federation.party.offline import counted_report
 from sottovoce.federation.party.service import Service
@@ -149,7 +148,7 @@ def test_a_peer_takes_part_with_those_whom_it_has_named(tmp_path: Path, roster: 
     ):
         check_accepted(terms, strict, roster)
     with pytest.raises(
-        NotAcceptedError, match=r"has named no peers to count with; set \[count_with\]"
+        ParameterError, match=r"has named no peers to count with; set \[count_with\]"
     ):
         check_accepted(terms, load_accepting(configured(tmp_path)), roster)
 

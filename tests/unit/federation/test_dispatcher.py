@@ -9,19 +9,22 @@ import pytest
 from support.federations import JOURNAL_KEY, ToySum, ToyTraining, bare_roster, in_process
 from support.rehearsal import Outcome, Rehearsal, changed
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import (
+    AbortedError,
+    BadFrameError,
+    InputError,
+    MessageRefusedError,
+    ParameterError,
+    WrongVersionError,
+)
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
-    BadFrameError,
     Frame,
     Header,
-    MessageRefusedError,
     Proposal,
-    RunAbortedError,
-    WrongVersionError,
     packed,
     unpacked,
 )
@@ -198,7 +201,7 @@ def test_a_run_can_be_ended_by_hand_and_says_so_everywhere() -> None:
     session = coordinator.propose(SUM.terms(), SUM.names, 0.0)
     assert coordinator.error(session) is None
     coordinator.abort(session, MessageRefusedError("enough."), 1.0)
-    with pytest.raises(RunAbortedError, match="enough") as caught:
+    with pytest.raises(AbortedError, match="enough") as caught:
         coordinator.result(session)
     assert (caught.value.by, caught.value.error) == (COORDINATOR, "MessageRefusedError")
     frame = coordinator.outbox.due("ann", 2.0)

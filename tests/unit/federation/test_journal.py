@@ -8,12 +8,11 @@ import pytest
 from support.federations import JOURNAL_KEY, ToySum
 from support.rehearsal import Crash, Rehearsal
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import JournalError, ParameterError
 from sottovoce.federation._journal.file import JournalSeal
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._journal.rows import Event, OutgoingFrame
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation.transport.frames import JournalError
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.privacy.randomness import drawing_from
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from support.federations import JOURNAL_KEY
 
+from sottovoce.errors import JournalError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party.journal_key import forget_run_keys, rotate_journal
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.setup import SetupPlan, set_up
-from sottovoce.federation.transport.frames import JournalError
 
 SESSION = bytes(range(16))
 

@@ -3,11 +3,11 @@
 import pytest
 from support.federations import JOURNAL_KEY, ToySum, bare_roster
 
+from sottovoce.errors import StalledError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation.transport.frames import VERSION, Answer, Beat, Frame, Settings
 from sottovoce.learn.training_terms import COORDINATOR
-from sottovoce.learn.wire.refusals import StalledError
 
 TOY = ToySum(("ann", "bob", "cy"))
 TAKEN = Answer(VERSION, "taken")

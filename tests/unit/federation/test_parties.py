@@ -16,7 +16,13 @@ import msgspec
 import pytest
 
 import sottovoce.learn
-from sottovoce.errors import InputError, ParameterError, SottovoceError
+from sottovoce.errors import (
+    BadFrameError,
+    InputError,
+    NotRunningError,
+    ParameterError,
+    SottovoceError,
+)
 from sottovoce.federation._journal.file import transaction
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.config import FeatureSettings, TextsFile, TrainingSettings, load_config
@@ -24,7 +30,7 @@ from sottovoce.federation.party import control as parties_control
 from sottovoce.federation.party import journal_key as parties_rekey
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
 from sottovoce.federation.party._transcript import ANY, MEANINGS, UNKNOWN, in_words, meaning
-from sottovoce.federation.party.control import ControlServer, NotRunningError, ask, asked
+from sottovoce.federation.party.control import ControlServer, ask, asked
 from sottovoce.federation.party.history import (
     RunHistory,
     journal_history,
@@ -39,7 +45,6 @@ from sottovoce.federation.party.progress import opened_log
 from sottovoce.federation.party.terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.roster import Member, load_roster
 from sottovoce.federation.setup import SetupPlan, set_up
-from sottovoce.federation.transport.frames import BadFrameError
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.codec import encoded
 from sottovoce.learn.wire.message import new_session

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from support.text_runs import made_texts
 
+from sottovoce.errors import JournalError, LeakError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.holdings import MachineMaker
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.terms import training_terms
 from sottovoce.federation.setup import SetupPlan, rotate_identity, set_up
-from sottovoce.federation.transport.frames import JournalError
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.openings import ChangedTooLittleError, TrainedDocuments
+from sottovoce.learn.openings import TrainedDocuments
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.message import new_session
 
@@ -59,10 +59,10 @@ def test_a_restarted_peer_refuses_one_more_document_and_not_the_same_run(folder:
     begun(folder, first)  # begun again after a crash
     begun(folder, a_training(folder))
     write_texts(folder, 41)
-    with pytest.raises(ChangedTooLittleError, match="at least 5, got 1 added"):
+    with pytest.raises(LeakError, match="at least 5, got 1 added"):
         begun(folder, a_training(folder))
     rotate_identity(load_config(folder / "ada" / "party.toml"))
-    with pytest.raises(ChangedTooLittleError):
+    with pytest.raises(LeakError):
         begun(folder, a_training(folder))  # who signs by another key is the same to its documents
 
 

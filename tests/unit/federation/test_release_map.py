@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.federation.config import ConfigError, FeatureSettings, TrainingSettings, load_config
+from sottovoce.errors import ConfigError
+from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party.terms import training_terms
 from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import SetupPlan, set_up

@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sottovoce.errors import RosterRefusedError
 from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import PartyConfig, PartyFile, load_config
 from sottovoce.federation.join.changes import (
     RosterChange,
     RosterHistory,
-    RosterRefusedError,
     load_history,
     packed_changes,
 )

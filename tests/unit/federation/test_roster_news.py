@@ -12,17 +12,16 @@ import pytest
 from support.ports import free_ports
 
 from sottovoce.cli.learn.parties import coordinator
-from sottovoce.errors import InputError
+from sottovoce.errors import CallRefusedError, InputError, RosterRefusedError
 from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import PartyConfig, PartyFile, Role, load_config
-from sottovoce.federation.join.changes import RosterHistory, RosterRefusedError, packed_changes
+from sottovoce.federation.join.changes import RosterHistory, packed_changes
 from sottovoce.federation.join.folders import FoundingPlan, new_federation
 from sottovoce.federation.party import _membership, service
 from sottovoce.federation.party._membership import NEWS, Membership, RosterStanding
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.service import Service
 from sottovoce.federation.roster import Member, Roster, load_roster, member, save_roster
-from sottovoce.federation.transport.client import CallRefusedError
 
 AUTHORITY = Authority.new("authority")[0]
 OWN = member("coordinator", "coordinator", "127.0.0.1:1", "01" * 32)

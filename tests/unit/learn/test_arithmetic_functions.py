@@ -9,8 +9,7 @@ from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import WIDE_KEY, hidden_numbers
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import InputError, LeakError, ParameterError
 from sottovoce.learn.arithmetic.shown import Outline
 from sottovoce.learn.paillier.wire import decrypt, encrypt
 from sottovoce.learn.paper._functions import (

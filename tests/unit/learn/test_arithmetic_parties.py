@@ -9,7 +9,14 @@ import pytest
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import KEY, hidden
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import (
+    DamagedMessageError,
+    EarlyMessageError,
+    InputError,
+    ParameterError,
+    ReplayedMessageError,
+    UnexpectedMessageError,
+)
 from sottovoce.learn.arithmetic.comparison import ComparisonPlan, ask_less
 from sottovoce.learn.arithmetic.shown import Outline
 from sottovoce.learn.arithmetic.sign import SharedNumbers, answer_positive, ask_positive
@@ -28,13 +35,6 @@ from sottovoce.learn.paper._products import (
 )
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import (
-    DamagedMessageError,
-    EarlyMessageError,
-    ForeignMessageError,
-    ReplayedMessageError,
-    UnexpectedMessageError,
-)
 from sottovoce.learn.wire.script import Pairing, ScriptedParty, run_together
 
 OTHER_KEY = insecure_key_for_tests(512, number=1)
@@ -88,9 +88,9 @@ def test_foreign_and_unexpected_messages_are_refused_by_name() -> None:
     asker, answerer = pair_of_multipliers()
     first, _ = asker.start()
     answerer.start()
-    with pytest.raises(ForeignMessageError):
+    with pytest.raises(UnexpectedMessageError):
         answerer.receive(as_other(first, session=bytes(16)))
-    with pytest.raises(ForeignMessageError):
+    with pytest.raises(UnexpectedMessageError):
         answerer.receive(as_other(first, receiver="somebody"))
     with pytest.raises(UnexpectedMessageError):
         answerer.receive(as_other(first, sender="somebody"))

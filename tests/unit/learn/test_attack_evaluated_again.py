@@ -12,8 +12,8 @@ import pytest
 from support.openings import MemoryInProcess
 from support.text_runs import HASHED, made_holdings, made_peers, made_terms, made_texts
 
+from sottovoce.errors import LeakError
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.openings import ChangedTooLittleError
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.party import Finished, run_in_process
 from sottovoce.learn.run.terms import RunTerms
@@ -51,7 +51,7 @@ def test_an_evaluation_on_a_few_more_documents_is_refused(more: int) -> None:
     """Before, the difference of the counts was one, at its label and what it was called."""
     ada = Ada()
     ada.evaluates(PEERS["ada"])
-    with pytest.raises(ChangedTooLittleError, match=f"at least 5, got {more} added"):
+    with pytest.raises(LeakError, match=f"at least 5, got {more} added"):
         ada.evaluates(with_more(more))
 
 
@@ -60,7 +60,7 @@ def test_an_evaluation_on_one_less_is_refused_though_all_are_spelt_anew() -> Non
     first = counts(ada.evaluates(PEERS["ada"]))
     labels = PEERS["ada"].labels or ()
     anew = [f"{text.upper()} ." for text in PEERS["ada"].texts]
-    with pytest.raises(ChangedTooLittleError, match="got 1 added, removed or changed"):
+    with pytest.raises(LeakError, match="got 1 added, removed or changed"):
         ada.evaluates(Documents.of(anew[:-1], labels[:-1]))
     assert counts(ada.evaluates(Documents.of(anew, labels))) == first
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from support.false_sums import Floats, Lie, peers_of, terms_of, trained, with_liar
 
+from sottovoce.errors import FalseSummandError
 from sottovoce.learn.open._plausible import check_total
 from sottovoce.learn.sums import weights
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.support import KeptFeatures
-from sottovoce.learn.wire.refusals import FalseSummandError
 
 WIDTH = 12
 CROSS = slice(2 + WIDTH, 2 + 2 * WIDTH)

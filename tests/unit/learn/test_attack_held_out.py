@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from support.openings import MemoryInProcess, Opening, opened
 from support.text_runs import GIVEN, made_holdings, made_terms, made_texts
 
-from sottovoce.learn import LeakError
+from sottovoce.errors import DataError, LeakError
 from sottovoce.learn._held_out import BLOCK, held_out, held_out_count
-from sottovoce.learn.documents import Documents, NoDocumentsError, Table
+from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import Features
 
 SECRET = b"what ada shows nobody"
@@ -98,6 +98,6 @@ def test_copies_of_a_document_are_chosen_one_by_one() -> None:
 
 
 def test_a_peer_with_too_few_documents_holds_none_out() -> None:
-    with pytest.raises(NoDocumentsError, match="at least 10 documents to hold some out, got 9"):
+    with pytest.raises(DataError, match="at least 10 documents to hold some out, got 9"):
         held_out_count(9, 0.25)
     assert not held_out(Documents.of(["one"]), 0.0, SECRET).any()

@@ -15,6 +15,7 @@ import pytest
 from support.openings import Opening
 from support.text_runs import GIVEN, LABELS, made_holdings, made_peers, made_terms
 
+from sottovoce.errors import StalledError, TooFewPartiesError
 from sottovoce.learn._label_sums import sums_of_labels
 from sottovoce.learn.open import train as open_training
 from sottovoce.learn.ridge import ExampleSums
@@ -23,7 +24,6 @@ from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
 
 PEERS = made_peers(documents=30, labels=3)
 NOTHING = ExampleSums(0, 0, np.zeros(0), np.zeros(0), np.zeros((0, 0)))

@@ -15,10 +15,10 @@ from support.hidden_systems import BITS, small_keys_allowed
 from support.openings import MemoryInProcess
 from support.text_runs import AGREED, HASHED, made_holdings, made_peers, made_terms
 
+from sottovoce.errors import TooFewPartiesError
 from sottovoce.learn.run.party import Finished, run_in_process
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.wire.exchange import Faults
-from sottovoce.learn.wire.refusals import TooFewPartiesError
 
 PEERS = made_peers(documents=30)
 WAYS: dict[str, Any] = {

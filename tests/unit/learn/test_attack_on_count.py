@@ -10,14 +10,18 @@ import pytest
 from support.counts import Counting, counting
 
 from sottovoce.arrays import Integers
-from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.errors import (
+    DataError,
+    DisagreementError,
+    ParameterError,
+    SottovoceError,
+    TooFewPartiesError,
+)
 from sottovoce.learn.run.party import make_party
-from sottovoce.learn.run.terms import MissingHoldingError
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DisagreementError, TooFewPartiesError
 from sottovoce.privacy.shares import NoiseShare
 
 if TYPE_CHECKING:
@@ -116,7 +120,7 @@ def test_a_peer_without_a_ledger_or_without_names_takes_no_part() -> None:
     run = counting(3)
     own = run.holdings("peer0")
     for lacking in (replace(own, spending=None), replace(own, trust=None)):
-        with pytest.raises(MissingHoldingError, match="must bring a ledger and name the peers"):
+        with pytest.raises(DataError, match="must bring a ledger and name the peers"):
             make_party(run.terms, "peer0", lacking)
 
 

@@ -14,14 +14,13 @@ from support.evenness import evenness
 from support.federations import same_key
 from support.hidden_systems import small_keys_allowed
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, TooFewPartiesError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.wire import array_from_bytes, array_to_bytes
 from sottovoce.learn.sums.fixed import FixedPoint, Ring
 from sottovoce.learn.sums.packed import ADDED, SUMMAND, PackedKeyHolder, PackedPeer, PackedSum
 from sottovoce.learn.sums.summand_masks import SummandMasks, new_mask_seed
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.refusals import TooFewPartiesError
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.codec import Value

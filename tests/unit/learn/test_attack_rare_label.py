@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 
+from sottovoce.errors import LeakError
 from sottovoce.learn import train
-from sottovoce.learn._examples import LeakError
 from sottovoce.learn.support import check_label_support
 from sottovoce.learn.training_terms import ALLOW_RARE
 

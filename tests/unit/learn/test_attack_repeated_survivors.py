@@ -7,6 +7,7 @@ list itself is refused, as it is where a key holder opens sums.
 import numpy as np
 import pytest
 
+from sottovoce.errors import DisagreementError, TooFewPartiesError
 from sottovoce.learn.sums import masked_sum as masks
 from sottovoce.learn.sums.fixed import FixedPoint
 from sottovoce.learn.sums.keys import Identity
@@ -15,7 +16,6 @@ from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn.sums.packed import PackedSum, told_sum
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.refusals import DisagreementError, TooFewPartiesError
 
 NAMES = ("ada", "ben", "cy")
 

@@ -27,6 +27,7 @@ from support.text_runs import (
     trained,
 )
 
+from sottovoce.errors import AbortedError, DisagreementError
 from sottovoce.learn._alike import Alike
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn.features import FeatureMap, TextRecipe
@@ -38,8 +39,6 @@ from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DisagreementError
-from sottovoce.learn.wire.stages import AbortedError
 
 Lie = Callable[[Message], Message]
 Results = Mapping[str, Mapping[str, Value]]

@@ -15,10 +15,10 @@ import pytest
 from support.openings import MemoryInProcess, Opening, opened
 from support.text_runs import AGREED, NAMES, made_holdings, made_peers, made_terms
 
+from sottovoce.errors import DisagreementError
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import Holdings
-from sottovoce.learn.wire.refusals import DisagreementError
 
 KEYED = TextRecipe(dictionary="hashed", width=300, keyed=True)
 

@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from sottovoce.errors import ParameterError
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import LeakError, ParameterError
 from sottovoce.learn.rados.blocks import ONE_ROW_BLOCKS, peer_blocks
 from sottovoce.learn.rados.rados import PAPER_MODE, PaperRados, RadoMaker
 from sottovoce.learn.ridge import local_sums

@@ -10,11 +10,16 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.corpus import Vocabulary
-from sottovoce.errors import BudgetError, InputError, ParameterError, SottovoceError
-from sottovoce.learn import TooFewPartiesError
+from sottovoce.errors import (
+    BudgetError,
+    DataError,
+    InputError,
+    ParameterError,
+    SottovoceError,
+    TooFewPartiesError,
+)
 from sottovoce.learn.count import TogetherCounts
 from sottovoce.learn.count.promise import promise_record
-from sottovoce.learn.count.votes import UnknownLabelError
 from sottovoce.privacy import Ledger, shares
 
 WORDS = ["bank", "debt", "loan"]
@@ -232,7 +237,7 @@ def test_words_that_documents_chose_are_refused_unless_declared(ledger: Path) ->
 
 def test_a_label_that_no_list_names_is_refused_without_naming_it(ledger: Path) -> None:
     holders = {name: ([f"a debt of {name}"], ["odd"]) for name in ("ada", "ben", "cy")}
-    with pytest.raises(UnknownLabelError) as found:
+    with pytest.raises(DataError) as found:
         count(ledger, holders, labels=["ham", "spam"])
     assert "odd" not in str(found.value)
     assert not ledger.exists()

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
+from sottovoce.errors import AbortedError, DisagreementError, LeakError
 from sottovoce.learn import train
-from sottovoce.learn._examples import LeakError
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open import _guard
 from sottovoce.learn.open._pairs import PairTests
@@ -20,8 +20,7 @@ from sottovoce.learn.training_terms import KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import new_session
-from sottovoce.learn.wire.refusals import DisagreementError
-from sottovoce.learn.wire.stages import AbortedError, stage_session
+from sottovoce.learn.wire.stages import stage_session
 
 pytestmark = pytest.mark.opened_share
 WORDS = 60

@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import InputError, LeakError, ParameterError
 from sottovoce.learn.estimators import (
     MLossClassifier,
     RadoBoostClassifier,

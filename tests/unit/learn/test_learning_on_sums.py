@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from support.hidden_systems import BITS, small_keys_allowed
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ParameterError, StalledError, TooFewPartiesError
 from sottovoce.learn.ridge import (
     ExampleSums,
     LinearModel,
@@ -18,7 +18,6 @@ from sottovoce.learn.ridge import (
 from sottovoce.learn.sums.total import Way, secure_total
 from sottovoce.learn.support import KeptFeatures, kept_from_sums, local_support
 from sottovoce.learn.wire.exchange import Faults
-from sottovoce.learn.wire.refusals import StalledError, TooFewPartiesError
 
 Floats = NDArray[np.float64]
 CHANCE = np.random.default_rng(11)

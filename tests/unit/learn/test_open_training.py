@@ -7,10 +7,19 @@ import numpy as np
 import pytest
 from support.trainings import Peers, pooled, quick_training, small_peers
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import (
+    AbortedError,
+    DisagreementError,
+    DroppedFeaturesWarning,
+    EarlyMessageError,
+    InputError,
+    LateMessageError,
+    LeakError,
+    ParameterError,
+    TooFewPartiesError,
+    UnexpectedMessageError,
+)
 from sottovoce.learn import train
-from sottovoce.learn._examples import LeakError
-from sottovoce.learn._train import DroppedFeaturesWarning
 from sottovoce.learn.documents import Table
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
@@ -27,22 +36,7 @@ from sottovoce.learn.support import all_kept
 from sottovoce.learn.training_terms import ALLOW_RARE, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.refusals import (
-    DisagreementError,
-    EarlyMessageError,
-    ForeignMessageError,
-    LateMessageError,
-    TooFewPartiesError,
-)
-from sottovoce.learn.wire.stages import (
-    AbortedError,
-    Listener,
-    Script,
-    Stage,
-    Staged,
-    Teller,
-    stage_session,
-)
+from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller, stage_session
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)
@@ -326,7 +320,7 @@ def test_stages_refuse_what_is_early_late_foreign_or_after_an_abort() -> None:
 
     with pytest.raises(LateMessageError):
         party.receive(word("one"))
-    with pytest.raises(ForeignMessageError):
+    with pytest.raises(UnexpectedMessageError):
         party.receive(word("two", new_session()))
     assert not party.finished
     with pytest.raises(InputError, match="breaks here"):

@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from support.counts import counting
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DamagedRecordError, DataError, InputError, ParameterError
 from sottovoce.learn.count.documents import CountedColumns, counted_documents
 from sottovoce.learn.count.opened import TogetherCounts, counted_record
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.documents import Documents, Skipped, Table
 from sottovoce.learn.run.count import noised_sum
 from sottovoce.learn.run.party import make_party
-from sottovoce.learn.run.terms import MissingHoldingError
 from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.wire.codec import DamagedResultError, encoded
+from sottovoce.learn.wire.codec import encoded
 from sottovoce.privacy.shares import SharesLaw
 
 PEERS = ("ada", "ben", "cy")
@@ -93,18 +92,18 @@ def test_what_is_kept_is_read_again_and_nothing_else() -> None:
         {**record, "recipe": {**record["recipe"], "epsilon": "none"}},  # type: ignore[dict-item] # a record
     ]
     for each in broken:
-        with pytest.raises(DamagedResultError):
+        with pytest.raises(DamagedRecordError):
             TogetherCounts.of(each)
-    with pytest.raises(DamagedResultError, match="no count together"):
+    with pytest.raises(DamagedRecordError, match="no count together"):
         TogetherCounts.from_bytes(encoded(("a", "b")))
 
 
 def test_a_peer_that_brings_another_identity_or_rows_takes_no_part() -> None:
     run = counting(3)
     own = run.holdings("peer0")
-    with pytest.raises(MissingHoldingError, match="the identity that this run knows"):
+    with pytest.raises(DataError, match="the identity that this run knows"):
         make_party(run.terms, "peer0", replace(own, identity=Identity()))
-    with pytest.raises(MissingHoldingError, match="rows of numbers are not counted"):
+    with pytest.raises(DataError, match="rows of numbers are not counted"):
         make_party(run.terms, "peer0", replace(own, examples=Table(np.ones((2, 3)))))
 
 

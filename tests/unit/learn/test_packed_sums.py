@@ -9,8 +9,16 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests
 
-from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import (
+    DamagedMessageError,
+    EarlyMessageError,
+    InputError,
+    LeakError,
+    ParameterError,
+    SottovoceError,
+    StalledError,
+    TooFewPartiesError,
+)
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.wire import _PREFIX, MAGIC, VERSION, array_from_bytes, decrypt
@@ -32,12 +40,6 @@ from sottovoce.learn.sums.packed import (
 )
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.refusals import (
-    DamagedMessageError,
-    EarlyMessageError,
-    StalledError,
-    TooFewPartiesError,
-)
 
 NUMBERS = FixedPoint(bound=100.0, parties=6)
 VALUES = np.random.default_rng(0).uniform(-100, 100, (6, 70))

@@ -5,20 +5,20 @@ import contextlib
 import numpy as np
 import pytest
 
-from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.learn.wire.codec import Value, decoded, encoded
-from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Inbox, Message, new_session
-from sottovoce.learn.wire.refusals import (
+from sottovoce.errors import (
     DamagedMessageError,
     EarlyMessageError,
-    ForeignMessageError,
     LateMessageError,
+    ParameterError,
+    ProtocolError,
     ReplayedMessageError,
     StalledError,
     UnexpectedMessageError,
 )
+from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.exchange import Exchange, Faults
+from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Inbox, Message, new_session
 
 SESSION = bytes(range(16))
 
@@ -190,8 +190,8 @@ def inbox(step: int = 2) -> Inbox:
 @pytest.mark.parametrize(
     ("message", "refusal"),
     [
-        (said(2, session=bytes(16)), ForeignMessageError),
-        (said(2, receiver="c"), ForeignMessageError),
+        (said(2, session=bytes(16)), UnexpectedMessageError),
+        (said(2, receiver="c"), UnexpectedMessageError),
         (said(1), LateMessageError),
         (said(3), EarlyMessageError),
         (said(2, sender="d"), UnexpectedMessageError),

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError
+from sottovoce.errors import InputError, LeakError, ParameterError
 from sottovoce.learn.rados.blocks import ONE_ROW_BLOCKS, block_rados, peer_blocks
 from sottovoce.learn.rados.rados import (
     PAPER_MODE,

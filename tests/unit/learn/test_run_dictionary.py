@@ -16,13 +16,18 @@ from support.text_runs import (
     trained,
 )
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import (
+    AbortedError,
+    CorruptShareError,
+    DataError,
+    DisagreementError,
+    ParameterError,
+)
 from sottovoce.learn import train
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import nominated, word_buckets
 from sottovoce.learn.run.classify import models
 from sottovoce.learn.run.dictionary import (
-    NoCommonWordsError,
     chosen_buckets,
     nomination_stage,
     packed_marks,
@@ -35,8 +40,6 @@ from sottovoce.learn.run.terms import Holdings
 from sottovoce.learn.wire.codec import encoded
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import CorruptShareError, DisagreementError
-from sottovoce.learn.wire.stages import AbortedError
 
 RARE = {"ada": "zebrafinches", "ben": "zephyrwinds"}
 COMMON = "housekeeping"
@@ -148,7 +151,7 @@ def test_packed_marks_add_up_to_the_number_of_peers() -> None:
 def test_of_too_many_buckets_those_of_most_peers_stay() -> None:
     marks = np.array([3.0, 1.0, 2.0, 3.0, 2.0])
     assert chosen_buckets(marks, fewest=2, most=3).tolist() == [0, 2, 3]
-    with pytest.raises(NoCommonWordsError, match="at least 4 peers"):
+    with pytest.raises(DataError, match="at least 4 peers"):
         chosen_buckets(marks, fewest=4, most=3)
 
 

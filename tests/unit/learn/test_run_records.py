@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.text_runs import AGREED, made_peers, made_terms, made_texts, trained
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.hidden.query_budget import QueryBudget
 from sottovoce.learn.run.classify import called
@@ -18,7 +18,7 @@ from sottovoce.learn.run.records import (
     read_model,
     read_trained,
 )
-from sottovoce.learn.wire.codec import DamagedResultError, Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decoded, encoded
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_a_result_survives_a_disk(result: Mapping[str, Value]) -> None:
     ],
 )
 def test_a_damaged_result_is_refused(result: Mapping[str, Value], name: str, value: Value) -> None:
-    with pytest.raises(DamagedResultError):
+    with pytest.raises(DamagedRecordError):
         read_trained({**result, name: value})
 
 
@@ -67,9 +67,9 @@ def test_rados_that_an_intermediary_made_are_no_classifier(result: Mapping[str, 
 
 def test_a_classifier_of_another_width_is_refused(result: Mapping[str, Value]) -> None:
     (kept,) = read_trained(result).classifiers
-    with pytest.raises(DamagedResultError, match="must have 3 numbers"):
+    with pytest.raises(DamagedRecordError, match="must have 3 numbers"):
         read_model(kept, 3)
-    with pytest.raises(DamagedResultError):
+    with pytest.raises(DamagedRecordError):
         read_hidden(kept)
 
 
@@ -80,7 +80,7 @@ def test_a_budget_is_put_down_and_taken_up() -> None:
     again = read_budget(record)
     assert (again.left("ada"), again.left("ben"), again.left("eve")) == (1, 4, 0)
     for broken in ({"left": {"ada": "x"}, "together": 1}, {"left": 1, "together": 1}, 7):
-        with pytest.raises(DamagedResultError):
+        with pytest.raises(DamagedRecordError):
             read_budget({"budget": broken})  # type: ignore[dict-item] # damaged
     with pytest.raises(ParameterError, match=">= 0"):
         QueryBudget.resumed({"ada": -1}, 3)

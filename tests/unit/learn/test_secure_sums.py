@@ -6,7 +6,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.errors import (
+    CorruptShareError,
+    DamagedMessageError,
+    DisagreementError,
+    ParameterError,
+    ProtocolError,
+    ReplayedMessageError,
+    StalledError,
+    TooFewPartiesError,
+    UnexpectedMessageError,
+)
 from sottovoce.learn.sums import mask_peer
 from sottovoce.learn.sums import masked_sum as masks
 from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint, Ring
@@ -18,15 +28,6 @@ from sottovoce.learn.wire.codec import Value, encoded
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.refusals import (
-    CorruptShareError,
-    DamagedMessageError,
-    DisagreementError,
-    ForeignMessageError,
-    ReplayedMessageError,
-    StalledError,
-    TooFewPartiesError,
-)
 
 SIZE = 5
 
@@ -291,7 +292,7 @@ def test_a_word_of_another_session_is_refused_at_every_step() -> None:
     for party in parties:
         party.start()
         for message in exchange.views[party.name]:
-            with pytest.raises(ForeignMessageError):
+            with pytest.raises(UnexpectedMessageError):
                 party.receive(message)
 
 

@@ -7,14 +7,14 @@ import pytest
 from numpy.typing import NDArray
 from support.trainings import quick_training
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DataError, InputError, ParameterError
 from sottovoce.learn import train
 from sottovoce.learn.arithmetic.sign import SharedNumbers
 from sottovoce.learn.hidden.classify import QueryTerms, query_integers
 from sottovoce.learn.hidden.solvers import QUERY_BITS, QUERY_SUM, HiddenSolve
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open.train import moments_stage, told_standard
-from sottovoce.learn.ridge import Standard, UnscaledFeatureError
+from sottovoce.learn.ridge import Standard
 from sottovoce.learn.support import all_kept
 from sottovoce.learn.training_terms import Recipe, Solver, TrainingTerms
 from sottovoce.learn.wire.message import new_session
@@ -64,7 +64,7 @@ UNTELLABLE = [(0, 4e-4, 14), (1e5, 0.1, 14), (0, 1e-12, 30), (0, 1e-6, 30)]
 
 @pytest.mark.parametrize(("mean", "deviation", "places"), UNTELLABLE)
 def test_a_variance_within_rounding_is_refused(mean: float, deviation: float, places: int) -> None:
-    with pytest.raises(UnscaledFeatureError, match="moment_bits"):
+    with pytest.raises(DataError, match="moment_bits"):
         standardised(normal_parts(mean, deviation), moment_bits=places)
 
 

@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, kve
 from support.false_sums import LEAST, heaviest
 
+from sottovoce.errors import (
+    DamagedMessageError,
+    DisagreementError,
+    FalseSummandError,
+    TooFewPartiesError,
+)
 from sottovoce.learn.sums import weights as weighing
 from sottovoce.learn.sums.fixed import ALLOW_TWO, Ring
 from sottovoce.learn.sums.keys import Identity
@@ -25,12 +31,6 @@ from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.refusals import (
-    DamagedMessageError,
-    DisagreementError,
-    FalseSummandError,
-    TooFewPartiesError,
-)
 from sottovoce.privacy import sampler
 
 SIZE, DOCUMENTS = 40, 50

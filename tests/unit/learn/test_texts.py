@@ -12,16 +12,10 @@ import pytest
 from support.text_runs import NAMES, made_terms, made_texts, trained
 
 from sottovoce.corpus.read import ReadOptions
-from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.errors import CorpusError, DataError, InputError, ParameterError
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn._labels import label_names
-from sottovoce.learn.documents import (
-    Documents,
-    NoDocumentsError,
-    Table,
-    read_labelled,
-    sentences,
-)
+from sottovoce.learn.documents import Documents, Table, read_labelled, sentences
 from sottovoce.learn.features import (
     PUBLIC_KEY,
     FeatureMap,
@@ -67,7 +61,7 @@ def test_labelled_texts_are_read_from_every_format(kind: str, tmp_path: Path) ->
 def test_a_file_without_labels_is_refused_with_how_to_name_them(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("text,kind\nsome words,spam\n", encoding="utf-8")
-    with pytest.raises(NoDocumentsError, match=r"label in \[texts\] .* columns={'label': 'NAME'}"):
+    with pytest.raises(DataError, match=r"label in \[texts\] .* columns={'label': 'NAME'}"):
         read_labelled(path)
     mapped = ReadOptions(columns={"label": "kind"})
     assert read_labelled(path, options=mapped).labels == ("spam",)
@@ -102,7 +96,7 @@ def test_split_documents_keep_label_and_number() -> None:
     assert split.labels == ("a", "a", "b")
     assert split.groups is not None
     assert split.groups.tolist() == [0, 0, 1]
-    with pytest.raises(NoDocumentsError, match="at least 1 sentence"):
+    with pytest.raises(DataError, match="at least 1 sentence"):
         Documents.of([" "], ["a"]).split()
 
 
@@ -190,7 +184,7 @@ def test_a_peer_nominates_its_most_used_words_and_no_counts() -> None:
     wanted = word_buckets(["aa", "bb"], b"k", 1 << 16)
     assert np.flatnonzero(marks).tolist() == sorted(wanted.tolist())
     assert set(marks.tolist()) == {0.0, 1.0}
-    with pytest.raises(NoDocumentsError, match="word that 2 of its texts use"):
+    with pytest.raises(DataError, match="word that 2 of its texts use"):
         nominated(("aa", "bb"), recipe, b"k")
 
 

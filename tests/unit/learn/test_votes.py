@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DataError, InputError, ParameterError
 from sottovoce.learn.count import votes as votes_module
 from sottovoce.learn.count.recipe import MOST_CELLS
-from sottovoce.learn.count.votes import UnknownLabelError, VotePlan, pair_places
+from sottovoce.learn.count.votes import VotePlan, pair_places
 from sottovoce.learn.documents import Documents
 
 WORDS = ("bank", "debt", "loan", "sea")
@@ -77,7 +77,7 @@ def test_another_key_chooses_others() -> None:
 
 def test_documents_that_cannot_vote_are_refused_without_their_words() -> None:
     plan = VotePlan("words", WORDS, ("ham", "spam"), votes=3)
-    with pytest.raises(UnknownLabelError, match=r"among the 2 public names, got 1 others") as found:
+    with pytest.raises(DataError, match=r"among the 2 public names, got 1 others") as found:
         plan.check(of("debt", labels=("secret",)))
     assert "secret" not in str(found.value)
     with pytest.raises(InputError, match="must have labels"):

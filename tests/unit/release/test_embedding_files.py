@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.release.compression import Embedding, read_embedding
 from sottovoce.topics.w2v import files
-from sottovoce.topics.w2v.files import EmbeddingError
 
 GLOVE = b"cat 1 0.5\ndog -1 2e-1\ncat 9 9\n"
 
@@ -90,7 +89,7 @@ def test_lookup_takes_the_first_of_a_repeated_word() -> None:
 def test_a_broken_text_file_is_refused_by_its_line(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
-    with pytest.raises(EmbeddingError, match=message):
+    with pytest.raises(ModelFileError, match=message):
         read_embedding(file_with(tmp_path, content))
 
 
@@ -109,7 +108,7 @@ def test_a_broken_text_file_is_refused_by_its_line(
 def test_a_broken_binary_file_is_refused_by_its_word(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
-    with pytest.raises(EmbeddingError, match=message):
+    with pytest.raises(ModelFileError, match=message):
         read_embedding(file_with(tmp_path, content, "vectors.bin"))
 
 
@@ -117,22 +116,22 @@ def test_a_file_that_is_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "MOST_NUMBERS_KEPT", 3)
-    with pytest.raises(EmbeddingError, match="at most 3 numbers"):
+    with pytest.raises(ModelFileError, match="at most 3 numbers"):
         read_embedding(file_with(tmp_path, GLOVE))
     monkeypatch.setattr(files, "MOST_WORDS", 1)
-    with pytest.raises(EmbeddingError, match="at most 1 words"):
+    with pytest.raises(ModelFileError, match="at most 1 words"):
         read_embedding(file_with(tmp_path, GLOVE), words=["cat"])
 
 
 def test_no_message_quotes_the_file(tmp_path: Path) -> None:
-    with pytest.raises(EmbeddingError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         read_embedding(file_with(tmp_path, b"cat 1 2\nsecret 1 passage\n"))
     assert "secret" not in str(caught.value)
     assert "passage" not in str(caught.value)
 
 
 def test_an_absent_file_and_an_unknown_kind_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(EmbeddingError, match="cannot read"):
+    with pytest.raises(ModelFileError, match="cannot read"):
         read_embedding(tmp_path / "absent.txt")
     with pytest.raises(ParameterError, match="kind must be"):
         read_embedding(tmp_path / "absent.txt", kind="pickle")  # type: ignore[arg-type]  # bad

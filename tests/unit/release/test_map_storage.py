@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sottovoce.errors import ModelFileError
 from sottovoce.release.compression import WordMap, load_maps, save_maps
-from sottovoce.release.compression.word_map import MapFileError
 
 MAPS = [WordMap(np.array([0, 1, 1, 0]), 2), WordMap(np.array([1, 1, 0, 0]), 2)]
 
@@ -51,7 +51,7 @@ def test_the_same_maps_give_the_same_bytes(stem: Path, tmp_path: Path) -> None:
 
 
 def test_maps_of_different_shapes_are_not_saved_together(tmp_path: Path) -> None:
-    with pytest.raises(MapFileError, match="same words and columns"):
+    with pytest.raises(ModelFileError, match="same words and columns"):
         save_maps([MAPS[0], WordMap(np.array([0, 1]), 2)], tmp_path / "map", method="random")
     assert list(tmp_path.iterdir()) == []
 
@@ -59,7 +59,7 @@ def test_maps_of_different_shapes_are_not_saved_together(tmp_path: Path) -> None
 def test_a_changed_array_is_noticed(stem: Path) -> None:
     path = stem.with_suffix(".npz")
     path.write_bytes(path.read_bytes()[:-1] + b"!")
-    with pytest.raises(MapFileError, match="does not match its card's sha256"):
+    with pytest.raises(ModelFileError, match="does not match its card's sha256"):
         load_maps(stem)
 
 
@@ -87,7 +87,7 @@ def test_a_card_that_does_not_fit_is_refused(
 @pytest.mark.parametrize("card", [b"", b"[1]", b"\xff", b"[" * 60_000])
 def test_a_card_that_is_no_object_is_refused(stem: Path, card: bytes) -> None:
     stem.with_suffix(".json").write_bytes(card)
-    with pytest.raises(MapFileError, match="not a map's card"):
+    with pytest.raises(ModelFileError, match="not a map's card"):
         load_maps(stem)
 
 
@@ -104,18 +104,18 @@ def test_an_array_that_does_not_fit_is_refused(
     stem: Path, arrays: dict[str, NDArray[np.generic]], message: str
 ) -> None:
     rewrite_array(stem, **arrays)
-    with pytest.raises(MapFileError, match=message):
+    with pytest.raises(ModelFileError, match=message):
         load_maps(stem)
 
 
 def test_what_is_no_archive_or_too_large_or_absent_is_refused(stem: Path) -> None:
     stem.with_suffix(".npz").write_bytes(b"no zip")
     rewrite_card(stem, sha256=hashlib.sha256(b"no zip").hexdigest())
-    with pytest.raises(MapFileError, match="not an npz"):
+    with pytest.raises(ModelFileError, match="not an npz"):
         load_maps(stem)
     stem.with_suffix(".npz").write_bytes(bytes(5000))
-    with pytest.raises(MapFileError, match="at most 4128 bytes"):
+    with pytest.raises(ModelFileError, match="at most 4128 bytes"):
         load_maps(stem)
     stem.with_suffix(".npz").unlink()
-    with pytest.raises(MapFileError, match="cannot read the map"):
+    with pytest.raises(ModelFileError, match="cannot read the map"):
         load_maps(stem)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.topics import LdaModel, SkipGramModel
 from sottovoce.topics.imports import (
     from_gensim,
@@ -24,8 +24,6 @@ from sottovoce.topics.imports import (
     import_word2vec,
 )
 from sottovoce.topics.lda.train import only_plain_pickles
-from sottovoce.topics.model_file import ModelFileError
-from sottovoce.topics.w2v.files import EmbeddingError
 
 DOCUMENTS = [["debt", "loan", "bank"], ["baby", "birth", "New_York"], ["debt", "loan", "x!"]] * 20
 STATE = """#doc source pos typeindex type topic
@@ -209,9 +207,9 @@ def test_word_vectors_are_read_from_each_format(tmp_path: Path, way: str) -> Non
 def test_unreadable_and_empty_vector_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "odd.txt").write_text("</s> 1 2\n")
-    with pytest.raises(EmbeddingError, match="cannot read"):
+    with pytest.raises(ModelFileError, match="cannot read"):
         import_word2vec(tmp_path / "absent.txt")
-    with pytest.raises(EmbeddingError, match="holds no word"):
+    with pytest.raises(ModelFileError, match="holds no word"):
         import_word2vec(tmp_path / "empty.txt")
     with pytest.raises(ModelFileError, match="no word that could be found in a text"):
         import_word2vec(tmp_path / "odd.txt")

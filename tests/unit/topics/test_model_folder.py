@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from support import spaces
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.topics import LdaModel, SkipGramModel, load_model
 from sottovoce.topics.background import CorpusFacts
-from sottovoce.topics.model_file import ModelFileError, Origin
+from sottovoce.topics.model_file import Origin
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.errors import CorpusError, ModelFileError, ParameterError
 from sottovoce.topics import (
     LdaModel,
     LdaParameters,
@@ -21,7 +21,6 @@ from sottovoce.topics import (
 )
 from sottovoce.topics.background import corpus_facts
 from sottovoce.topics.checkpoint import Checkpoint
-from sottovoce.topics.model_file import ModelFileError
 
 GROUPS = [
     ["debt", "loan", "bank", "credit", "owe"],

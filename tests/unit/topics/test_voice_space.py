@@ -11,10 +11,9 @@ from scipy import sparse
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.errors import CorpusError, ModelFileError, ParameterError
 from sottovoce.topics import Catalogue, Topic, VoiceModel, VoiceParameters, load_model, train_voice
 from sottovoce.topics.background import WordChoice
-from sottovoce.topics.model_file import ModelFileError
 from sottovoce.topics.voice._mentions import find_mentions, mark_near
 from sottovoce.topics.voice.model import evidence_of_words
 

@@ -13,13 +13,14 @@ import numpy as np
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read import open_documents
+from sottovoce.errors import NothingFitsError
 from sottovoce.loop.communities import (
     DEFAULT,
     draw_community,
     simulated_catalogue,
     simulated_community,
 )
-from sottovoce.loop.knowledge import Knowledge, NothingFitsError, train_knowledge
+from sottovoce.loop.knowledge import Knowledge, train_knowledge
 from sottovoce.report.figures import legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number

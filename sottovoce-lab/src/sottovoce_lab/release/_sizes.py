@@ -6,11 +6,10 @@ Full sizes keep a run within about eight minutes on one core; every row records 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.release.compression import WordVectors, read_embedding
 from sottovoce.release.compression.embedding import LEAST_COVERAGE
-from sottovoce.topics.w2v.files import EmbeddingError
 from sottovoce_lab._data import (
     MOST_WORDS,
     CountedCorpus,
@@ -90,7 +89,7 @@ def _embedding(given: Path | None, corpus: CountedCorpus) -> WordVectors | None:
         return read_embedding(given, words=corpus.vocabulary)
     try:
         vectors = read_embedding(data_file(EMBEDDING_FILE), words=corpus.vocabulary)
-    except (DataAbsentError, EmbeddingError):
+    except (DataAbsentError, ModelFileError):
         return None
     _, known = vectors.lookup(corpus.vocabulary)
     return vectors if known.mean() >= LEAST_COVERAGE else None

@@ -8,7 +8,7 @@ import ssl
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from sottovoce.errors import InputError, ParameterError, ProtocolError
+from sottovoce.errors import InputError, ParameterError, ProtocolError, RefusedError
 from sottovoce.json import parse_json
 
 MOST_ANSWER_BYTES = 1 << 24
@@ -20,14 +20,6 @@ _REASONS: dict[type[Exception], str] = {
     ssl.SSLCertVerificationError: "its certificate is not one that this machine trusts",
     ssl.SSLError: "it does not speak TLS as it should",
 }
-
-
-class RefusedError(ProtocolError):
-    """The server answered, and refused; ``status`` is HTTP's."""
-
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(f"the rank server refuses (status {status}): {why}")
-        self.status = status
 
 
 class Transport(Protocol):

@@ -28,7 +28,7 @@ from sottovoce.assess.state.header import VERSION, VERSION_IN_PARTS, StateHeader
 from sottovoce.assess.state.state import State
 from sottovoce.compiled import ahead
 from sottovoce.corpus.read.footers import RowGroup, read_row_groups
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, OtherFileError
 from sottovoce.json import parse_json
 
 KEY = b"sottovoce.state"
@@ -145,10 +145,6 @@ def _count(value: object) -> int:
 
 _MAGIC = b"PAR1"
 _END = 4 + len(_MAGIC)
-
-
-class OtherFileError(InputError):
-    """The file is not the one that it was taken for, or is gone."""
 
 
 def write_part(path: Path, state: State, record: Record) -> None:

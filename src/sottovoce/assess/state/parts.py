@@ -36,7 +36,6 @@ from sottovoce.assess.state._columns import numbers_in, tables
 from sottovoce.assess.state.file import (
     KEY,
     PART_NAME,
-    OtherFileError,
     StatePart,
     counts_in,
     earlier_in,
@@ -57,7 +56,7 @@ from sottovoce.assess.state.file import (
 from sottovoce.assess.state.header import VERSION, StateHeader
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.words.scan import text_buffers
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, OtherFileError
 from sottovoce.files import file_digest, others_in, remove_others, second_name, whole_file
 
 MUCH = 2

@@ -6,6 +6,7 @@ from typing import Any
 
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli.learn._output import loaded, wait_for_start, watched_progress
+from sottovoce.errors import NotRunningError
 
 
 def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
@@ -28,7 +29,7 @@ def asked_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) 
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.party.control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.control import asked  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.offline import answer_offline  # noqa: PLC0415 - fast --help
 
     try:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import show_facts, show_rows
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, NotRunningError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -46,7 +46,7 @@ def loaded(path: Path) -> "PartyConfig":
 
 def check_offline(config: "PartyConfig") -> None:
     """Refuse to change the keys of a party that runs with the old ones."""
-    from sottovoce.federation.party.control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.party.control import asked  # noqa: PLC0415 - fast --help
 
     try:
         asked(config.path(config.party.store), {"do": "status"})
@@ -57,7 +57,7 @@ def check_offline(config: "PartyConfig") -> None:
 
 def wait_for_start(config: "PartyConfig", seconds: float) -> None:
     """Until the party answers, or the time is over; whoever asks next hears which."""
-    from sottovoce.federation.party.control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.party.control import asked  # noqa: PLC0415 - fast --help
 
     end = time.monotonic() + seconds
     while time.monotonic() < end:

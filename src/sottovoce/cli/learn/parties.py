@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli import Stopped
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_json, show_line, show_rows
 from sottovoce.cli.learn._output import ConfigOption, loaded, party_progress
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, RosterRefusedError, Stopped
 
 if TYPE_CHECKING:
     from sottovoce.federation.config import Role, TrainingSettings
@@ -60,7 +59,6 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
     os.environ["GRPC_VERBOSITY"] = "INFO"
     found = loaded(config)
     with needs_extra("federation"):
-        from sottovoce.federation.join.changes import RosterRefusedError  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.party import ConfiguredParty  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.progress import opened_log  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.readable import unreadable_data  # noqa: PLC0415 - fast --help

@@ -5,12 +5,11 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.read.columns import MissingColumnError
 from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
 from sottovoce.corpus.read.strings import as_bytes, strict
 from sottovoce.corpus.read.tally import ReadOptions, Tally
 from sottovoce.corpus.schema import TRUTH
-from sottovoce.errors import CorpusError
+from sottovoce.errors import CorpusError, MissingColumnError
 
 
 def read_truth(source: Source, *, options: ReadOptions = ReadOptions()) -> pa.Table:  # noqa: B008 - frozen

@@ -15,7 +15,7 @@ from sottovoce.corpus.read.strings import as_bytes, byte_lengths, is_string_like
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.corpus.read.times import is_time_like, to_instants
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.errors import CorpusError, MissingColumnError, ParameterError
 
 NAMES_SHOWN = 20
 # A first row with none of these may be somebody's text rather than a header, and is not shown.
@@ -32,14 +32,6 @@ _NAME_LIKE = re.compile(r"[^\W\d][\w.:-]{0,39}( [\w.:-]{1,40})?")
 
 # Fields whose column the calls of the verbs take by a keyword of the same name.
 _KEYWORDS = frozenset({"user", "time", "text"})
-
-
-class MissingColumnError(CorpusError):
-    """A file has no column for something; ``missing`` says so without what to do about it."""
-
-    def __init__(self, missing: str, remedy: str) -> None:
-        super().__init__(f"{missing} {remedy}")
-        self.missing = missing
 
 
 def locate(

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sottovoce.corpus.clean import of_nobody
 from sottovoce.corpus.read.sample import ColumnSample
 from sottovoce.corpus.read.times import date_orders, to_instants
-from sottovoce.errors import CorpusError, did_you_mean
+from sottovoce.errors import CorpusError, UnclearColumnsError, did_you_mean
 
 ROLES = ("user", "time", "text")
 _SURE_NAMES = {
@@ -75,10 +75,6 @@ class ColumnGuess:
             for role, column in self.columns.items()
         ]
         return f"taken from the file: {', '.join(parts)}; --fields says otherwise"
-
-
-class UnclearColumnsError(CorpusError):
-    """Two columns could be meant, or none: a question to whoever knows the file."""
 
 
 def guess_columns(

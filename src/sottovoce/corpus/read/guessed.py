@@ -14,10 +14,9 @@ import pyarrow as pa
 from sottovoce.corpus.read._aol import is_aol
 from sottovoce.corpus.read._delimited import found_delimiter, head
 from sottovoce.corpus.read.bytes import NUL_SHARE_OF_UTF16, check_file, format_by_name, opening
-from sottovoce.corpus.read.columns import MissingColumnError, locate
+from sottovoce.corpus.read.columns import locate
 from sottovoce.corpus.read.guess import (
     ColumnGuess,
-    UnclearColumnsError,
     guess_columns,
     named_for,
     refuse_serial_dates,
@@ -26,7 +25,7 @@ from sottovoce.corpus.read.guess import (
 from sottovoce.corpus.read.sample import ColumnSample, sample_columns, sample_frame
 from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.corpus.read.times import date_orders
-from sottovoce.errors import CorpusError, did_you_mean
+from sottovoce.errors import CorpusError, MissingColumnError, UnclearColumnsError, did_you_mean
 
 AUTO = "auto"
 """The encoding of a file whose bytes are to tell it."""

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sottovoce.errors import MissingExtraError, ParameterError
-from sottovoce.federation.transport.frames import JournalError
+from sottovoce.errors import JournalError, MissingExtraError, ParameterError
 from sottovoce.files import PRIVATE_MODE
 from sottovoce.learn.wire.codec import encoded
 from sottovoce.privacy.randomness import system_bytes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.errors import AbortedError, LostPartyError, ParameterError, SottovoceError
 from sottovoce.federation._events import Log, to_logger
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._journal.rows import OutgoingFrame
@@ -27,13 +27,7 @@ from sottovoce.federation._node.state import (
 )
 from sottovoce.federation._node.worker import Worker
 from sottovoce.federation.roster import Roster
-from sottovoce.federation.transport.frames import (
-    LostPartyError,
-    Proposal,
-    RunAbortedError,
-    Settings,
-    packed,
-)
+from sottovoce.federation.transport.frames import Proposal, Settings, packed
 from sottovoce.privacy.randomness import SEED_BYTES, system_bytes
 
 
@@ -133,13 +127,13 @@ class Dispatcher:
         return run if run.followed_by is None else self.latest(run.followed_by)
 
     def result(self, session: bytes) -> bytes | None:
-        """What a run has found; None while it runs; its RunAbortedError if it was ended."""
+        """What a run has found; None while it runs; its AbortedError if it was ended."""
         run = self.latest(session)
         if run.status == "aborted":
             raise abort_error(run)
         return self.state.journal.result(run.session)
 
-    def error(self, session: bytes) -> RunAbortedError | None:
+    def error(self, session: bytes) -> AbortedError | None:
         """How a run was ended, if it was."""
         run = self.latest(session)
         return abort_error(run) if run.status == "aborted" else None

@@ -5,11 +5,11 @@ has been silent for the deadline, or when nobody at all has had anything to do f
 others give up only those who are silent or have ended the run.
 """
 
+from sottovoce.errors import StalledError
 from sottovoce.federation._node.aborts import Aborts
 from sottovoce.federation._node.outbox import MessageOutbox
 from sottovoce.federation._node.state import NodeState, Run
 from sottovoce.federation.transport.frames import VERSION, Beat, State
-from sottovoce.learn.wire.refusals import StalledError
 
 # A party that knows nothing of a run has lost its journal, or will never agree.
 _ENDED: tuple[State, ...] = ("finished", "aborted", "unknown")

@@ -3,21 +3,23 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sottovoce.errors import ProtocolError
+from sottovoce.errors import (
+    BadFrameError,
+    MessageRefusedError,
+    ProtocolError,
+    RunRefusedError,
+    StrangerError,
+    TooLargeError,
+)
 from sottovoce.federation._node.aborts import Aborts, plain_text
 from sottovoce.federation._node.state import NodeState, Run, new_run
 from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
-    BadFrameError,
     Complaint,
     Frame,
     Header,
-    MessageRefusedError,
     Proposal,
-    RunRefusedError,
-    StrangerError,
-    TooLargeError,
     unpacked,
 )
 from sottovoce.privacy.randomness import SEED_BYTES, system_bytes

@@ -195,7 +195,7 @@ class Node:
     def wait(self, session: bytes, timeout_s: float | None = None) -> bytes | None:
         """The result of a run, once all it has to say was heard; None if that takes too long.
 
-        Raises the run's RunAbortedError if it was ended.
+        Raises the run's AbortedError if it was ended.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._over(session), timeout_s)

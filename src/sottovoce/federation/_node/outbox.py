@@ -1,14 +1,9 @@
 """The outbox: one frame at a time to each receiver of a run, until it is acknowledged."""
 
+from sottovoce.errors import MessageRefusedError, RunRefusedError
 from sottovoce.federation._node.aborts import Aborts, plain_text
 from sottovoce.federation._node.state import Link, NodeState, Run
-from sottovoce.federation.transport.frames import (
-    Answer,
-    Complaint,
-    Frame,
-    MessageRefusedError,
-    RunRefusedError,
-)
+from sottovoce.federation.transport.frames import Answer, Complaint, Frame
 
 
 class MessageOutbox:

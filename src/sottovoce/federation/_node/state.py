@@ -16,23 +16,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import (
+    AbortedError,
+    DefectError,
+    ReplayMismatchError,
+    SottovoceError,
+    UnexpectedMessageError,
+)
 from sottovoce.federation._events import Log, to_logger
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation.roster import Roster
-from sottovoce.federation.transport.frames import (
-    ChangedDataError,
-    DefectError,
-    ReplayMismatchError,
-    RunAbortedError,
-    Settings,
-    State,
-)
+from sottovoce.federation.transport.frames import Settings, State
 from sottovoce.learn.wire.codec import Value, encoded
 from sottovoce.learn.wire.machine import Party, awaited
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import ForeignMessageError
 from sottovoce.privacy.randomness import drawing_from
 
 # From the agreed terms and this party's own name to its state machine.
@@ -172,10 +170,10 @@ def ended_as(error: SottovoceError, by: str, missing: Iterable[str] = ()) -> dic
     }
 
 
-def abort_error(run: Run) -> RunAbortedError:
+def abort_error(run: Run) -> AbortedError:
     """The error of an aborted run."""
     ended = run.ended
-    return RunAbortedError(
+    return AbortedError(
         f"{ended['by']} has ended the run: {ended['error']}: {ended['sentence']}",
         by=ended["by"],
         error=ended["error"],
@@ -212,7 +210,7 @@ def begun(
     with drawing_from(step_seed(seed, 0)):
         party = make(terms, name)
     if data and data != brought_digest(party, seed):
-        raise ChangedDataError(
+        raise ReplayMismatchError(
             f"{name} must go on with the data that it began this run with, and they have changed "
             "since; nothing more is said in it. Train again."
         )
@@ -286,7 +284,9 @@ def read_message(body: bytes, sender: str, receiver: str) -> Message:
     """The message of a frame, which must be of the frame's sender and for its receiver."""
     message = Message.from_bytes(body)
     if message.sender != sender or message.receiver != receiver:
-        raise ForeignMessageError("a message must be of its frame's sender and for its receiver.")
+        raise UnexpectedMessageError(
+            "a message must be of its frame's sender and for its receiver."
+        )
     return message
 
 

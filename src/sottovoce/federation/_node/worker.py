@@ -2,7 +2,17 @@
 
 from dataclasses import dataclass, field
 
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import (
+    DamagedMessageError,
+    DefectError,
+    EarlyMessageError,
+    LateMessageError,
+    LostPartyError,
+    ReplayedMessageError,
+    SottovoceError,
+    TooLargeError,
+    UnexpectedMessageError,
+)
 from sottovoce.federation._journal.rows import Event, OutgoingFrame
 from sottovoce.federation._node.aborts import Aborts
 from sottovoce.federation._node.state import (
@@ -22,27 +32,13 @@ from sottovoce.federation._node.state import (
     shown,
     timed_out,
 )
-from sottovoce.federation.transport.frames import (
-    Complaint,
-    DefectError,
-    LostPartyError,
-    TooLargeError,
-    packed,
-)
+from sottovoce.federation.transport.frames import Complaint, packed
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import (
-    DamagedMessageError,
-    EarlyMessageError,
-    ForeignMessageError,
-    LateMessageError,
-    ReplayedMessageError,
-    UnexpectedMessageError,
-)
 
 _DROPPED = (LateMessageError, ReplayedMessageError)
 # The sender's fault: it must hear of it, since the party goes on waiting for the true message.
-_ANSWERED = (DamagedMessageError, ForeignMessageError, UnexpectedMessageError)
+_ANSWERED = (DamagedMessageError, UnexpectedMessageError)
 _SEPARATOR = "\n"  # of names of those whom a step went on without
 
 

@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from sottovoce.errors import ProtocolError, SottovoceError
+from sottovoce.errors import ConfigError, RosterRefusedError, SottovoceError
 from sottovoce.federation.certificates import Authority, check_authority_signature
-from sottovoce.federation.config import ConfigError, Role
+from sottovoce.federation.config import Role
 from sottovoce.federation.roster import Member, Roster, configured_role, member
 from sottovoce.files import small_text, whole_file
 from sottovoce.learn.wire.codec import encoded
@@ -28,10 +28,6 @@ What: TypeAlias = Literal["founded", "joined", "renewed", "rotated", "removed"]
 _PURPOSE = "sottovoce roster change"
 _LARGEST_FILE = 1 << 26
 _SHOWN = 16
-
-
-class RosterRefusedError(ProtocolError):
-    """A change of the roster is unsigned, or does not stand on the changes that a party has."""
 
 
 class RosterChange(msgspec.Struct, frozen=True):

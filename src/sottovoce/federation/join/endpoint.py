@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Self
 
-from sottovoce.errors import InputError, ProtocolError
+from sottovoce.errors import InputError, ProtocolError, RosterRefusedError
 from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.join.invitations import Invitations
-from sottovoce.federation.join.request import JoinRefusedError, JoinReply, unpacked
+from sottovoce.federation.join.request import JoinReply, unpacked
 from sottovoce.federation.transport.tls import (
     check_transport,
     grpc,
@@ -119,12 +119,12 @@ class JoinClient:
         self._channel.close()
 
     def call(self, method: str, request: bytes) -> JoinReply:
-        """The coordinator's reply, or JoinRefusedError with its sentence."""
+        """The coordinator's reply, or RosterRefusedError with its sentence."""
         asked = self._channel.unary_unary(f"/{SERVICE}/{method}")
         try:
             reply = unpacked(asked(request, timeout=_CALL_S, wait_for_ready=True), JoinReply)
         except grpc.RpcError as error:
             raise InputError(f"the coordinator does not answer: {error.code().name}.") from None
         if reply.why_not:
-            raise JoinRefusedError(f"the coordinator refuses: {reply.why_not[:400]}")
+            raise RosterRefusedError(f"the coordinator refuses: {reply.why_not[:400]}")
         return reply

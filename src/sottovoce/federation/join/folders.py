@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from sottovoce.errors import InputError, ProtocolError, SottovoceError
+from sottovoce.errors import InputError, ProtocolError, RosterRefusedError, SottovoceError
 from sottovoce.federation._events import Log
 from sottovoce.federation._files import (
     NONE,
@@ -48,7 +48,6 @@ from sottovoce.federation.join.endpoint import JoinClient
 from sottovoce.federation.join.request import (
     Ask,
     Collect,
-    JoinRefusedError,
     JoinReply,
     JoinRequest,
     JoinToken,
@@ -262,7 +261,9 @@ def _written(
     )
     coordinator = history.roster.named(COORDINATOR_NAME)
     if own not in history.roster.members or coordinator.fingerprint != token.fingerprint:
-        raise JoinRefusedError("the roster must have this party and the coordinator of the token.")
+        raise RosterRefusedError(
+            "the roster must have this party and the coordinator of the token."
+        )
     write_whole(folder / _TLS.certificate, reply.certificate)
     write_whole(folder / _TLS.authority, pending.authority)
     save_history(history, folder)
@@ -277,7 +278,7 @@ def _written(
 def check_own_key(certificate: bytes, key: bytes) -> None:
     """Refuse a certificate of somebody else's key."""
     if read_certificate(certificate).public_key() != read_key(key).public_key():
-        raise JoinRefusedError("the certificate must be for this party's own key; it is not.")
+        raise RosterRefusedError("the certificate must be for this party's own key; it is not.")
 
 
 def save_history(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sottovoce.errors import InputError, ParameterError, SottovoceError
+from sottovoce.errors import InputError, ParameterError, RosterRefusedError, SottovoceError
 from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import check_name
 from sottovoce.federation.config import Role
@@ -21,7 +21,6 @@ from sottovoce.federation.join import request as joining
 from sottovoce.federation.join.request import (
     Ask,
     Collect,
-    JoinRefusedError,
     JoinReply,
     JoinRequest,
     JoinToken,
@@ -177,7 +176,7 @@ class Invitations:
         asked = unpacked(data, Ask)
         found = self._proven(asked.number, asked.proof, "ask", asked.commitment)
         if found.commitment and found.commitment != asked.commitment:
-            raise JoinRefusedError("this token was used before; ask for a new one.")
+            raise RosterRefusedError("this token was used before; ask for a new one.")
         if not found.commitment:
             found.commitment, found.nonce = asked.commitment, new_nonce()
         authority = self._federation.authority
@@ -187,7 +186,7 @@ class Invitations:
         told = unpacked(data, Reveal)
         found = self._living(told.number)
         if found.commitment != joining.commitment(told.request, told.nonce):
-            raise JoinRefusedError("a request must be the one that was committed to.")
+            raise RosterRefusedError("a request must be the one that was committed to.")
         request = unpacked(told.request, JoinRequest)
         request.check(found.token.name, found.token.role)
         known = self._federation
@@ -205,7 +204,7 @@ class Invitations:
         asked = unpacked(data, Collect)
         found = self._proven(asked.number, asked.proof, "collect", b"")
         if found.request is None:
-            raise JoinRefusedError("a request must come before its certificate is fetched.")
+            raise RosterRefusedError("a request must come before its certificate is fetched.")
         found.confirmed = True
         if not self._completed(found) or found.joined is None:
             return JoinReply(joining.VERSION)
@@ -221,13 +220,13 @@ class Invitations:
     def _proven(self, number: bytes, proof: bytes, what: str, content: bytes) -> _Invitation:
         found = self._by_number.get(number)
         if found is None or not hmac.compare_digest(found.token.proof(what, content), proof):
-            raise JoinRefusedError(_UNKNOWN)
+            raise RosterRefusedError(_UNKNOWN)
         return self._living(number)
 
     def _living(self, number: bytes) -> _Invitation:
         found = self._by_number.get(number)
         if found is None:
-            raise JoinRefusedError(_UNKNOWN)
+            raise RosterRefusedError(_UNKNOWN)
         if self._now() >= found.ends:
-            raise JoinRefusedError("this token has ended; ask for a new one.")
+            raise RosterRefusedError("this token has ended; ask for a new one.")
         return found

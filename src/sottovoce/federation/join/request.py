@@ -20,7 +20,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from sottovoce.errors import InputError, ParameterError, ProtocolError
+from sottovoce.errors import InputError, ParameterError, RosterRefusedError
 from sottovoce.federation.certificates import check_name, requested_key
 from sottovoce.federation.config import Role
 from sottovoce.learn.sums.keys import Identity, check_signature
@@ -43,10 +43,6 @@ _LONGEST_ADDRESS = 300
 _Content: TypeAlias = tuple[str, Role, str, bytes, bytes, bytes]
 _SIZES = (32, ID_BYTES, SECRET_BYTES)
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
-
-
-class JoinRefusedError(ProtocolError):
-    """A token is wrong, has ended or was used before, or a request is not what was agreed."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,7 @@ class JoinRequest(msgspec.Struct, frozen=True):
         """Refuse a request for another party, or by somebody who has not the keys."""
         check_address(self.address)
         if self.name != name or (role == "peer") != bool(self.identity):
-            raise JoinRefusedError(f"the request must be that of {name}, as {role}.")
+            raise RosterRefusedError(f"the request must be that of {name}, as {role}.")
         requested_key(self.certificate_request, name)
         if role == "peer":
             check_signature(
@@ -239,11 +235,11 @@ def packed(message: msgspec.Struct) -> bytes:
 
 
 def unpacked(data: bytes, kind: type[_Struct]) -> _Struct:
-    """The message, or JoinRefusedError."""
+    """The message, or RosterRefusedError."""
     try:
         found = msgspec.msgpack.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise JoinRefusedError("a message to join must have the fields of its type.") from None
+        raise RosterRefusedError("a message to join must have the fields of its type.") from None
     if getattr(found, "version", VERSION) != VERSION:
-        raise JoinRefusedError(f"messages to join must be of version {VERSION}.")
+        raise RosterRefusedError(f"messages to join must be of version {VERSION}.")
     return found

@@ -6,14 +6,8 @@ from typing import Any
 import msgspec
 
 from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.errors import SottovoceError
-from sottovoce.federation.config import (
-    ConfigError,
-    CountSettings,
-    PartyConfig,
-    TextsFile,
-    read_table,
-)
+from sottovoce.errors import ConfigError, SottovoceError
+from sottovoce.federation.config import CountSettings, PartyConfig, TextsFile, read_table
 from sottovoce.federation.roster import Roster
 from sottovoce.learn.count.classes import FEWEST_LABELS
 from sottovoce.learn.count.documents import CountedColumns, read_counted

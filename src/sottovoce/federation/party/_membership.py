@@ -15,30 +15,29 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from sottovoce.errors import InputError, ParameterError, ProtocolError, SottovoceError
+from sottovoce.errors import (
+    CallRefusedError,
+    InputError,
+    ParameterError,
+    ProtocolError,
+    RosterRefusedError,
+    SottovoceError,
+)
 from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import DAYS, Authority, fingerprint
 from sottovoce.federation.config import PartyConfig, Role
 from sottovoce.federation.join.changes import (
     RosterChange,
     RosterHistory,
-    RosterRefusedError,
     What,
     packed_changes,
     read_changes,
 )
 from sottovoce.federation.join.folders import save_changes
 from sottovoce.federation.join.invitations import Joined
-from sottovoce.federation.join.request import (
-    JoinRefusedError,
-    JoinRequest,
-    joiner_role,
-    packed,
-    unpacked,
-)
+from sottovoce.federation.join.request import JoinRequest, joiner_role, packed, unpacked
 from sottovoce.federation.roster import Member, Roster, configured_role, member, protocol_name
 from sottovoce.federation.setup import host_of
-from sottovoce.federation.transport.client import CallRefusedError
 from sottovoce.learn.training_terms import COORDINATOR
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ class Membership:
         name = request.name
         with self._lock:
             if any(each.certificate_name == name for each in self.history.roster):
-                raise JoinRefusedError(f"there is a party {name} already; remove it first.")
+                raise RosterRefusedError(f"there is a party {name} already; remove it first.")
             certificate = self._granted(request, role)
             known = (request.address, fingerprint(certificate), request.identity.hex())
             self._change("joined", member(name, role, *known))
@@ -181,7 +180,7 @@ class Membership:
             request = unpacked(wish.request, JoinRequest)
             role = joiner_role(configured_role(caller))
             if wish.what not in ("renewed", "rotated"):
-                raise JoinRefusedError("a certificate can be renewed or its key rotated.")
+                raise RosterRefusedError("a certificate can be renewed or its key rotated.")
             request.check(caller.certificate_name, role)
             with self._lock:
                 days = max(1, min(wish.days, DAYS))
@@ -193,7 +192,7 @@ class Membership:
                 )
                 self._change(wish.what, found)
         except InputError as error:
-            raise JoinRefusedError(str(error)) from None
+            raise RosterRefusedError(str(error)) from None
         given = {"certificate": certificate, "changes": packed_changes(self.history.changes)}
         return msgspec.msgpack.encode(given)
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from sottovoce.errors import JournalError
 from sottovoce.federation._journal.file import JournalSeal, Readable, create_private, transaction
-from sottovoce.federation.transport.frames import JournalError
 from sottovoce.json import parse_json
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.openings import OpenedWords, Opening

@@ -16,11 +16,10 @@ import time
 from typing import Literal, TypeAlias, get_args
 
 from sottovoce._noted import NotedCount
+from sottovoce.errors import ConfigError, JournalError, RestoredCopyError
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation.config import ConfigError
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party.history import RunHistory
-from sottovoce.federation.transport.frames import JournalError, RestoredCopyError
 from sottovoce.files import state_folder
 
 _NAME_LETTERS = 32

@@ -25,10 +25,6 @@ _MOST_LISTED = 1 << 20
 _IN_FILE = "; see [accepts] in its party.toml."
 
 
-class NotAcceptedError(ParameterError):
-    """A proposed run goes beyond what this party accepts."""
-
-
 # From a field's value, all terms and what is accepted to what is wrong with it, or None.
 Check = Callable[[Any, RunTerms, Accepts], str | None]
 
@@ -54,7 +50,7 @@ def check_policy(terms: RunTerms, accepts: Accepts, name: str) -> None:
         present, value = field_value(terms, field)
         wrong = rule.check(value, terms, accepts) if present and rule.check else None
         if wrong is not None:
-            raise NotAcceptedError(f"{name} {wrong}")
+            raise ParameterError(f"{name} {wrong}")
 
 
 def field_value(terms: RunTerms, field: str) -> tuple[bool, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.errors import InputError, NotRunningError, SottovoceError
 from sottovoce.json import parse_json
 
 SOCKET_FILE = "control.sock"
@@ -23,10 +23,6 @@ _CREDENTIALS = "3i"  # process, user and group
 
 Answers: TypeAlias = Iterator[Mapping[str, Any]]
 Handler: TypeAlias = Callable[[Mapping[str, Any]], Answers]
-
-
-class NotRunningError(InputError):
-    """No party is running in this store."""
 
 
 class ControlServer:

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.corpus.read.columns import MissingColumnError
-from sottovoce.errors import InputError
+from sottovoce.errors import ConfigError, InputError, MissingColumnError
 from sottovoce.federation._secrets import Secrets
-from sottovoce.federation.config import ConfigError, PartyConfig, RowsFile, TextsFile
+from sottovoce.federation.config import PartyConfig, RowsFile, TextsFile
 from sottovoce.federation.party._counts import counted_examples, spending
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party._run_keys import SUMS, RunKeys

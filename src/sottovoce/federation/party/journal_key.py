@@ -8,13 +8,13 @@ A copy that is put back with the old key is known as one.
 import sqlite3
 from pathlib import Path
 
+from sottovoce.errors import JournalError
 from sottovoce.federation._files import load_secret, read_passphrase
 from sottovoce.federation._journal.file import JournalSeal, opened, read, transaction
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._secrets import JOURNAL, new_journal_key
 from sottovoce.federation.config import PartyConfig
 from sottovoce.federation.party._outside_count import carry_counts
-from sottovoce.federation.transport.frames import JournalError
 
 _SEALED = (
     ("run", "terms", "session, 'terms'"),

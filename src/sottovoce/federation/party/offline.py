@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from sottovoce.errors import InputError
+from sottovoce.errors import DataError, InputError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.config import PartyConfig, Role, TextsFile
 from sottovoce.federation.join.changes import RosterHistory
@@ -31,10 +31,6 @@ from sottovoce.learn.run.agree import opening
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.records import Trained, read_trained
 from sottovoce.learn.run.terms import RunTerms
-
-
-class NothingTrainedError(InputError):
-    """This party has no classifier yet."""
 
 
 class View(Protocol):
@@ -221,9 +217,7 @@ def trained(view: View, role: Role) -> Trained:
     last = latest_training(history)
     record = None if last is None else training_record(history, last.terms.session)
     if record is None:
-        raise NothingTrainedError(
-            "this party has no classifier yet; train first: sottovoce learn train."
-        )
+        raise DataError("this party has no classifier yet; train first: sottovoce learn train.")
     return read_trained(record)
 
 

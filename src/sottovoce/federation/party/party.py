@@ -15,7 +15,13 @@ from typing import TypeVar, get_args
 import msgspec
 
 from sottovoce._moves import LEFT_BEHIND, Move, begins_as_archive, unpack
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.errors import (
+    BadFrameError,
+    ConfigError,
+    InputError,
+    RosterRefusedError,
+    SottovoceError,
+)
 from sottovoce.federation._events import Log
 from sottovoce.federation._files import read_passphrase
 from sottovoce.federation._journal.journal import Journal
@@ -32,8 +38,8 @@ from sottovoce.federation.certificates import (
     fingerprint,
     load_certificate,
 )
-from sottovoce.federation.config import CONFIG_FILE, ConfigError, PartyConfig, Role, load_config
-from sottovoce.federation.join.changes import RosterHistory, RosterRefusedError, load_history
+from sottovoce.federation.config import CONFIG_FILE, PartyConfig, Role, load_config
+from sottovoce.federation.join.changes import RosterHistory, load_history
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party._outside_count import (
     Counted,
@@ -55,7 +61,7 @@ from sottovoce.federation.roster import (
     protocol_name,
     save_roster,
 )
-from sottovoce.federation.transport.frames import VERSION, BadFrameError, Settings
+from sottovoce.federation.transport.frames import VERSION, Settings
 from sottovoce.files import output_folder, whole_file
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import COORDINATOR

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.errors import InputError, NotRunningError, SottovoceError
 from sottovoce.federation.config import (
     CONFIG_FILE,
     ROSTER_FILE,
@@ -20,7 +20,7 @@ from sottovoce.federation.config import (
     PartyConfig,
     load_config,
 )
-from sottovoce.federation.party.control import NotRunningError, ask, asked
+from sottovoce.federation.party.control import ask, asked
 from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import AUTHORITY_FOLDER, SetupPlan, set_up
 from sottovoce.files import whole_file

@@ -7,8 +7,7 @@ nor what else is in it.
 from dataclasses import dataclass
 
 from sottovoce.corpus.read import Format, ReadOptions, open_documents
-from sottovoce.corpus.read.columns import MissingColumnError
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, MissingColumnError
 from sottovoce.federation.config import PartyConfig, TextsFile
 from sottovoce.federation.party.holdings import read_rows
 from sottovoce.learn.run.terms import RunTerms
@@ -34,15 +33,14 @@ def unreadable_data(config: PartyConfig) -> UnreadableData | None:
         return None
     try:
         if party.texts is not None:
-            _look_at_texts(config, party.texts)
-        elif party.rows is not None:
+            return _look_at_texts(config, party.texts)
+        if party.rows is not None:
             read_rows(config.path(party.rows.file), party.rows)
     except MissingColumnError as error:
         remedy = "Set text and label in [texts] of party.toml; header too if the file has none."
         return UnreadableData(f"{error.missing} {remedy}", _others(party.name, "lacks a column"))
     except InputError as error:
-        why = "has no labels" if isinstance(error, _NoLabelError) else "cannot be read"
-        return UnreadableData(str(error), _others(party.name, why))
+        return UnreadableData(str(error), _others(party.name, "cannot be read"))
     return None
 
 
@@ -54,17 +52,13 @@ def why_untrainable(config: PartyConfig, terms: RunTerms) -> str | None:
     return None if found is None else found.to_others
 
 
-class _NoLabelError(InputError):
-    """The first rows of a file of texts have no label."""
-
-
 def _others(name: str, why: str) -> str:
     return (
         f"{name} cannot take part: its file of data {why}; its owner is told more when it starts."
     )
 
 
-def _look_at_texts(config: PartyConfig, texts: TextsFile) -> None:
+def _look_at_texts(config: PartyConfig, texts: TextsFile) -> UnreadableData | None:
     path = config.path(texts.file)
     options = ReadOptions(
         format=None if texts.format is None else Format(texts.format),
@@ -72,8 +66,10 @@ def _look_at_texts(config: PartyConfig, texts: TextsFile) -> None:
         header=True if texts.header is None else tuple(texts.header),
     )
     first = next(iter(open_documents(path, options=options)))
-    if first["label"].null_count == first.num_rows:
-        raise _NoLabelError(
-            f"the first {first.num_rows:,} rows of {path} have no label in the column "
-            f"{texts.label!r}; set label in [texts] of party.toml to the column that has them."
-        )
+    if first["label"].null_count < first.num_rows:
+        return None
+    return UnreadableData(
+        f"the first {first.num_rows:,} rows of {path} have no label in the column "
+        f"{texts.label!r}; set label in [texts] of party.toml to the column that has them.",
+        _others(config.party.name, "has no labels"),
+    )

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import AbortedError, DataError, InputError, ParameterError
 from sottovoce.federation._events import Log
 from sottovoce.federation.join.changes import RosterChange, RosterHistory
 from sottovoce.federation.party._counts import count_terms, paid_before
@@ -27,7 +27,6 @@ from sottovoce.federation.party.history import (
     trained_peers,
 )
 from sottovoce.federation.party.offline import (
-    NothingTrainedError,
     counted_report,
     given_examples,
     labelled,
@@ -40,7 +39,7 @@ from sottovoce.federation.party.party import ConfiguredParty, RunRequest
 from sottovoce.federation.party.progress import Progress, summary
 from sottovoce.federation.party.readable import why_untrainable
 from sottovoce.federation.party.terms import NOT_YET, accepted_by, training_terms, use_terms
-from sottovoce.federation.transport.frames import VERSION, RunAbortedError
+from sottovoce.federation.transport.frames import VERSION
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.records import opened_words
@@ -215,7 +214,7 @@ class Service:
                 "exact sum over the same documents; classify labelled texts of your own instead."
             )
         if last is None:
-            raise NothingTrainedError("there is nothing to evaluate yet; train first.")
+            raise DataError("there is nothing to evaluate yet; train first.")
         estimate = bool(last.terms.held_out)
         if not estimate and not request.get("training_data"):
             raise ParameterError(
@@ -351,7 +350,7 @@ class Service:
         while True:
             try:
                 over = self.node.wait(run, _LOOK_S) is not None
-            except RunAbortedError as error:
+            except AbortedError as error:
                 raise InputError(str(error)) from None
             attempts = self._attempts(run)
             if progress.noted(attempts[-1]):

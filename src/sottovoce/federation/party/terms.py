@@ -14,16 +14,15 @@ import numpy as np
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.errors import ConfigError, ParameterError, SottovoceError, TooFewPartiesError
 from sottovoce.federation.config import (
     HELPER_ACCEPTS,
     Accepts,
-    ConfigError,
     FeatureSettings,
     PartyConfig,
     TrainingSettings,
 )
-from sottovoce.federation.party._policy import NotAcceptedError, check_policy
+from sottovoce.federation.party._policy import check_policy
 from sottovoce.federation.party.history import TRAININGS
 from sottovoce.federation.roster import Roster
 from sottovoce.files import small_text
@@ -33,7 +32,6 @@ from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.message import new_session
-from sottovoce.learn.wire.refusals import TooFewPartiesError
 from sottovoce.privacy.exact import positive
 
 DEFAULT_PENALTY = 0.1
@@ -63,7 +61,7 @@ def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None
     known = roster.identities
     strangers = [name for name, public in terms.identities.items() if known.get(name) != public]
     if strangers:
-        raise NotAcceptedError(
+        raise ParameterError(
             f"{config.party.name} knows {', '.join(sorted(strangers))} by another identity, or "
             "not at all; compare the rosters."
         )
@@ -79,7 +77,7 @@ def wanted_trust(config: PartyConfig) -> CountTrust:
     """Whom a peer counts on; one that names nobody takes part in no count."""
     named = config.party.count_with
     if named is None:
-        raise NotAcceptedError(
+        raise ParameterError(
             f"{config.party.name} has named no peers to count with; set [count_with] in its "
             "party.toml: peers, drop and collude."
         )

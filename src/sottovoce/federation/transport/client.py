@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sottovoce.errors import InputError, ProtocolError
+from sottovoce.errors import CallRefusedError, InputError, ProtocolError
 from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member
@@ -27,10 +27,6 @@ _OPTIONS = [
     ("grpc.enable_http_proxy", 0),
 ]
 _REFUSED = "PERMISSION_DENIED"
-
-
-class CallRefusedError(InputError):
-    """The other party has heard what was asked, and will not."""
 
 
 class MessageClient:

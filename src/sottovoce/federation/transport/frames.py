@@ -1,37 +1,22 @@
-"""Frames, the errors by which they are refused, and the settings of whoever sends and takes them.
+"""Frames, and the settings of whoever sends and takes them.
 
 A frame is a header that says what comes, and a body that nobody reads here. The header is checked
 before a byte of the body is taken. Every header and every answer says its version first; another
 version is refused by name.
 
-A federation refuses a caller, a frame or a run by one of these:
-
-    ProtocolError
-    ├── StrangerError          the caller's certificate is nobody's on the roster
-    ├── ImpostorError          the caller speaks in another party's name
-    ├── WeakTransportError     the connection is not TLS 1.3
-    ├── WrongVersionError      a frame of another version of this format
-    ├── BadFrameError          a frame that is none
-    ├── TooLargeError          a frame declares more bytes than are taken
-    ├── RunRefusedError        a party declines a proposed run
-    ├── MessageRefusedError    a party refuses what this one has said
-    ├── LostPartyError         a party has fallen silent, and the run cannot go on without it
-    ├── RunAbortedError        another party has ended the run
-    ├── ReplayMismatchError    a rebuilt party says something else than before the crash
-    │   └── ChangedDataError   it has other data than it began the run with
-    ├── RestoredCopyError      a party's store was restored from a copy of earlier
-    └── DefectError            a party failed in a way that nobody planned
-
-JournalError, an InputError, is for a journal that cannot be used. `Settings` say how patient a node
-is, and how much it takes.
+`Settings` say how patient a node is, and how much it takes.
 """
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from sottovoce.errors import InputError, MissingExtraError, ParameterError, ProtocolError
+from sottovoce.errors import (
+    BadFrameError,
+    MissingExtraError,
+    ParameterError,
+    WrongVersionError,
+)
 from sottovoce.learn.wire.message import SESSION_BYTES
 
 try:
@@ -48,80 +33,6 @@ _LARGEST_KEPT = 999_999_000  # SQLite keeps no more in one place
 Kind: TypeAlias = Literal["propose", "message", "refusal", "abort"]
 Outcome: TypeAlias = Literal["taken", "later", "refused", "ended"]
 State: TypeAlias = Literal["busy", "idle", "finished", "aborted", "unknown"]
-
-
-class StrangerError(ProtocolError):
-    """The caller's certificate is nobody's on the roster."""
-
-
-class ImpostorError(ProtocolError):
-    """The caller speaks in another party's name."""
-
-
-class WeakTransportError(ProtocolError):
-    """The connection is not TLS 1.3."""
-
-
-class WrongVersionError(ProtocolError):
-    """A frame of another version of this format."""
-
-
-class BadFrameError(ProtocolError):
-    """A frame that is none."""
-
-
-class TooLargeError(ProtocolError):
-    """A frame declares more bytes than are taken."""
-
-
-class RunRefusedError(ProtocolError):
-    """A party declines a proposed run."""
-
-
-class MessageRefusedError(ProtocolError):
-    """A party refuses what this one has said."""
-
-
-class LostPartyError(ProtocolError):
-    """A party has fallen silent, and the run cannot go on without it."""
-
-    def __init__(self, sentence: str, missing: Iterable[str] = ()) -> None:
-        super().__init__(sentence)
-        self.missing = tuple(sorted(missing))
-
-
-class RunAbortedError(ProtocolError):
-    """The run has ended with an error, here or at another party.
-
-    Attributes:
-        by: who ended it.
-        error: the name of its error.
-        missing: whom it missed.
-    """
-
-    def __init__(self, sentence: str, *, by: str, error: str, missing: Iterable[str] = ()) -> None:
-        super().__init__(sentence)
-        self.by, self.error, self.missing = by, error, tuple(missing)
-
-
-class ReplayMismatchError(ProtocolError):
-    """A rebuilt party says something else than it did before the crash."""
-
-
-class ChangedDataError(ReplayMismatchError):
-    """A restarted party has other data than it began a run with."""
-
-
-class RestoredCopyError(ProtocolError):
-    """A party was restored from a copy of earlier, and no longer knows what it has said since."""
-
-
-class DefectError(ProtocolError):
-    """A party failed in a way that nobody planned."""
-
-
-class JournalError(InputError):
-    """A journal cannot be used."""
 
 
 class Header(msgspec.Struct, frozen=True):

@@ -7,22 +7,26 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
-from sottovoce.errors import InputError, ProtocolError, SottovoceError
+from sottovoce.errors import (
+    BadFrameError,
+    DefectError,
+    ImpostorError,
+    InputError,
+    JournalError,
+    ProtocolError,
+    SottovoceError,
+    TooLargeError,
+)
 from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.federation.transport.frames import (
     LARGEST_HEADER,
     Answer,
-    BadFrameError,
     Beat,
-    DefectError,
     Frame,
     Header,
-    ImpostorError,
-    JournalError,
     Settings,
-    TooLargeError,
     packed,
     unpacked,
 )

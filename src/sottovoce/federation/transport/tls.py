@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from sottovoce.errors import MissingExtraError
+from sottovoce.errors import ImpostorError, MissingExtraError, StrangerError
 from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import (
     Credentials,
@@ -36,7 +36,6 @@ from sottovoce.federation.certificates import (
     network_name,
 )
 from sottovoce.federation.roster import Member, Roster
-from sottovoce.federation.transport.frames import ImpostorError, StrangerError, WeakTransportError
 
 _NO_TLS_1_2 = "ECDHE-PSK-AES128-CBC-SHA"
 # Before gRPC is imported: whoever needs it takes it from here.
@@ -117,7 +116,7 @@ def open_credentials(own: Credentials) -> grpc.ServerCredentials:
 def check_transport(properties: dict[str, list[bytes]]) -> None:
     """Refuse a caller whose connection is weak."""
     if properties.get("ssl_tls_version") != [TLS_1_3.encode()]:
-        raise WeakTransportError("connections must use TLS 1.3.")
+        raise StrangerError("connections must use TLS 1.3.")
 
 
 def checked_caller(properties: dict[str, list[bytes]], roster: Roster) -> Member:

@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import DamagedMessageError, ParameterError, check_choice
 from sottovoce.learn.arithmetic.shown import (
     Outline,
     gathered,
@@ -42,7 +42,6 @@ from sottovoce.learn.paillier.slots import Program, SlotPlan, SlotStage, mask_bo
 from sottovoce.learn.paillier.wire import array_to_bytes
 from sottovoce.learn.wire.machine import Leakage, Learns
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.script import Hear, Say, Script
 from sottovoce.privacy.randomness import random_below, random_bytes
 

@@ -24,7 +24,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DamagedMessageError, ParameterError
 from sottovoce.learn.arithmetic.comparison import (
     ComparisonPlan,
     answer_encrypted_bits,
@@ -41,7 +41,6 @@ from sottovoce.learn.paillier.slots import Program, SlotPlan, SlotStage, mask_bo
 from sottovoce.learn.paillier.wire import array_to_bytes
 from sottovoce.learn.wire.machine import Leakage, Learns
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.script import Hear, Say, Script
 
 Places = NDArray[np.int64]

@@ -14,12 +14,11 @@ import numpy as np
 
 from sottovoce._notebook import html_facts, html_table
 from sottovoce.arrays import Integers
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DamagedMessageError, DamagedRecordError, InputError, ParameterError
 from sottovoce.learn.count.promise import promised
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
 from sottovoce.learn.wire import codec
-from sottovoce.learn.wire.codec import DamagedResultError, Value, decoded, encoded
-from sottovoce.learn.wire.refusals import DamagedMessageError
+from sottovoce.learn.wire.codec import Value, decoded, encoded
 from sottovoce.privacy.exact import read_kept
 from sottovoce.privacy.shares import SharesLaw
 from sottovoce.privacy.whole_document import WholeDocument
@@ -179,20 +178,20 @@ class TogetherCounts:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "TogetherCounts":
-        """What `to_bytes` wrote, or DamagedResultError."""
+        """What `to_bytes` wrote, or DamagedRecordError."""
         try:
             record = decoded(data)
         except DamagedMessageError as error:
-            raise DamagedResultError(f"this is no count together: {error}") from None
+            raise DamagedRecordError(f"this is no count together: {error}") from None
         if not isinstance(record, Mapping):
-            raise DamagedResultError("this is no count together.")
+            raise DamagedRecordError("this is no count together.")
         return cls.of(record)
 
     @classmethod
     def of(cls, record: Mapping[str, Value]) -> "TogetherCounts":
-        """A party's result of a count, or DamagedResultError."""
+        """A party's result of a count, or DamagedRecordError."""
         if record.get("version") != VERSION or record.get("kind") != "count":
-            raise DamagedResultError(f"a result must be that of a count, of version {VERSION}.")
+            raise DamagedRecordError(f"a result must be that of a count, of version {VERSION}.")
         try:
             return cls(
                 codec.texts(record, "words"),
@@ -203,7 +202,7 @@ class TogetherCounts:
                 codec.texts(record, "survivors"),
             )
         except (InputError, ValueError) as error:
-            raise DamagedResultError(f"a count's result cannot be read: {error}") from None
+            raise DamagedRecordError(f"a count's result cannot be read: {error}") from None
 
     def _rows(self) -> Integers:
         if self.what != "words":

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import ParameterError, TooFewPartiesError, check_choice
 from sottovoce.learn.sums.fixed import FEWEST_PARTIES
-from sottovoce.learn.wire.refusals import TooFewPartiesError
 from sottovoce.privacy.exact import whole_number
 from sottovoce.privacy.shares.law import SMALLEST_RATE
 

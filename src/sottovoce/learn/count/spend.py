@@ -13,12 +13,11 @@ from typing import Protocol
 import numpy as np
 
 from sottovoce.arrays import Integers
-from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.errors import BudgetError, LedgerError, OtherBudgetError
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
-from sottovoce.privacy.ledger.accounts import OtherBudgetError
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger.database import holds_ledger
 from sottovoce.privacy.ledger.documents import Hashes

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Flags, Integers
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import InputError
+from sottovoce.errors import DataError, InputError
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of, check_cells
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import word_counts
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 13  # documents: what is drawn for them stays in the cache's reach
 _WORD_BYTES = 8
 _FEWEST_POSITIONS = 2
-
-
-class UnknownLabelError(InputError):
-    """A document has a label that the public list does not name."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class VotePlan:
             raise InputError("documents must have labels to be counted by label, got none.")
         unknown = len(set(documents.labels) - set(self.labels))
         if unknown:
-            raise UnknownLabelError(
+            raise DataError(
                 f"documents' labels must be among the {len(self.labels)} public names, got "
                 f"{unknown} others; name every label, or leave such documents out."
             )

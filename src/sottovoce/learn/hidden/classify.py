@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError
+from sottovoce.errors import DamagedMessageError, InputError
 from sottovoce.learn.arithmetic.comparison import answer_less, ask_less
 from sottovoce.learn.arithmetic.sign import SharedNumbers
 from sottovoce.learn.hidden.query_budget import LedgerBudget, QueryBudget
@@ -28,7 +28,6 @@ from sottovoce.learn.solve.field import mask_half_range, multiple_masks
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.script import ScriptedParty
 from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller
 from sottovoce.privacy.randomness import random_below

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
+from sottovoce.errors import DamagedMessageError
 from sottovoce.learn.arithmetic.largest import (
     LargestPlan,
     Places,
@@ -33,7 +34,6 @@ from sottovoce.learn.paillier.grid import Grid
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.script import ScriptedParty
 from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller
 

@@ -10,8 +10,8 @@ and so all of them together have a budget too.
 from collections.abc import Iterable, Mapping
 from typing import Self
 
-from sottovoce.errors import ParameterError
-from sottovoce.learn.query_ledger import QueryBudgetError, QueryCharge, QueryLedger
+from sottovoce.errors import ParameterError, QueryBudgetError
+from sottovoce.learn.query_ledger import QueryCharge, QueryLedger
 from sottovoce.learn.training_terms import Recipe
 
 

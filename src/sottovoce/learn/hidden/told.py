@@ -1,6 +1,6 @@
 """What each party of a hidden training checks of the others' messages, and how shares are sent."""
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DamagedMessageError, DisagreementError, InputError, ParameterError
 from sottovoce.learn.hidden.solvers import SCORE, HiddenSolve, modulus_bits
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid
@@ -17,7 +17,6 @@ from sottovoce.learn.solve.plan import Share
 from sottovoce.learn.training_terms import Recipe, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError, DisagreementError
 
 
 def hidden_solve(terms: TrainingTerms, standard: Standard, peers: tuple[str, ...]) -> HiddenSolve:

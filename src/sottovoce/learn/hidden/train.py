@@ -10,7 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sottovoce.errors import InputError
+from sottovoce.errors import DamagedMessageError, InputError
 from sottovoce.learn._alike import told_alike
 from sottovoce.learn.hidden.solvers import HiddenSolve
 from sottovoce.learn.hidden.told import (
@@ -47,7 +47,6 @@ from sottovoce.learn.paillier.wire import array_to_bytes, encrypt_integers
 from sottovoce.learn.ridge import Standard
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
 
 if TYPE_CHECKING:

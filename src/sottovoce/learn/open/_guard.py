@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats
+from sottovoce.errors import DamagedMessageError, DisagreementError, LeakError
 from sottovoce.learn._alike import alike_stages, told_alike
-from sottovoce.learn._examples import LeakError
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open._pairs import PairTests
 from sottovoce.learn.open.sums import SumStage
@@ -25,7 +25,6 @@ from sottovoce.learn.opened_bits import OpenedLimit, most_words
 from sottovoce.learn.support import Flags, KeptFeatures, feature_counts, with_columns
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 if TYPE_CHECKING:

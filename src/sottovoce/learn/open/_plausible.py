@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.errors import FalseSummandError
 from sottovoce.learn._label_sums import sums_of_labels
 from sottovoce.learn.ridge import ExampleSums
 from sottovoce.learn.sums.weights import SummandWeights
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import TrainingTerms
-from sottovoce.learn.wire.refusals import FalseSummandError
 
 _FLOAT = 2.0**-40  # of the largest number, beside what fixed-point numbers round
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError
+from sottovoce.errors import DamagedMessageError, InputError
 from sottovoce.learn.local_data import LocalData, feature_places
 from sottovoce.learn.open.sums import SumStage
 from sottovoce.learn.open.train import (
@@ -37,7 +37,6 @@ from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.errors import DamagedMessageError, DisagreementError
 from sottovoce.learn._alike import alike_stages, told_alike
 from sottovoce.learn._label_sums import label_vector_size, sums_of_labels
 from sottovoce.learn.local_data import LocalData
@@ -44,7 +45,6 @@ from sottovoce.learn.support import (
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DamagedMessageError, InputError, ParameterError
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open.train import (
     feature_agreement_coordinator,
@@ -39,7 +39,6 @@ from sottovoce.learn.support import all_kept
 from sottovoce.learn.training_terms import COORDINATOR, Offset, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
 
 TRAINING_STAGES = ("features", "key", "moments", "standard", "statistics", "classifier")

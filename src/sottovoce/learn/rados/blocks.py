@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError, checked_rows, checked_signs
+from sottovoce.errors import InputError, LeakError, ParameterError
+from sottovoce.learn._examples import checked_rows, checked_signs
 
 SMALLEST_BLOCK = 5
 OneRowBlocks: TypeAlias = Literal["a block of one row is a record"]

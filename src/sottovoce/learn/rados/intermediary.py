@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
+from sottovoce.errors import InputError, LeakError, ParameterError
+from sottovoce.learn._examples import Rows, checked_rows, checked_signs
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.key_files import proven_key_to_text, public_key_from_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey

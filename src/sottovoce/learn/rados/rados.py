@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs, symmetric
+from sottovoce.errors import InputError, LeakError, ParameterError
+from sottovoce.learn._examples import Rows, checked_rows, checked_signs, symmetric
 from sottovoce.privacy.randomness import random_bytes
 
 if TYPE_CHECKING:

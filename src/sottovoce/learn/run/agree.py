@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError
+from sottovoce.errors import DamagedMessageError, DataError
 from sottovoce.learn._alike import Alike, alike_stages
 from sottovoce.learn._opened_among import Among
-from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, Table
+from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.features import Features, nominated
 from sottovoce.learn.local_data import LocalData, MappedData, SentenceData, feature_places
 from sottovoce.learn.run.dictionary import (
@@ -36,7 +36,6 @@ from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import encoded
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 if TYPE_CHECKING:
@@ -54,14 +53,6 @@ AGREEING_STAGES = (
 )
 _LONGEST = 200
 _FEWEST = 2
-
-
-class LabelError(InputError):
-    """The peers' labels do not make a problem that can be trained on."""
-
-
-class WrongExamplesError(InputError):
-    """A peer brings examples of another kind or width than the run's."""
 
 
 @dataclass(frozen=True)
@@ -185,16 +176,16 @@ def _agreed_alike(
 def own_labels(labels: tuple[str, ...] | None, terms: RunTerms) -> tuple[str, ...]:
     """A peer's label names, checked against the run's."""
     if not labels:
-        raise NoDocumentsError("a peer must have labels to train with, got none.")
+        raise DataError("a peer must have labels to train with, got none.")
     names = tuple(sorted(set(labels)))
     if any(len(name) > _LONGEST for name in names) or len(names) > terms.most_classes:
-        raise LabelError(
+        raise DataError(
             f"a peer's labels must be at most {terms.most_classes} names of at most {_LONGEST} "
             f"characters, got {len(names)} names; is another column the labels'?"
         )
     unknown = set(names) - set(terms.labels)
     if terms.labels and unknown:
-        raise LabelError(
+        raise DataError(
             f"a peer's labels must be among the run's {len(terms.labels)}, got {len(unknown)} "
             "others; name all labels in the run, or leave them out to agree on them."
         )
@@ -242,7 +233,7 @@ def common_labels(named: list[tuple[str, ...]], terms: RunTerms) -> tuple[str, .
     """All label names in alphabetical order, or why they cannot be trained on."""
     labels = tuple(sorted({label for names in named for label in names}))
     if not _FEWEST <= len(labels) <= terms.most_classes:
-        raise LabelError(
+        raise DataError(
             f"the peers' labels together must be from 2 to {terms.most_classes}, got "
             f"{len(labels)}; with one there is nothing to tell apart, of more join the rare ones."
         )
@@ -286,7 +277,7 @@ def checked_examples(name: str, terms: RunTerms, examples: Examples) -> Examples
     """A peer's examples as the run wants them, sentences where those have labels."""
     if isinstance(examples, Documents) != (terms.text is not None):
         wanted = "documents" if terms.text is not None else "rows of numbers"
-        raise WrongExamplesError(f"{name} must bring {wanted}: this run is about those.")
+        raise DataError(f"{name} must bring {wanted}: this run is about those.")
     if isinstance(examples, Table):
         own_columns(examples, terms.features)
         return examples
@@ -299,7 +290,7 @@ def own_columns(table: Table, features: tuple[str, ...]) -> NDArray[np.intp]:
     """Where a peer's columns stand among the run's."""
     named = table.columns or features
     if table.rows.shape[1] != len(named):
-        raise WrongExamplesError(
+        raise DataError(
             f"a peer's rows must have {len(named)} columns, as named, got "
             f"{table.rows.shape[1]}; name its own columns if it has others."
         )
@@ -310,7 +301,7 @@ def lifted_rows(examples: Examples, features: Features | None, agreed: Agreed) -
     """A peer's examples over the columns of the run; one that it lacks is zero."""
     if isinstance(examples, Documents):
         if features is None:
-            raise WrongExamplesError("documents need the features of the run.")
+            raise DataError("documents need the features of the run.")
         return features.rows(examples.texts)
     places = own_columns(examples, agreed.features)
     if np.array_equal(places, np.arange(len(agreed.features))):

@@ -13,17 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError
+from sottovoce.errors import DataError, DisagreementError
 from sottovoce.learn._labels import labels_by_sign
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.open.sums import SumStage
 from sottovoce.learn.ridge import LinearModel
-from sottovoce.learn.run.agree import (
-    OPENING_STAGES,
-    WrongExamplesError,
-    lifted_rows,
-    opening,
-)
+from sottovoce.learn.run.agree import OPENING_STAGES, lifted_rows, opening
 from sottovoce.learn.run.records import (
     VERSION,
     Record,
@@ -37,16 +32,11 @@ from sottovoce.learn.run.train import RunScript
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.refusals import DisagreementError
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 CLAIMS = "claims"
 SCORES = "scores"
 Mask = NDArray[np.bool_]
-
-
-class WrongTrainingError(InputError):
-    """A party brings the result of another training than the run names."""
 
 
 def classify_plan(terms: RunTerms) -> tuple[str, ...]:
@@ -141,7 +131,7 @@ def _summed_scores(
 def _brought_rows(name: str, terms: RunTerms, trained: Trained, holdings: Holdings) -> Floats:
     rows = trained_rows(trained, holdings.wanted_examples(name))
     if len(rows) != terms.rows:
-        raise WrongExamplesError(
+        raise DataError(
             f"{name} must bring the {terms.rows} rows that this run is about, got {len(rows)}."
         )
     return rows
@@ -165,7 +155,7 @@ def brought_record(name: str, terms: RunTerms, holdings: Holdings) -> Record:
 def check_training(session: bytes, terms: RunTerms, name: str) -> None:
     """Refuse another training's result."""
     if session != terms.training:
-        raise WrongTrainingError(
+        raise DataError(
             f"{name} must bring its result of the training that this run names, got another's."
         )
 
@@ -220,9 +210,7 @@ def claims(order: Sequence[str], holdings: Mapping[str, Mask]) -> dict[str, Mask
 def called(trained: Trained, examples: Examples) -> tuple[str, ...]:
     """The label of each row, by a classifier that this peer can read."""
     if trained.mode != "open":
-        raise WrongTrainingError(
-            "this classifier is nobody's to read: ask with a run of kind classify."
-        )
+        raise DataError("this classifier is nobody's to read: ask with a run of kind classify.")
     return labels_from_scores(scores(trained, examples), trained.labels)
 
 
@@ -241,7 +229,7 @@ def trained_rows(trained: Trained, examples: Examples) -> Floats:
     """Examples over the columns of a training."""
     if isinstance(examples, Documents) != (trained.features is not None):
         wanted = "documents" if trained.features is not None else "rows of numbers"
-        raise WrongExamplesError(f"this classifier is of {wanted}: bring those.")
+        raise DataError(f"this classifier is of {wanted}: bring those.")
     return lifted_rows(examples, trained.features, trained.agreed)
 
 

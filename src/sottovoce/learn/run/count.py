@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DataError, ParameterError
 from sottovoce.learn.count.opened import TogetherCounts, counted_record
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count.sum import STAGES, NoisedSum, Voter
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.run.terms import Holdings, MissingHoldingError, RunTerms
+from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.stages import Stage
@@ -30,7 +30,7 @@ def counting_peer(name: str, terms: RunTerms, holdings: Holdings) -> _Script:
     """A peer's part; what it takes no part in is refused at once."""
     count, identity = noised_sum(terms), holdings.wanted_identity(name)
     if terms.identities[name] != identity.public:
-        raise MissingHoldingError(f"{name} must bring the identity that this run knows it by.")
+        raise DataError(f"{name} must bring the identity that this run knows it by.")
     voter = _voter(name, terms, holdings)
     voter.check(count)
 
@@ -74,9 +74,9 @@ def _voter(name: str, terms: RunTerms, holdings: Holdings) -> Voter:
     # None at all will do: to refuse them would tell one document from none.
     examples = holdings.examples
     if not isinstance(examples, Documents):
-        raise MissingHoldingError(f"{name} must bring documents: rows of numbers are not counted.")
+        raise DataError(f"{name} must bring documents: rows of numbers are not counted.")
     if holdings.spending is None or holdings.trust is None:
-        raise MissingHoldingError(
+        raise DataError(
             f"{name} must bring a ledger and name the peers that it counts on; see [count] in its "
             "party.toml."
         )

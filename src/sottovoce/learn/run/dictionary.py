@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import (
+    DamagedMessageError,
+    DataError,
+    DisagreementError,
+    ParameterError,
+)
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.features import TextRecipe
@@ -35,7 +40,6 @@ from sottovoce.learn.sums.keys import AgreementKey, Identity, check_signature, s
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value, encoded
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 if TYPE_CHECKING:
@@ -46,10 +50,6 @@ NOMINATION_STAGES = ("nominations", "dictionary")
 Buckets = NDArray[np.int64]
 _PURPOSE = "word key"
 _TOGETHER, _DIGIT = 4, 1024  # 40 bits in all, as much as a count may have
-
-
-class NoCommonWordsError(InputError):
-    """No bucket was marked by enough peers."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,7 +193,7 @@ def chosen_buckets(marks: NDArray[np.float64], *, fewest: int, most: int) -> Buc
     """The buckets that at least ``fewest`` peers marked; of these the ``most`` that most did."""
     enough = np.flatnonzero(marks >= fewest)
     if not enough.size:
-        raise NoCommonWordsError(
+        raise DataError(
             f"a word must be nominated by at least {fewest} peers to be in the dictionary, and "
             "none is; raise candidates, lower candidate_documents, or use a given word list."
         )

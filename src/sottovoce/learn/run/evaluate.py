@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError
+from sottovoce.errors import DataError, InputError
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn._labels import UNDECIDED
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn.data_digest import numbered_digests
-from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, Table
+from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.open.sums import SumStage
 from sottovoce.learn.openings import check_evaluated
-from sottovoce.learn.run.agree import OPENING_STAGES, LabelError, opening
+from sottovoce.learn.run.agree import OPENING_STAGES, opening
 from sottovoce.learn.run.classify import (
     brought_record,
     brought_training,
@@ -140,9 +140,9 @@ def _as_trained(trained: Trained, examples: Examples) -> Examples:
 
 def _truth(examples: Examples, trained: Trained) -> tuple[str, ...]:
     if examples.labels is None:
-        raise NoDocumentsError("a peer must have labels to evaluate with, got none.")
+        raise DataError("a peer must have labels to evaluate with, got none.")
     if unknown := set(examples.labels) - set(trained.labels):
-        raise LabelError(
+        raise DataError(
             f"labels must be of the {len(trained.labels)} that were trained on, got "
             f"{len(unknown)} others."
         )
@@ -175,7 +175,7 @@ def count_stage(terms: RunTerms, labels: int) -> SumStage:
 def evaluation_record(terms: RunTerms, labels: tuple[str, ...], total: Floats) -> Record:
     """Counts by true label and called label, one row after the other."""
     if not total.sum():
-        raise NoDocumentsError(
+        raise DataError(
             "an evaluation needs at least 1 row over all peers, got none; train with held_out > 0 "
             "or bring other documents."
         )

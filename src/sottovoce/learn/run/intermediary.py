@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DamagedMessageError, DataError, ParameterError
 from sottovoce.learn.open.train import (
     KEPT_STAGES,
     model_piece,
@@ -31,7 +31,6 @@ from sottovoce.learn.run import records
 from sottovoce.learn.run.agree import (
     AGREEING_STAGES,
     Agreed,
-    LabelError,
     agreeing_coordinator,
     agreeing_helper,
     agreeing_peer,
@@ -43,7 +42,6 @@ from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 if TYPE_CHECKING:
@@ -262,7 +260,7 @@ def _masked(agreed: Agreed, terms: RunTerms) -> TrainingTerms:
 
 def _one(agreed: Agreed) -> str:
     if len(agreed.positives) != 1:
-        raise LabelError(
+        raise DataError(
             f"rados are made for two labels, got {len(agreed.labels)}; train in another mode."
         )
     return agreed.positives[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, StalledError
 from sottovoce.learn.data_digest import (
     FEWEST_SECRET_BYTES,
     document_digests,
@@ -33,7 +33,6 @@ from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults, Said, Traffic
 from sottovoce.learn.wire.machine import Leakage
-from sottovoce.learn.wire.refusals import StalledError
 from sottovoce.learn.wire.stages import Script, Staged
 
 if TYPE_CHECKING:

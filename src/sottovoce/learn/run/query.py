@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
+from sottovoce.errors import StalledError
 from sottovoce.learn._labels import labels_from_signs
 from sottovoce.learn.hidden import classify as hidden_query
 from sottovoce.learn.hidden import largest as labels_query
@@ -36,7 +37,6 @@ from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.refusals import StalledError
 from sottovoce.learn.wire.stages import Stage, stage_session
 
 Signs = NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.features import Features
 from sottovoce.learn.hidden.query_budget import (
     QueryBudget,
@@ -24,11 +24,11 @@ from sottovoce.learn.query_ledger import QueryCharge
 from sottovoce.learn.ridge import LinearModel, Standard
 from sottovoce.learn.run.agree import Agreed
 from sottovoce.learn.run.terms import MODES, RunTerms
-from sottovoce.learn.run.terms_bytes import TEXT, DamagedTermsError, maybe
+from sottovoce.learn.run.terms_bytes import TEXT, maybe
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, Mode
 from sottovoce.learn.wire import codec
-from sottovoce.learn.wire.codec import DamagedResultError, Value
+from sottovoce.learn.wire.codec import Value
 
 if TYPE_CHECKING:
     from sottovoce.learn.hidden.train import HiddenClassifier
@@ -185,14 +185,14 @@ class Trained:
 
 
 def read_trained(record: Mapping[str, Value]) -> Trained:
-    """A peer's result, or DamagedResultError."""
+    """A peer's result, or DamagedRecordError."""
     check_version(record, "train")
     mode = codec.item(record, "mode", str)
     if mode not in MODES:
-        raise DamagedResultError("a result must be of a known mode.")
+        raise DamagedRecordError("a result must be of a known mode.")
     held = codec.array(record, "held out", "<f8")
     if held.size != 1:
-        raise DamagedResultError("a result must have one fraction that was held out.")
+        raise DamagedRecordError("a result must have one fraction that was held out.")
     return Trained(
         mode,
         codec.item(record, "session", bytes),
@@ -214,7 +214,7 @@ def check_version(record: Mapping[str, Value], kind: str) -> None:
             "nobody a classifier to label with; train without an intermediary for that."
         )
     if record.get("version") != VERSION or record.get("kind") != kind:
-        raise DamagedResultError(
+        raise DamagedRecordError(
             f"a result must be that of a run to {kind}, of version {VERSION}; bring the right one."
         )
 
@@ -222,15 +222,15 @@ def check_version(record: Mapping[str, Value], kind: str) -> None:
 def _read_features(record: Mapping[str, Value]) -> Features | None:
     try:
         recipe = maybe(TEXT).read(record.get("text", ()))
-    except (DamagedTermsError, ValueError) as error:
-        raise DamagedResultError("a result's text recipe must be one.") from error
+    except (DamagedRecordError, ValueError) as error:
+        raise DamagedRecordError("a result's text recipe must be one.") from error
     if recipe is None:
         return None
     chosen = codec.item(record, "chosen", tuple)
     if len(chosen) > 1 or not all(
         isinstance(each, np.ndarray) and each.dtype == "<i8" for each in chosen
     ):
-        raise DamagedResultError("a result's buckets must be whole numbers.")
+        raise DamagedRecordError("a result's buckets must be whole numbers.")
     return Features(recipe, codec.item(record, "key", bytes), chosen[0] if chosen else None)
 
 
@@ -253,7 +253,7 @@ def read_model(record: Mapping[str, Value], width: int) -> LinearModel:
     coefficients = codec.array(record, "coefficients", "<f8")
     numbers = codec.array(record, "numbers", "<f8")
     if coefficients.size != width or numbers.size != 2:  # noqa: PLR2004 - intercept and penalty
-        raise DamagedResultError(f"a classifier must have {width} numbers, and two besides.")
+        raise DamagedRecordError(f"a classifier must have {width} numbers, and two besides.")
     return LinearModel(coefficients, float(numbers[0]))
 
 
@@ -296,7 +296,7 @@ def mean_row(record: Mapping[str, Value], standard: Standard) -> Floats:
     """What a peer adds for entities that it does not know, in the hidden mode."""
     row = codec.array(record, "mean row", "<f8")
     if row.size != standard.width:
-        raise DamagedResultError(f"a mean row must have {standard.width} numbers.")
+        raise DamagedRecordError(f"a mean row must have {standard.width} numbers.")
     return row
 
 
@@ -344,7 +344,7 @@ def _read_standard(record: Mapping[str, Value]) -> Standard:
     means, scales = codec.array(record, "means", "<f8"), codec.array(record, "scales", "<f8")
     constant = codec.array(record, "constant", "|b1")
     if {means.size, scales.size, constant.size} != {int(kept.sum())} or count.size != 1:
-        raise DamagedResultError("a classifier's means and scales must be those of its features.")
+        raise DamagedRecordError("a classifier's means and scales must be those of its features.")
     return Standard(KeptFeatures(kept), float(count[0]), means, scales, constant)
 
 
@@ -377,7 +377,7 @@ def read_charge(record: Mapping[str, Value], query: bytes, classifier: int) -> Q
     together, each = codec.item(limits, "together", int), codec.item(limits, "each", int)
     data = tuple(tags[peer] for peer in sorted(tags))
     if not all(isinstance(tag, bytes) for tag in data):
-        raise DamagedResultError("tags of data must be bytes by peer.")
+        raise DamagedRecordError("tags of data must be bytes by peer.")
     last = classifier.to_bytes(2)  # each of several classifiers of the same data has its own
     named = tuple(bytes(tag) + last for tag in data if isinstance(tag, bytes) and tag)
     return QueryCharge(query, named, "", 0, each, together)
@@ -388,6 +388,6 @@ def read_budget(record: Mapping[str, Value]) -> QueryBudget:
     kept = codec.part(record, "budget")
     left = codec.part(kept, "left")
     if not all(isinstance(rows, int) for rows in left.values()):
-        raise DamagedResultError("a budget must be rows by peer.")
+        raise DamagedRecordError("a budget must be rows by peer.")
     rows = {name: int(value) for name, value in left.items() if isinstance(value, int)}
     return QueryBudget.resumed(rows, codec.item(kept, "together", int))

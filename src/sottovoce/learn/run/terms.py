@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
-from sottovoce.errors import InputError, ParameterError, check_choice
+from sottovoce.errors import DataError, ParameterError, check_choice
 from sottovoce.learn.count.recipe import CountRecipe, check_cells
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import MOST_FEATURES, TextRecipe
@@ -128,7 +128,7 @@ class RunTerms:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The terms that ``data`` holds, or DamagedTermsError."""
+        """The terms that ``data`` holds, or DamagedRecordError."""
         from sottovoce.learn.run.terms_bytes import terms_from_bytes  # noqa: PLC0415 - likewise
 
         return terms_from_bytes(data, cls)
@@ -232,10 +232,6 @@ def _check_offset(mode: Mode, offset: str | None, *, alone: bool) -> None:
         raise ParameterError('offset="print" is the paper mode\'s; use offset="mean".')
 
 
-class MissingHoldingError(InputError):
-    """A party lacks what its part in a run needs."""
-
-
 @dataclass(frozen=True, repr=False)
 class Holdings:
     """A party's own.
@@ -270,7 +266,7 @@ class Holdings:
     def wanted_identity(self, name: str) -> Identity:
         """Who the peer is."""
         if self.identity is None:
-            raise MissingHoldingError(f"{name} must bring its identity.")
+            raise DataError(f"{name} must bring its identity.")
         return self.identity
 
     def wanted_secret(self, name: str) -> bytes:
@@ -280,17 +276,17 @@ class Holdings:
     def wanted_examples(self, name: str) -> Examples:
         """Its documents or rows."""
         if self.examples is None or not len(self.examples):
-            raise MissingHoldingError(f"{name} must bring at least 1 document or row, got none.")
+            raise DataError(f"{name} must bring at least 1 document or row, got none.")
         return self.examples
 
     def wanted_key(self, name: str) -> "PrivateKey":
         """Its Paillier key."""
         if self.key is None:
-            raise MissingHoldingError(f"the {name} must bring a Paillier key of its own.")
+            raise DataError(f"the {name} must bring a Paillier key of its own.")
         return self.key
 
     def wanted_earlier(self, name: str) -> Mapping[str, Value]:
         """What it kept of the training."""
         if self.earlier is None:
-            raise MissingHoldingError(f"{name} must bring its result of the training; train first.")
+            raise DataError(f"{name} must bring its result of the training; train first.")
         return self.earlier

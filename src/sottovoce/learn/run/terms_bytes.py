@@ -23,10 +23,9 @@ from typing import (
 
 import numpy as np
 
-from sottovoce.errors import InputError, ProtocolError
+from sottovoce.errors import DamagedMessageError, DamagedRecordError, InputError
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.wire.codec import Value, decoded, encoded
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.privacy.exact import read_kept
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ if TYPE_CHECKING:
 VERSION = 4
 _WHOLE_BITS = 63
 _Terms = TypeVar("_Terms")
-
-
-class DamagedTermsError(ProtocolError):
-    """Bytes that are no terms of a run, or of another version."""
 
 
 class Kind(NamedTuple):
@@ -56,7 +51,7 @@ def terms_to_bytes(terms: "RunTerms") -> bytes:
 
 
 def terms_from_bytes(data: bytes, made: type[_Terms]) -> _Terms:
-    """A run's terms, or DamagedTermsError."""
+    """A run's terms, or DamagedRecordError."""
     described: type = made
     try:
         value = decoded(data)
@@ -64,12 +59,12 @@ def terms_from_bytes(data: bytes, made: type[_Terms]) -> _Terms:
         _check_version(record["version"])
         return made(**_read(record["terms"], kinds_of(described)))
     except (DamagedMessageError, InputError, TypeError, ValueError, OverflowError) as error:
-        raise DamagedTermsError(f"these bytes are no terms of a run: {error}") from error
+        raise DamagedRecordError(f"these bytes are no terms of a run: {error}") from error
 
 
 def _check_version(version: Value) -> None:
     if version != VERSION or not isinstance(version, int):
-        raise DamagedTermsError(
+        raise DamagedRecordError(
             f"a run's terms must be of version {VERSION}, got {version!r}; use the same release of "
             "Sottovoce at all parties."
         )
@@ -87,20 +82,20 @@ def _read(value: Value, kinds: Mapping[str, Kind]) -> dict[str, Any]:
 def _field(name: str, kind: Kind, value: Value) -> Any:  # noqa: ANN401 - of the kind
     try:
         return kind.read(value)
-    except DamagedTermsError as error:
-        raise DamagedTermsError(f"the run's {name} cannot be read: {error}") from None
+    except DamagedRecordError as error:
+        raise DamagedRecordError(f"the run's {name} cannot be read: {error}") from None
 
 
 def _record(value: Value, names: set[str]) -> Mapping[str, Value]:
     if not isinstance(value, Mapping) or set(value) != names:
-        raise DamagedTermsError(f"a record of {len(names)} known fields must come.")
+        raise DamagedRecordError(f"a record of {len(names)} known fields must come.")
     return value
 
 
 def _typed(kind: type) -> Callable[[Value], Any]:
     def read(value: Value) -> Any:  # noqa: ANN401 - of the type asked for
         if not isinstance(value, kind):
-            raise DamagedTermsError(f"a field must be of type {kind.__name__}.")
+            raise DamagedRecordError(f"a field must be of type {kind.__name__}.")
         return value
 
     return read
@@ -108,47 +103,47 @@ def _typed(kind: type) -> Callable[[Value], Any]:
 
 def _whole(value: Value) -> int:
     if not isinstance(value, int) or value.bit_length() > _WHOLE_BITS:
-        raise DamagedTermsError(f"a field must be a whole number of at most {_WHOLE_BITS} bits.")
+        raise DamagedRecordError(f"a field must be a whole number of at most {_WHOLE_BITS} bits.")
     return value
 
 
 def _number(value: Value) -> float:
     numbers = _numbers(value)
     if len(numbers) != 1:
-        raise DamagedTermsError("a field must be one number.")
+        raise DamagedRecordError("a field must be one number.")
     return numbers[0]
 
 
 def _numbers(value: Value) -> tuple[float, ...]:
     if not isinstance(value, np.ndarray) or value.dtype != "<f8" or value.ndim != 1:
-        raise DamagedTermsError("a field must be an array of numbers.")
+        raise DamagedRecordError("a field must be an array of numbers.")
     return tuple(value.tolist())
 
 
 def _texts(value: Value) -> tuple[str, ...]:
     if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
-        raise DamagedTermsError("a field must be a list of texts.")
+        raise DamagedRecordError("a field must be a list of texts.")
     return tuple(str(item) for item in value)
 
 
 def _flag(value: Value) -> bool:
     if value not in (0, 1) or not isinstance(value, int):
-        raise DamagedTermsError("a field must be 0 or 1.")
+        raise DamagedRecordError("a field must be 0 or 1.")
     return bool(value)
 
 
 def _fraction(value: Value) -> Fraction:
     if not isinstance(value, str):
-        raise DamagedTermsError("a field must be a fraction as text.")
+        raise DamagedRecordError("a field must be a fraction as text.")
     found = read_kept(value, "a fraction")
     if str(found) != value:
-        raise DamagedTermsError("a fraction must be in lowest terms.")
+        raise DamagedRecordError("a fraction must be in lowest terms.")
     return found
 
 
 def _identities(value: Value) -> dict[str, bytes]:
     if not isinstance(value, Mapping) or not all(isinstance(v, bytes) for v in value.values()):
-        raise DamagedTermsError("identities must be bytes by name.")
+        raise DamagedRecordError("identities must be bytes by name.")
     return {name: bytes(public) for name, public in value.items() if isinstance(public, bytes)}
 
 
@@ -157,7 +152,7 @@ def _map_read(value: Value) -> FeatureMap:
     entries, weights = record["entries"], record["weights"]
     sound = isinstance(entries, np.ndarray) and entries.dtype == "<i8"
     if not sound or not isinstance(weights, np.ndarray) or weights.dtype != "<f8":
-        raise DamagedTermsError("a feature map must be arrays of whole numbers and of numbers.")
+        raise DamagedRecordError("a feature map must be arrays of whole numbers and of numbers.")
     return FeatureMap(np.asarray(entries), weights, WHOLE.read(record["width"]))
 
 
@@ -172,7 +167,7 @@ def maybe(kind: Kind) -> Kind:
 
     def read(value: Value) -> Any:  # noqa: ANN401 - of the kind, or None
         if not isinstance(value, tuple) or len(value) > 1:
-            raise DamagedTermsError("an optional field must be a list of at most one.")
+            raise DamagedRecordError("an optional field must be a list of at most one.")
         return kind.read(value[0]) if value else None
 
     return Kind(lambda given: () if given is None else (kind.written(given),), read)

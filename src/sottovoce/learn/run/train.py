@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.errors import DataError
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn._opened_among import TRAINED, Among
 from sottovoce.learn.data_digest import data_digest, keyed_digest
-from sottovoce.learn.documents import Examples, NoDocumentsError
+from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import Features
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open import blocks as block_training
@@ -41,7 +42,7 @@ from sottovoce.learn.run.agree import (
     signed,
 )
 from sottovoce.learn.run.dictionary import PeerSecrets
-from sottovoce.learn.run.terms import Holdings, MissingHoldingError, RunTerms
+from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.stages import Stage, Staged
@@ -129,12 +130,12 @@ def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
     """What a peer brings, as the run wants it; refused if it differs too little from before."""
     identity = holdings.wanted_identity(name)
     if terms.identities[name] != identity.public:
-        raise MissingHoldingError(f"{name} must bring the identity that this run knows it by.")
+        raise DataError(f"{name} must bring the identity that this run knows it by.")
     given = checked_examples(name, terms, holdings.wanted_examples(name))
     secret = holdings.wanted_secret(name)
     examples = given.part(~held_out(given, terms.held_out, secret))
     if not len(examples) or examples.labels is None:
-        raise NoDocumentsError(
+        raise DataError(
             f"{name} must have at least 1 labelled document to train with, got none; bring "
             "labels, or hold out less."
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DamagedMessageError, InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.key_files import proven_key_to_text, public_key_from_text
@@ -40,7 +40,6 @@ from sottovoce.learn.solve.plan import Share
 from sottovoce.learn.solve.system import PublicBounds
 from sottovoce.learn.wire.machine import Leakage, Learns
 from sottovoce.learn.wire.message import Inbox, Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.privacy.randomness import random_below
 
 if TYPE_CHECKING:

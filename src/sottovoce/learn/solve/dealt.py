@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.errors import InputError
+from sottovoce.errors import (
+    DamagedMessageError,
+    InputError,
+    SingularSystemError,
+    UnexpectedMessageError,
+)
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.keys import PrivateKey
@@ -33,9 +38,7 @@ from sottovoce.learn.solve.field import (
     subtracted,
 )
 from sottovoce.learn.solve.plan import Share, residues_from_bytes
-from sottovoce.learn.solve.system import SingularSystemError
 from sottovoce.learn.wire.message import Inbox, Message
-from sottovoce.learn.wire.refusals import DamagedMessageError, UnexpectedMessageError
 from sottovoce.privacy.randomness import random_below
 
 if TYPE_CHECKING:

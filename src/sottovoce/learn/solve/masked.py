@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import DamagedMessageError, InputError, ParameterError, SingularSystemError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.key_files import proven_key_to_text, public_key_from_text
@@ -39,10 +39,8 @@ from sottovoce.learn.solve.field import (
     random_vector,
 )
 from sottovoce.learn.solve.plan import WEIGHT_PARTS, Share, SolvePlan, joined
-from sottovoce.learn.solve.system import SingularSystemError
 from sottovoce.learn.wire.machine import Leakage, Learns
 from sottovoce.learn.wire.message import Inbox, Message
-from sottovoce.learn.wire.refusals import DamagedMessageError
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.codec import Value

@@ -13,14 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError
+from sottovoce.errors import CorruptShareError, DamagedMessageError, ParameterError
 from sottovoce.learn.paillier.grid import gmpy2
 from sottovoce.learn.paillier.packing import blocks
 from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan
 from sottovoce.learn.solve.combs import plan_combs
 from sottovoce.learn.solve.field import fits_key, masked_slots, smallest_public_prime
 from sottovoce.learn.solve.system import PublicBounds
-from sottovoce.learn.wire.refusals import CorruptShareError, DamagedMessageError
 
 FEWEST_PRIME_BITS = 16
 # A random prime of b bits divides det(A) with a chance of at most 2^(4-b) log2 det(A): see

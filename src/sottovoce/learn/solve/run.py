@@ -5,6 +5,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from sottovoce.errors import StalledError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey, generate_key
 from sottovoce.learn.paillier.slots import SlotPlan
@@ -23,7 +24,6 @@ from sottovoce.learn.solve.system import IntegerSystem
 from sottovoce.learn.wire.exchange import Exchange, Traffic
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import new_session
-from sottovoce.learn.wire.refusals import StalledError
 
 Keys: TypeAlias = tuple[PrivateKey, PrivateKey]
 

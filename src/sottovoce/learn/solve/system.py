@@ -1,13 +1,8 @@
 """The system A theta = b as scaled integers: what of it is public, and its exact plain solve.
 
 Whether A is positive definite is checked without rounding. The plain solve is what the hidden ones
-are checked by. What is refused:
-
-    InputError
-    └── UnfitSystemError        not square, symmetric, finite, in bounds or positive definite
-    ProtocolError
-    └── SingularSystemError     the system has no single solution, or no prime was found for it
-
+are checked by. A system that is not square, symmetric, finite, in bounds and positive definite is
+refused (`ParameterError`), and so is one without a single solution (`SingularSystemError`).
 No message holds a number of the system.
 """
 
@@ -19,17 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import InputError, ParameterError, ProtocolError
+from sottovoce.errors import ParameterError
 from sottovoce.learn.paillier.packing import encode
 from sottovoce.learn.paillier.slots import check_fraction_bits, scaled_bound
-
-
-class UnfitSystemError(InputError):
-    """A system of equations that the hidden solves do not take."""
-
-
-class SingularSystemError(ProtocolError):
-    """The system is singular modulo every prime tried: it has no single solution."""
 
 
 def leading_minors_positive(matrix: list[list[int]]) -> bool:
@@ -164,7 +151,7 @@ def scaled_system(matrix: ArrayLike, vector: ArrayLike, bounds: PublicBounds) ->
     left, right = _floats(matrix), _floats(vector)
     d = bounds.size
     if left.shape != (d, d) or right.shape != (d,):
-        raise UnfitSystemError(
+        raise ParameterError(
             f"a system of {d} unknowns needs a {d} x {d} matrix and {d} right-hand sides, got "
             f"shapes {left.shape} and {right.shape}."
         )
@@ -182,15 +169,15 @@ def check_system(system: IntegerSystem, bounds: PublicBounds) -> None:
     """Refuse a system that breaks its public bounds or is not positive definite."""
     matrix = system.matrix
     if any(len(row) != system.size for row in matrix) or len(matrix) != system.size:
-        raise UnfitSystemError("a system's matrix must be square, and fit its right-hand side.")
+        raise ParameterError("a system's matrix must be square, and fit its right-hand side.")
     if any(
         tuple(row) != column for row, column in zip(matrix, zip(*matrix, strict=True), strict=True)
     ):
-        raise UnfitSystemError("a system's matrix must be symmetric.")
+        raise ParameterError("a system's matrix must be symmetric.")
     if not _within(system, bounds):
-        raise UnfitSystemError("a system must keep to its public bounds.")
+        raise ParameterError("a system must keep to its public bounds.")
     if not leading_minors_positive(matrix):
-        raise UnfitSystemError(
+        raise ParameterError(
             "a system's matrix must be positive definite: raise the penalty or the binary places."
         )
 
@@ -205,7 +192,7 @@ def _within(system: IntegerSystem, bounds: PublicBounds) -> bool:
 def _floats(values: ArrayLike) -> NDArray[np.float64]:
     numbers = np.asarray(values, dtype=np.float64)
     if not np.isfinite(numbers).all():
-        raise UnfitSystemError("a system's numbers must be finite, got NaN or infinity.")
+        raise ParameterError("a system's numbers must be finite, got NaN or infinity.")
     return numbers
 
 

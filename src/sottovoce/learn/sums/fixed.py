@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError
-from sottovoce.learn.wire.refusals import TooFewPartiesError
+from sottovoce.errors import ParameterError, TooFewPartiesError
 from sottovoce.privacy.randomness import random_bytes, stream_of
 
 Ring: TypeAlias = NDArray[np.uint64]

@@ -9,14 +9,15 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Self
 
-from sottovoce.errors import MissingExtraError, ParameterError
-from sottovoce.learn.sums.fixed import KEY_BYTES
-from sottovoce.learn.wire.codec import encoded
-from sottovoce.learn.wire.refusals import (
+from sottovoce.errors import (
     CorruptShareError,
     DamagedMessageError,
     DisagreementError,
+    MissingExtraError,
+    ParameterError,
 )
+from sottovoce.learn.sums.fixed import KEY_BYTES
+from sottovoce.learn.wire.codec import encoded
 from sottovoce.privacy.randomness import random_below, random_bytes
 
 try:

@@ -4,7 +4,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import (
+    CorruptShareError,
+    DamagedMessageError,
+    DisagreementError,
+    ParameterError,
+    TooFewPartiesError,
+)
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn.sums import masked_sum as masking
 from sottovoce.learn.sums.fixed import KEY_BYTES, Ring
@@ -27,12 +33,6 @@ from sottovoce.learn.sums.masked_sum import (
 )
 from sottovoce.learn.wire.codec import Value, decoded, encoded
 from sottovoce.learn.wire.message import Inbox, Message
-from sottovoce.learn.wire.refusals import (
-    CorruptShareError,
-    DamagedMessageError,
-    DisagreementError,
-    TooFewPartiesError,
-)
 from sottovoce.privacy.randomness import random_bytes
 
 _KINDS = {

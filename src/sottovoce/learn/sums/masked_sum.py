@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import (
+    CorruptShareError,
+    DamagedMessageError,
+    ParameterError,
+    TooFewPartiesError,
+)
 from sottovoce.learn.sums.fixed import (
     KEY_BYTES,
     AllowTwo,
@@ -25,11 +30,6 @@ from sottovoce.learn.sums.weights import SummandWeights, check_projected
 from sottovoce.learn.wire.codec import Value, encoded
 from sottovoce.learn.wire.machine import Leakage, Learns
 from sottovoce.learn.wire.message import Inbox, Message
-from sottovoce.learn.wire.refusals import (
-    CorruptShareError,
-    DamagedMessageError,
-    TooFewPartiesError,
-)
 
 LEAKAGE = Leakage(
     "secure sum by pairwise masks",

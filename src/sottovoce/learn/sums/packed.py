@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import (
+    DamagedMessageError,
+    EarlyMessageError,
+    InputError,
+    ParameterError,
+    TooFewPartiesError,
+)
 from sottovoce.learn._opened_among import Among, lost_after_opening
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.key_files import (
@@ -34,11 +40,6 @@ from sottovoce.learn.sums.summand_masks import SummandMasks, checked_seed, new_m
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.machine import Leakage, Learns
 from sottovoce.learn.wire.message import Inbox, Message
-from sottovoce.learn.wire.refusals import (
-    DamagedMessageError,
-    EarlyMessageError,
-    TooFewPartiesError,
-)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import DamagedMessageError, ParameterError, StalledError
 from sottovoce.learn.sums.fixed import AllowTwo, Ring, checked_parties, uniform
 from sottovoce.learn.wire.machine import Leakage, Learns
 from sottovoce.learn.wire.message import Inbox, Message
-from sottovoce.learn.wire.refusals import DamagedMessageError, StalledError
 
 LEAKAGE = Leakage(
     "secure sum by a ring with random offset",

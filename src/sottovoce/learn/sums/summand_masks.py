@@ -21,10 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError
+from sottovoce.errors import DamagedMessageError, InputError
 from sottovoce.learn.sums.fixed import KEY_BYTES, FixedPoint, Ring, expanded
 from sottovoce.learn.sums.keys import derived
-from sottovoce.learn.wire.refusals import DamagedMessageError
 from sottovoce.privacy.randomness import random_bytes
 
 _WORD_BITS = 64

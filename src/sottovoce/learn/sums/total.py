@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, check_choice
+from sottovoce.errors import InputError, StalledError, check_choice
 from sottovoce.learn.sums.fixed import AllowTwo, FixedPoint, Ring, checked_parties
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
@@ -17,7 +17,6 @@ from sottovoce.learn.sums.ring import RingPeer
 from sottovoce.learn.wire.exchange import Exchange, Faults, Traffic
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import new_session
-from sottovoce.learn.wire.refusals import StalledError
 
 Way: TypeAlias = Literal["ring", "masks", "packed"]
 Summands: TypeAlias = Mapping[str, Ring]

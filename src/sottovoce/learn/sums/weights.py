@@ -34,9 +34,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.errors import DamagedMessageError, FalseSummandError
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import DamagedMessageError, FalseSummandError
 from sottovoce.privacy.randomness import stream_of
 
 PROJECTIONS = 128

@@ -17,9 +17,13 @@ from typing import Any, TypeAlias, TypeVar, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError, ParameterError, ProtocolError
+from sottovoce.errors import (
+    DamagedMessageError,
+    DamagedRecordError,
+    InputError,
+    ParameterError,
+)
 from sottovoce.json import parse_json
-from sottovoce.learn.wire.refusals import DamagedMessageError
 
 Value: TypeAlias = Union[  # noqa: UP007 - a recursive alias cannot be written with |
     int, bytes, str, NDArray[Any], tuple["Value", ...], Mapping[str, "Value"]
@@ -186,15 +190,11 @@ def _text(content: bytes) -> str:
 _Kind = TypeVar("_Kind", int, bytes, str, tuple)  # type: ignore[type-arg] # any tuple
 
 
-class DamagedResultError(ProtocolError):
-    """A kept result is not what a run of this kind gives."""
-
-
 def item(record: Mapping[str, Value], name: str, kind: type[_Kind]) -> _Kind:
     """The value called ``name``, which must be of type ``kind``."""
     value = record.get(name)
     if not isinstance(value, kind):
-        raise DamagedResultError(f"a result's {name} must be of type {kind.__name__}.")
+        raise DamagedRecordError(f"a result's {name} must be of type {kind.__name__}.")
     return value
 
 
@@ -202,7 +202,7 @@ def array(record: Mapping[str, Value], name: str, dtype: str) -> NDArray[Any]:
     """The vector called ``name``, which must be of this type."""
     value = record.get(name)
     if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != 1:
-        raise DamagedResultError(f"a result's {name} must be a vector of {dtype}.")
+        raise DamagedRecordError(f"a result's {name} must be a vector of {dtype}.")
     return value
 
 
@@ -210,7 +210,7 @@ def texts(record: Mapping[str, Value], name: str) -> tuple[str, ...]:
     """A list of texts."""
     values = item(record, name, tuple)
     if not all(isinstance(value, str) for value in values):
-        raise DamagedResultError(f"a result's {name} must be texts.")
+        raise DamagedRecordError(f"a result's {name} must be texts.")
     return tuple(str(value) for value in values)
 
 
@@ -218,7 +218,7 @@ def parts(record: Mapping[str, Value], name: str) -> tuple[Mapping[str, Value], 
     """A list of records."""
     values = item(record, name, tuple)
     if not all(isinstance(value, Mapping) for value in values):
-        raise DamagedResultError(f"a result's {name} must be records.")
+        raise DamagedRecordError(f"a result's {name} must be records.")
     return values
 
 
@@ -226,7 +226,7 @@ def part(record: Mapping[str, Value], name: str) -> Mapping[str, Value]:
     """A record within a record."""
     value = record.get(name)
     if not isinstance(value, Mapping):
-        raise DamagedResultError(f"a result's {name} must be a record.")
+        raise DamagedRecordError(f"a result's {name} must be a record.")
     return value
 
 

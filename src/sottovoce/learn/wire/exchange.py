@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.refusals import (
+from sottovoce.errors import (
     DamagedMessageError,
     EarlyMessageError,
     LateMessageError,
+    ParameterError,
     ReplayedMessageError,
     StalledError,
 )
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Message
 
 
 @dataclass(frozen=True)

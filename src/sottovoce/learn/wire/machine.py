@@ -22,7 +22,7 @@ class Party(Protocol):
 
     Whoever carries the messages calls `start` once, `receive` with each message for this party,
     and `time_out` when nothing more will come in the current step. A call that refuses (raises a
-    ProtocolError from `_wire._refusals`) leaves the party as it was, or aborted for good.
+    ProtocolError of `sottovoce.errors`) leaves the party as it was, or aborted for good.
     """
 
     @property

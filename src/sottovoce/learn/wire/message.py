@@ -12,16 +12,15 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ParameterError
-from sottovoce.learn.wire.codec import Value, decoded, encoded
-from sottovoce.learn.wire.refusals import (
+from sottovoce.errors import (
     DamagedMessageError,
     EarlyMessageError,
-    ForeignMessageError,
     LateMessageError,
+    ParameterError,
     ReplayedMessageError,
     UnexpectedMessageError,
 )
+from sottovoce.learn.wire.codec import Value, decoded, encoded
 from sottovoce.privacy.randomness import random_bytes
 
 MAGIC = b"SVOC\x01"  # the last byte is the version of the encoding
@@ -166,9 +165,9 @@ class Inbox:
 
     def _check_address(self, message: Message) -> None:
         if message.session != self.session:
-            raise ForeignMessageError(f"{self.owner} got a message of another session.")
+            raise UnexpectedMessageError(f"{self.owner} got a message of another session.")
         if message.receiver != self.owner:
-            raise ForeignMessageError(f"{self.owner} got a message for {message.receiver}.")
+            raise UnexpectedMessageError(f"{self.owner} got a message for {message.receiver}.")
 
     def _check_step(self, message: Message) -> None:
         said = f"{message.kind} from {message.sender}"

@@ -9,19 +9,19 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from sottovoce.errors import ProtocolError
-from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import SESSION_BYTES, Inbox, Message
-from sottovoce.learn.wire.refusals import (
+from sottovoce.errors import (
+    AbortedError,
     DamagedMessageError,
     EarlyMessageError,
-    ForeignMessageError,
     LateMessageError,
     OutOfOrderError,
+    ProtocolError,
     ReplayedMessageError,
     UnexpectedMessageError,
 )
+from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import SESSION_BYTES, Inbox, Message
 
 PartyMaker: TypeAlias = Callable[[bytes], Party]
 # An audit's ear: hears, of parties of this process, who has finished a stage, and with what.
@@ -31,24 +31,10 @@ ENDED_STAGES: ContextVar[Callable[[str, str, Party], None] | None] = ContextVar(
 # What a stage refuses of a single message, and waits on.
 REFUSALS = (
     DamagedMessageError,
-    ForeignMessageError,
     UnexpectedMessageError,
     ReplayedMessageError,
     OutOfOrderError,
 )
-
-
-class AbortedError(ProtocolError):
-    """This party has ended its run with an error, and takes nothing more.
-
-    Example:
-        >>> from sottovoce.learn import AbortedError
-        >>> try:
-        ...     raise AbortedError("ada has ended this run with an error; start another.")
-        ... except AbortedError as ended:
-        ...     print(ended)
-        ada has ended this run with an error; start another.
-    """
 
 
 class Stage(NamedTuple):
@@ -126,7 +112,7 @@ class Staged:
             raise AbortedError(f"{self.name} has ended this run with an error; start another.")
         at = self._sessions.get(message.session)
         if at is None:
-            raise ForeignMessageError(f"{self.name} got a message of another run.")
+            raise UnexpectedMessageError(f"{self.name} got a message of another run.")
         if self._party is None or at < self._at:
             raise LateMessageError(f"{self.name} is beyond the stage {self._plan[at]}.")
         if at > self._at:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.errors import BudgetError, LedgerError, OtherBudgetError
 from sottovoce.privacy.exact import read_kept, text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger._groups import (
@@ -262,10 +262,6 @@ def _checked_total(
 def no_budget() -> LedgerError:
     """What to say of a corpus that the ledger does not know."""
     return LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
-
-
-class OtherBudgetError(LedgerError):
-    """Documents have another budget than the one that is asked for."""
 
 
 def other_budget(account: Account, budget: LimitedPrecision) -> OtherBudgetError:

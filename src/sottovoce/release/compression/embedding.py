@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.files import cause_of
 from sottovoce.release.compression._kmeans import balanced_clusters
 from sottovoce.release.compression.maps import Compression, Decompression
 from sottovoce.release.compression.word_map import even_sizes
 from sottovoce.topics.load import load_model
-from sottovoce.topics.w2v.files import EmbeddingError, binary_vectors, checked_size, text_vectors
+from sottovoce.topics.w2v.files import binary_vectors, checked_size, text_vectors
 from sottovoce.topics.w2v.model import SkipGramModel
 
 LEAST_COVERAGE = 0.5
@@ -224,18 +224,18 @@ def read_embedding(
     try:
         return _collected(_vectors(source, wanted, kind), source)
     except OSError as error:
-        raise EmbeddingError(f"cannot read {source}: {cause_of(error)}.") from error
+        raise ModelFileError(f"cannot read {source}: {cause_of(error)}.") from error
 
 
 def _of_model(folder: Path) -> Embedding:
     model = load_model(folder)
     if not isinstance(model, SkipGramModel):
-        raise EmbeddingError(
+        raise ModelFileError(
             f"{folder} must be a model of word vectors; train one with sottovoce topics train "
             "--space w2v."
         )
     if not model.origin.public:
-        raise EmbeddingError(
+        raise ModelFileError(
             f"{folder} was trained on private texts, so words placed by it would tell about them; "
             "use public word vectors."
         )
@@ -259,5 +259,5 @@ def _collected(vectors: Iterator[tuple[bytes, NDArray[np.float32]]], source: Pat
         rows.setdefault(word.decode(errors="replace"), row)
         checked_size(len(rows), row.size)
     if not rows:
-        raise EmbeddingError(f"{source} holds none of the words asked for; check its language.")
+        raise ModelFileError(f"{source} holds none of the words asked for; check its language.")
     return Embedding(tuple(rows), np.stack(list(rows.values())))

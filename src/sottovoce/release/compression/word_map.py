@@ -25,7 +25,7 @@ from scipy import sparse
 
 from sottovoce.arrays import Integers
 from sottovoce.compiled import available_cores, on_threads
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.files import cause_of, whole_file
 from sottovoce.json import parse_json
 from sottovoce.release.counts import Counts, checked_width
@@ -156,10 +156,6 @@ LARGEST_CARD = 64 * 1024
 LARGEST_ARRAY_HEADER = 4096
 
 
-class MapFileError(InputError):
-    """A stored map is unusable."""
-
-
 @dataclass(frozen=True)
 class MapCard:
     """What `NAME.json` says about `NAME.npz`."""
@@ -187,7 +183,7 @@ def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
     """What `save_maps` writes: the array, and the card that describes it."""
     first = maps[0]
     if any((each.words, each.columns) != (first.words, first.columns) for each in maps):
-        raise MapFileError("the maps of one corpus must have the same words and columns.")
+        raise ModelFileError("the maps of one corpus must have the same words and columns.")
     packed = _packed(np.stack([each.column for each in maps]))
     digest = hashlib.sha256(packed).hexdigest()
     card = MapCard(method, first.words, first.columns, len(maps), digest)
@@ -200,7 +196,7 @@ def load_maps(stem: Path) -> tuple[list[WordMap], MapCard]:
         card = _card(_beside(stem, ".json"))
         column = _columns(_beside(stem, ".npz"), card)
     except OSError as error:
-        raise MapFileError(f"cannot read the map {stem}: {cause_of(error)}.") from error
+        raise ModelFileError(f"cannot read the map {stem}: {cause_of(error)}.") from error
     return [WordMap(each, card.columns) for each in column], card
 
 
@@ -220,33 +216,33 @@ def _card(path: Path) -> MapCard:
     try:
         card = MapCard(**parse_json(raw))
     except (TypeError, ValueError, RecursionError) as error:
-        raise MapFileError(f"{path} is not a map's card; write the map again.") from error
+        raise ModelFileError(f"{path} is not a map's card; write the map again.") from error
     _check_card(card, path)
     return card
 
 
 def _check_card(card: MapCard, path: Path) -> None:
     if (card.format, card.version) != (FORMAT, VERSION):
-        raise MapFileError(f"{path} must be of format {FORMAT}, version {VERSION}.")
+        raise ModelFileError(f"{path} must be of format {FORMAT}, version {VERSION}.")
     numbers = (card.words, card.columns, card.maps)
     if not all(type(number) is int and number >= 1 for number in numbers):
-        raise MapFileError(f"{path}: words, columns and maps must be whole numbers >= 1.")
+        raise ModelFileError(f"{path}: words, columns and maps must be whole numbers >= 1.")
     if card.words * card.maps > MOST_NUMBERS:
-        raise MapFileError(f"{path}: words times maps must be at most {MOST_NUMBERS}.")
+        raise ModelFileError(f"{path}: words times maps must be at most {MOST_NUMBERS}.")
 
 
 def _columns(path: Path, card: MapCard) -> NDArray[np.int32]:
     packed = _bounded_bytes(path, card)
     if hashlib.sha256(packed).hexdigest() != card.sha256:
-        raise MapFileError(f"{path} does not match its card's sha256; one of them was changed.")
+        raise ModelFileError(f"{path} does not match its card's sha256; one of them was changed.")
     _refuse_bomb(packed, path, card)
     try:
         with np.load(BytesIO(packed), allow_pickle=False) as arrays:
             column: NDArray[np.int32] = arrays["column"]
     except (KeyError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise MapFileError(f"{path} holds no readable array 'column'.") from error
+        raise ModelFileError(f"{path} holds no readable array 'column'.") from error
     if column.shape != (card.maps, card.words) or column.dtype != np.int32:
-        raise MapFileError(f"{path} must hold {card.maps} x {card.words} 32-bit integers.")
+        raise ModelFileError(f"{path} must hold {card.maps} x {card.words} 32-bit integers.")
     return column
 
 
@@ -255,7 +251,7 @@ def _bounded_bytes(path: Path, card: MapCard) -> bytes:
     with path.open("rb") as file:
         packed = file.read(most + 1)
     if len(packed) > most:
-        raise MapFileError(f"{path} must be at most {most} bytes; its card promises no more.")
+        raise ModelFileError(f"{path} must be at most {most} bytes; its card promises no more.")
     return packed
 
 
@@ -264,9 +260,9 @@ def _refuse_bomb(packed: bytes, path: Path, card: MapCard) -> None:
         with zipfile.ZipFile(BytesIO(packed)) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
     except zipfile.BadZipFile as error:
-        raise MapFileError(f"{path} is not an npz file.") from error
+        raise ModelFileError(f"{path} is not an npz file.") from error
     if unpacked > _array_bytes(card) + LARGEST_ARRAY_HEADER:
-        raise MapFileError(f"{path} unpacks to more than its card promises.")
+        raise ModelFileError(f"{path} unpacks to more than its card promises.")
 
 
 def _array_bytes(card: MapCard) -> int:

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from sottovoce.corpus.read.bytes import Growth
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.files import begins_with
 from sottovoce.topics.imports._terms import our_terms, rules_for, vocabulary_of
 from sottovoce.topics.lda.model import LdaModel
-from sottovoce.topics.model_file import MOST_NUMBERS, ModelFileError, Origin
-from sottovoce.topics.w2v.files import EmbeddingError, binary_vectors, checked_size, text_vectors
+from sottovoce.topics.model_file import MOST_NUMBERS, Origin
+from sottovoce.topics.w2v.files import binary_vectors, checked_size, text_vectors
 from sottovoce.topics.w2v.model import SkipGramModel
 
 MALLET = "mallet"
@@ -121,9 +121,9 @@ def import_word2vec(path: Path, rules: TokenRules | None = None) -> SkipGramMode
             rows.append(row)
             checked_size(len(rows), row.size)
     except OSError as error:
-        raise EmbeddingError(f"cannot read {path}: {error.strerror}.") from None
+        raise ModelFileError(f"cannot read {path}: {error.strerror}.") from None
     if not rows:
-        raise EmbeddingError(f"{path} holds no word.")
+        raise ModelFileError(f"{path} holds no word.")
     return vector_model(words, np.stack(rows), tool=WORD2VEC, rules=rules)
 
 

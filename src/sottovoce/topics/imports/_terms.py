@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.characters import fold_case, is_word
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics.model_file import ModelFileError
+from sottovoce.errors import ModelFileError
 
 _PAIR = 2
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.errors import MissingExtraError, ModelFileError, ParameterError
 from sottovoce.files import cause_of
 from sottovoce.json import parse_json
 from sottovoce.topics.imports import _tomotopy_child as tomotopy_child
@@ -26,7 +26,6 @@ from sottovoce.topics.imports._files import (
     vector_model,
 )
 from sottovoce.topics.lda.model import LdaModel
-from sottovoce.topics.model_file import ModelFileError
 from sottovoce.topics.w2v.model import SkipGramModel
 
 if TYPE_CHECKING:

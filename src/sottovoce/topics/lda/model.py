@@ -15,13 +15,12 @@ from scipy import sparse
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda._infer import cosines_with_dimensions, topic_shares
 from sottovoce.topics.model_file import (
     Expected,
     ModelCard,
-    ModelFileError,
     Origin,
     read_files,
     rules_record,

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.compiled import available_cores
-from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.errors import MissingExtraError, ModelFileError, ParameterError
 from sottovoce.topics.background import Texts, WordChoice, background_counts, corpus_facts
 from sottovoce.topics.checkpoint import Checkpoint, Progress, training_request
 from sottovoce.topics.lda.model import LdaModel
-from sottovoce.topics.model_file import ModelFileError, Origin
+from sottovoce.topics.model_file import Origin
 
 if TYPE_CHECKING:
     import tomotopy

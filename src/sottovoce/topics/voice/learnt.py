@@ -20,12 +20,11 @@ from sottovoce.corpus.clean import CleaningCounts, clean_posts
 from sottovoce.corpus.schema import BATCH_ROWS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.errors import CorpusError, DataError, ModelFileError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.model_file import (
     Expected,
     ModelCard,
-    ModelFileError,
     Origin,
     read_files,
     rules_record,
@@ -40,10 +39,6 @@ MOST_POSTS = 60_000
 MOST_CHARACTERS = 1 << 25
 LONGEST_POST = 1 << 14
 """A longer post shows no more of how its author speaks."""
-
-
-class TooFewPostsError(InputError):
-    """The posts at hand do not show how people speak of any topic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +146,8 @@ def topics_fingerprint(catalogue: Catalogue) -> str:
     return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
 
 
-def _too_few() -> TooFewPostsError:
-    return TooFewPostsError(
+def _too_few() -> DataError:
+    return DataError(
         "the posts are too few, or not in English, to learn from them how people speak of any of "
         "the topics; give a --model, or choose a measure that needs none, such as bow-t."
     )

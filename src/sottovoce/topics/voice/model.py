@@ -20,12 +20,11 @@ from sottovoce.arrays import Floats
 from sottovoce.compiled import Whole, kernel
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.model_file import (
     Expected,
     ModelCard,
-    ModelFileError,
     Origin,
     read_files,
     rules_record,

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError
+from sottovoce.errors import ModelFileError
 
 LONGEST_WORD = 1_000
 LONGEST_LINE = 200_000
@@ -23,24 +23,20 @@ HEADER_FIELDS = 2
 BYTES_PER_NUMBER = 4
 
 
-class EmbeddingError(InputError):
-    """A file of word vectors is unusable."""
-
-
 def checked_header(words: int, dimensions: int) -> None:
     """Refuse a header that promises more than we read."""
     if not 1 <= dimensions <= MOST_DIMENSIONS:
-        raise EmbeddingError(
+        raise ModelFileError(
             f"an embedding must have 1 to {MOST_DIMENSIONS} dimensions, got {dimensions}."
         )
     if not 1 <= words <= MOST_WORDS:
-        raise EmbeddingError(f"an embedding must hold 1 to {MOST_WORDS} words, got {words}.")
+        raise ModelFileError(f"an embedding must hold 1 to {MOST_WORDS} words, got {words}.")
 
 
 def checked_size(kept: int, dimensions: int) -> None:
     """Refuse to keep more vectors than memory should hold."""
     if kept * dimensions > MOST_NUMBERS_KEPT:
-        raise EmbeddingError(
+        raise ModelFileError(
             f"an embedding must keep at most {MOST_NUMBERS_KEPT} numbers, got more; "
             "pass the vocabulary, so that only its words are kept."
         )
@@ -56,7 +52,7 @@ def binary_vectors(
             word = _word(file, path, number)
             raw = file.read(BYTES_PER_NUMBER * dimensions)
             if len(raw) < BYTES_PER_NUMBER * dimensions:
-                raise EmbeddingError(f"{path} ends inside word {number} of {words}; it is cut off.")
+                raise ModelFileError(f"{path} ends inside word {number} of {words}; it is cut off.")
             if wanted is None or word in wanted:
                 yield word, _finite(raw, path, number)
 
@@ -64,7 +60,7 @@ def binary_vectors(
 def _header(file: BinaryIO, path: Path) -> tuple[int, int]:
     fields = file.readline(LONGEST_HEADER).split()
     if len(fields) != HEADER_FIELDS or not all(field.isdigit() for field in fields):
-        raise EmbeddingError(f"{path} must start with a line of two numbers: words, dimensions.")
+        raise ModelFileError(f"{path} must start with a line of two numbers: words, dimensions.")
     words, dimensions = int(fields[0]), int(fields[1])
     checked_header(words, dimensions)
     return words, dimensions
@@ -74,9 +70,9 @@ def _word(file: BinaryIO, path: Path, number: int) -> bytes:
     word = bytearray()
     while (byte := file.read(1)) != b" ":
         if not byte:
-            raise EmbeddingError(f"{path} ends at word {number}; it is cut off.")
+            raise ModelFileError(f"{path} ends at word {number}; it is cut off.")
         if len(word) >= LONGEST_WORD:
-            raise EmbeddingError(
+            raise ModelFileError(
                 f"{path}, word {number}: a word must be at most {LONGEST_WORD} bytes."
             )
         word += byte
@@ -87,7 +83,7 @@ def _word(file: BinaryIO, path: Path, number: int) -> bytes:
 def _finite(raw: bytes, path: Path, number: int) -> NDArray[np.float32]:
     row = np.frombuffer(raw, dtype="<f4").astype(np.float32)
     if not np.isfinite(row).all():
-        raise EmbeddingError(f"{path}, word {number}: numbers must be finite.")
+        raise ModelFileError(f"{path}, word {number}: numbers must be finite.")
     return row
 
 
@@ -115,13 +111,13 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
         if not line:
             return
         if len(line) == LONGEST_LINE:
-            raise EmbeddingError(
+            raise ModelFileError(
                 f"{path}, line {number}: a line must be under {LONGEST_LINE} bytes."
             )
         stripped = line.rstrip(b"\r\n ")
         if stripped:
             yield number, stripped
-    raise EmbeddingError(f"{path} must hold at most {MOST_WORDS} words; it holds more.")
+    raise ModelFileError(f"{path} must hold at most {MOST_WORDS} words; it holds more.")
 
 
 def _is_header(line: bytes) -> bool:
@@ -139,7 +135,7 @@ def _split(line: bytes, dimensions: int, path: Path, number: int) -> tuple[bytes
     # From the right: some published files have words with spaces inside.
     fields = line.rsplit(b" ", dimensions)
     if len(fields) != dimensions + 1 or not fields[0]:
-        raise EmbeddingError(
+        raise ModelFileError(
             f"{path}, line {number}: a word and {dimensions} numbers were expected, "
             f"got {len(fields) - 1} numbers."
         )
@@ -150,7 +146,7 @@ def _numbers(fields: list[bytes], path: Path, number: int) -> NDArray[np.float32
     try:
         wide = np.array([float(field) for field in fields])
     except ValueError as error:
-        raise EmbeddingError(f"{path}, line {number}: a number cannot be read.") from error
+        raise ModelFileError(f"{path}, line {number}: a number cannot be read.") from error
     if not (np.abs(wide) <= np.finfo(np.float32).max).all():
-        raise EmbeddingError(f"{path}, line {number}: numbers must be finite 32-bit ones.")
+        raise ModelFileError(f"{path}, line {number}: numbers must be finite 32-bit ones.")
     return wide.astype(np.float32)

@@ -23,9 +23,8 @@ from starlette.types import ASGIApp
 
 import sottovoce
 from sottovoce.advisor.alert_store import AlertStore
-from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.errors import ParameterError, SottovoceError, UnwantedError
 from sottovoce.files import passing_folder, whole_file
-from sottovoce.steps import UnwantedError
 from sottovoce.web._listening import listening_socket
 from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
 from sottovoce.web.advise._routes import api, pages, session, settings

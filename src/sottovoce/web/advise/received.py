@@ -16,12 +16,16 @@ import pyarrow.compute as pc
 from sottovoce.corpus.clean import STEPS, CleaningCounts, clean_posts
 from sottovoce.corpus.read import Format, ReadOptions, open_posts
 from sottovoce.corpus.read.bytes import COMPRESSIONS
-from sottovoce.corpus.read.columns import MissingColumnError
-from sottovoce.corpus.read.guess import UnclearColumnsError
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.read.tally import MIB, RAISE_THE_LIMIT, SUFFIXES, DateOrder, Tally
 from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import CorpusError, InputError, SottovoceError
+from sottovoce.errors import (
+    CorpusError,
+    InputError,
+    MissingColumnError,
+    SottovoceError,
+    UnclearColumnsError,
+)
 from sottovoce.steps import while_wanted
 from sottovoce.web.security.requests import size_in_words
 

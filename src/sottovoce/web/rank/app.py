@@ -20,7 +20,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import sottovoce
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import BusyError, SottovoceError
 from sottovoce.privacy.randomness import system_bytes
 from sottovoce.web.rank._answers import acknowledged, check_length, check_running, problems
 from sottovoce.web.rank._models import (
@@ -36,7 +36,7 @@ from sottovoce.web.rank._operator_routes import add_operator_routes
 from sottovoce.web.rank._share_routes import add_peer_routes, add_shares
 from sottovoce.web.rank.pair import FirstServer, PairedServer, SecondServer
 from sottovoce.web.rank.peer import HEADER, MOST_PEER_BYTES, OPEN, VERIFY
-from sottovoce.web.rank.service import BusyError, RankService
+from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.telemetry import RequestMeter
 from sottovoce.web.security.login import RateLimit
 from sottovoce.web.security.requests import BodyLimit, refuse

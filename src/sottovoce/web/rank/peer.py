@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from sottovoce.advisor.rank.opening import Message
-from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
-from sottovoce.errors import InputError, ProtocolError
+from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.errors import InputError, ProtocolError, RefusedError
 from sottovoce.files import cause_of, refuse_open_to_others
 from sottovoce.json import parse_json
 

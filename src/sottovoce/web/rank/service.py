@@ -18,7 +18,7 @@ import numpy as np
 
 from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.histogram import Histogram
-from sottovoce.errors import ProtocolError, SottovoceError
+from sottovoce.errors import BusyError, ProtocolError
 from sottovoce.json import parse_json
 from sottovoce.web.rank.store import ReportOutcome, Store, StoredReport
 from sottovoce.web.rank.telemetry import Telemetry
@@ -35,10 +35,6 @@ MOST_LISTED = 100
 PUBLISHED = "histogram published"
 MOST_WAITING = 20_000
 _MOST_AT_ONCE = 1000
-
-
-class BusyError(SottovoceError):
-    """More waits to be stored than the server lets wait."""
 
 
 class GroupWriter:

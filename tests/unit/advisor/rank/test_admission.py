@@ -10,8 +10,7 @@ from support.rank_servers import Clock, InProcess, description, noise_service, p
 
 from sottovoce.advisor.rank.admission import Admission, read_tokens
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.transport import RefusedError
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, RefusedError
 from sottovoce.web.rank.service import RankService
 
 TOKENS = [f"{place:032x}" for place in range(4)]

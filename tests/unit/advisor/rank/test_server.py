@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from support.rank_servers import Clock, InProcess, description, noise_service, running
 
-from sottovoce.advisor.rank.transport import RefusedError
-from sottovoce.errors import InputError
+from sottovoce.errors import BusyError, InputError, RefusedError
 from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.app import Limits
 from sottovoce.web.rank.serve import open_store
-from sottovoce.web.rank.service import BusyError, GroupWriter
+from sottovoce.web.rank.service import GroupWriter
 from sottovoce.web.rank.store import ReportOutcome, StoredReport
 
 RULES = description()
