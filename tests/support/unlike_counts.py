@@ -13,12 +13,12 @@ import numpy as np
 from scipy import sparse
 from sottovoce_spark._blocks import BlockName
 from sottovoce_spark._noise import Block, NoiseTask
+from sottovoce_spark.sharded_job import new_drawing
 
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import Released, ReleasePlan
 from sottovoce.release.settings import ReleaseSettings
-from sottovoce.release.sharded_job import new_drawing
 
 Make: TypeAlias = Callable[[], Any]
 SHARDS = 4

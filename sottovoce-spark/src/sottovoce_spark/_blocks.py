@@ -23,7 +23,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import InputError
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.inputs import CountsDigest, lengths_and_bytes
+from sottovoce.release.inputs import CountsElsewhere, lengths_and_bytes
 from sottovoce_spark._states import TALLIES, tally_counts
 
 BLOCKS = (
@@ -181,3 +181,28 @@ def _row(
             "tally": pa.array([tally], pa.list_(pa.int64())),
         }
     )
+
+
+class CountsDigest:
+    """Hashes of a matrix's arrays, from blocks of its rows in order."""
+
+    def __init__(self) -> None:
+        self._data, self._columns, self._pointers = (hashlib.sha256() for _ in range(3))
+        self._pointers.update(np.zeros(1, np.int64).tobytes())
+        self.rows = self.nnz = 0
+
+    def add(
+        self, lengths: NDArray[np.int64], columns: NDArray[np.integer], data: NDArray[np.int64]
+    ) -> None:
+        """Take in the next rows: how long each is, their columns and counts."""
+        self._pointers.update((self.nnz + np.cumsum(lengths)).astype(np.int64).tobytes())
+        self._columns.update(columns.astype(np.int64).tobytes())
+        self._data.update(data.tobytes())
+        self.rows += lengths.size
+        self.nnz += int(lengths.sum())
+
+    def counts(self, width: int) -> CountsElsewhere:
+        """What must be known of the whole matrix."""
+        hashes = (self._data, self._columns, self._pointers)
+        data, columns, pointers = (each.hexdigest() for each in hashes)
+        return CountsElsewhere((self.rows, width), self.nnz, (data, columns, pointers))

@@ -2,9 +2,9 @@
 
 A task may run twice: its worker died, was slow, or was taken for dead. The noise of a block follows
 from the release's secret and from the block: its place, its documents' true counts, the maps and
-the noise they get (``privacy._repeatable``). So every attempt writes the same rows. When the driver
+the noise they get (``repeatable``). So every attempt writes the same rows. When the driver
 dies, the secret is lost, and whatever was written is removed before another is drawn
-(``release._sharded_job``): there are never two noises of one document.
+(``sharded_job``): there are never two noises of one document.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 from sottovoce.errors import InputError
 from sottovoce.files import whole_file
 from sottovoce.privacy.exact import read_kept
-from sottovoce.privacy.repeatable import RepeatableMechanism
 from sottovoce.release.compression import WordMap
 from sottovoce.release.compression.grouped import in_row_order
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ColumnNoise
-from sottovoce.release.shards import ROWS, described, shard_rows
 from sottovoce_spark._blocks import BlockName, matrix_of
+from sottovoce_spark.repeatable import RepeatableMechanism
+from sottovoce_spark.shards import ROWS, described, shard_rows
 
 NOISED = "document bigint, columns array<int>, counts array<int>"
 FOUND = "name string, first bigint, documents bigint, cells bigint, bytes bigint, sha256 string"

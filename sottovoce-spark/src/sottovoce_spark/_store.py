@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from sottovoce.errors import InputError
-from sottovoce.release.shards import Shard
-from sottovoce.release.stores import LocalStore, ReleaseStore
 from sottovoce_spark._noise import FOUND, describe_shards
 from sottovoce_spark._output import Spark, is_sparks
 from sottovoce_spark._read import literally
 from sottovoce_spark.session import tuned
+from sottovoce_spark.sharded_job import LocalStore, ReleaseStore
+from sottovoce_spark.shards import Shard
 
 _LOCAL = "file"
 

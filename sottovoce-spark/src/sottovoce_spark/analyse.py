@@ -19,13 +19,13 @@ from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.release.analysis.moments import add_block, check_columns
 from sottovoce.release.counts import Counts
-from sottovoce.release.folder import CARD_FILE, verified_card
+from sottovoce.release.folder import CARD_FILE, SHARDS_FILE, verified_card
 from sottovoce.release.release import Release, release_in
-from sottovoce.release.shards import SHARDS_FILE, ShardList, block_of, read_list
 from sottovoce_spark._output import Spark, told
 from sottovoce_spark._read import added_up, literally
 from sottovoce_spark._store import SparkStore, found_shards
 from sottovoce_spark.session import tuned
+from sottovoce_spark.shards import ShardList, block_of, read_list
 
 _SUMS = "totals binary, products binary"
 _BATCH_ROWS = 1024

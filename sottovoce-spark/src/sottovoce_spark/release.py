@@ -1,7 +1,7 @@
 """Release on Spark: counted, noised and written by the workers, spent and kept by the same ledger.
 
 The order is the embedded one's: the spend is committed, then noise is drawn, then what was drawn is
-kept, and only what is kept is published (``release._sharded_job``). Counts never come together in
+kept, and only what is kept is published (``sharded_job``). Counts never come together in
 one place: workers write them as shards, through Spark, to wherever Spark writes. The corpus and the
 request have the names they have on one machine, so that every engine meets the same budget. For
 that the driver reads the texts once, as a stream that it hashes and forgets; one worker does so
@@ -35,9 +35,6 @@ from sottovoce.release.inputs import (
 )
 from sottovoce.release.job import Job
 from sottovoce.release.plan import ReleasePlan, refuse_pairs
-from sottovoce.release.sharded_job import Drawing, release_to_shards
-from sottovoce.release.shards import Shard
-from sottovoce.release.stores import LocalStore, ReleaseStore
 from sottovoce_spark._blocks import (
     BLOCKS,
     DIGESTED,
@@ -72,6 +69,8 @@ from sottovoce_spark._states import tally_of
 from sottovoce_spark._store import found_shards, store_at
 from sottovoce_spark.assess import on_disk
 from sottovoce_spark.session import tuned
+from sottovoce_spark.sharded_job import Drawing, LocalStore, ReleaseStore, release_to_shards
+from sottovoce_spark.shards import Shard
 
 _BLOCK_ROWS = 4096
 # The driver hashes the texts of a part at a time, so parts are small.

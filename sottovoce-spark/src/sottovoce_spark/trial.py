@@ -6,14 +6,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from sottovoce.errors import InputError
-from sottovoce.privacy.repeatable import noise_secret
 from sottovoce.release.inputs import CountsElsewhere
 from sottovoce.release.job import Job
 from sottovoce.release.plan import maps_of
-from sottovoce.release.shards import Shard, ShardedCounts, listed
 from sottovoce.release.trial import Drawn
 from sottovoce_spark._blocks import BlockName, block_row
 from sottovoce_spark._noise import Block, NoiseTask, write_shards
+from sottovoce_spark.repeatable import noise_secret
+from sottovoce_spark.shards import Shard, ShardedCounts, listed
 
 _BLOCK, _SHARD = 60, 150
 

@@ -32,7 +32,6 @@ from sottovoce.privacy.audit.findings import (
     audit_freshness,
     audit_lattice,
     audit_porous_support,
-    together,
 )
 from sottovoce.privacy.audit.lines import Published, audit_lines
 from sottovoce.privacy.audit.sampler import audit_mechanism
@@ -43,18 +42,14 @@ from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.baselines import LaplaceBaseline
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.counts import Counts
-from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.counts_file import CountsFile, ShardedRows
 from sottovoce.release.folder import released_rows, verified_card
 from sottovoce.release.settings import account
-from sottovoce.release.shards import ShardedCounts
 from sottovoce.release.trial import Draw, audit_whole_way, written_noise
 
 FALSE_ALARM = 1e-9
 # The work of an experiment grows with N squared; the rate it tests is the same at any N.
 _LARGEST_N = 1000
-# Counts of more cells are looked at in parts.
-_PART_CELLS = 1 << 25
-_FIRST_ROWS, _MOST_FIRST = 8, 1 << 12
 _CLAIM = LimitedPrecision(2, 1)
 # The paper's synthetic study.
 _WORDS, _COLUMNS = 100, 10
@@ -72,16 +67,19 @@ def audit_release(folder: Path, *, trials: int | None = None) -> AuditReport:
 
 
 def audit_published(
-    card: ReleaseCard, counts: "Counts | CountsFile | ShardedCounts", *, trials: int | None = None
+    card: ReleaseCard, counts: "Counts | CountsFile | ShardedRows", *, trials: int | None = None
 ) -> AuditReport:
     """The same for a card and counts that were found to belong together."""
     rate = exact(card.noise_rate, "noise_rate")
     noise = LimitedPrecision.at_rate(rate, n=min(card.guarantee.n, _LARGEST_N))
     replayed = audit_sampler(noise, threshold=card.threshold, trials=trials)
-    if isinstance(counts, ShardedCounts):
-        seen = audit_streamed(card, counts)
-    else:
-        seen = audit_cells(card, counts.whole() if isinstance(counts, CountsFile) else counts)
+    match counts:
+        case sparse.csr_array():
+            seen = audit_cells(card, counts)
+        case CountsFile():
+            seen = audit_cells(card, counts.whole())
+        case _:
+            seen = counts.audit(card)
     return AuditReport((*seen.findings, *replayed.findings))
 
 
@@ -94,29 +92,6 @@ def audit_cells(card: ReleaseCard, counts: Counts, parts: int = 1) -> AuditRepor
     presence = audit_presence(counts, rate, card.threshold, parts)
     published = Published(counts, rate, card.threshold, parts)
     return AuditReport((*presence.findings, *audit_lines(published)))
-
-
-def audit_streamed(card: ReleaseCard, rows: ShardedCounts) -> AuditReport:
-    """The same for counts that may be longer than memory: some rows at a time.
-
-    Rows that share their noise are looked for within each part; and in one more, of the first rows
-    of every shard, where a keystream that was used twice begins again.
-    """
-    height = max(1, _PART_CELLS // card.columns)
-    parts = -(-card.documents // height)
-    begins = rows.firsts
-    parts += len(begins) > 1
-    found: list[AuditReport] = []
-    kept: list[Counts] = []
-    at = 0
-    for block in rows.blocks(height):
-        found.append(audit_cells(card, block, parts))
-        kept += [block[b - at : b - at + _FIRST_ROWS] for b in begins if at <= b < at + height]
-        at += block.shape[0]
-    if len(begins) > 1:
-        first = sparse.csr_array(sparse.vstack(kept[:_MOST_FIRST], format="csr"))
-        found.append(audit_cells(card, first, parts))
-    return together(found)
 
 
 def audit_sampler(

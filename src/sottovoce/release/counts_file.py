@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from scipy import sparse
 from sottovoce.arrays import Integers
 from sottovoce.corpus.read.bytes import Growth
 from sottovoce.errors import InputError
+from sottovoce.privacy.audit.findings import AuditReport
+from sottovoce.release.analysis.moments import ReleasedRows
+from sottovoce.release.card import ReleaseCard
 from sottovoce.release.counts import Counts
 
 _CHUNK_BYTES = 1 << 24
@@ -34,6 +37,23 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     NotImplementedError,
 )
+
+
+class ShardedRows(ReleasedRows, Protocol):
+    """Released counts in many files, which a cluster wrote and `sottovoce-spark` reads."""
+
+    @property
+    def stored(self) -> int:
+        """Cells that are not 0."""
+
+    def whole(self) -> Counts:
+        """All of them, in memory."""
+
+    def check(self, card: ReleaseCard) -> None:
+        """Refuse shards that are not what the card names."""
+
+    def audit(self, card: ReleaseCard) -> AuditReport:
+        """What can be seen in the counts, some rows at a time."""
 
 
 @dataclass(frozen=True)

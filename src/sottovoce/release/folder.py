@@ -4,6 +4,7 @@ The bundle is a zip archive, uncompressed and without dates: the same release is
 """
 
 import hashlib
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,17 +30,10 @@ from sottovoce.release.compression.word_map import (
     load_maps,
     packed_maps,
 )
-from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.counts_file import CountsFile, ShardedRows
 from sottovoce.release.groups import packed_ids
 from sottovoce.release.labels import packed_labels, read_labels
 from sottovoce.release.plan import Released
-from sottovoce.release.shards import (
-    SHARD_FOLDERS,
-    SHARDS_FILE,
-    ShardedCounts,
-    ShardList,
-    read_list,
-)
 
 CARD_FILE = "card.json"
 COUNTS_FILE = "counts.npz"
@@ -47,8 +41,9 @@ VOCABULARY_FILE = "vocabulary.txt"
 FREQUENCIES_FILE = "frequencies.npy"
 LABELS_FILE = "labels.txt"
 IDS_FILE = "ids.txt"
-WHERE_FILE = "where.txt"
-"""In the ledger's bundle alone: where the shards lie."""
+SHARDS_FILE = "shards.json"
+"""In place of counts, where a cluster wrote them: it lists their files."""
+SHARD_FOLDERS = re.compile(r"counts-[0-9a-f]{16}")
 _BLOCK_CELLS = 1 << 22
 MAP_STEM = "map"
 FILES = {COUNTS_FILE, VOCABULARY_FILE, FREQUENCIES_FILE, f"{MAP_STEM}.npz", f"{MAP_STEM}.json"}
@@ -107,11 +102,21 @@ def unpack_bundle(bundle: Path, folder: Path) -> None:
     """Put the files of ``bundle`` into ``folder``: all of them, the card last, or none."""
     output_folder(folder)
     with opened_bundle(bundle) as archive, ExitStack() as staged:
-        public = set(archive.namelist()) - {WHERE_FILE}
-        names = sorted(public, key=lambda name: name != CARD_FILE)
-        for name in names:
+        for name in sorted(archive.namelist(), key=lambda name: name != CARD_FILE):
             temporary = staged.enter_context(whole_file(folder / name))
             temporary.write_bytes(archive.read(name))
+
+
+def publish_bundle(bundle: Path, folder: Path) -> None:
+    """Put the release that a ledger keeps in ``bundle`` into ``folder``, its card last."""
+    with opened_bundle(bundle) as archive:
+        in_shards = SHARDS_FILE in archive.namelist()
+    if not in_shards:
+        unpack_bundle(bundle, folder)
+        return
+    with needs_spark():
+        from sottovoce_spark import sharded_job  # noqa: PLC0415 - another distribution
+    sharded_job.publish_bundle(bundle, sharded_job.LocalStore(folder))
 
 
 def released_card(folder: Path) -> ReleaseCard:
@@ -122,7 +127,7 @@ def released_card(folder: Path) -> ReleaseCard:
         raise InputError(
             f"{folder} {what}, so there is no readable card; give the folder of a release."
         )
-    if not path.exists() and unlisted_shards(folder, None):
+    if not path.exists() and any(SHARD_FOLDERS.fullmatch(each.name) for each in folder.iterdir()):
         raise InputError(
             f"{folder} holds shards and no {CARD_FILE}: a release that was not finished, and is "
             "none. Run the command that made them again, or remove the folder."
@@ -171,19 +176,24 @@ def _check_parts(folder: Path, card: ReleaseCard) -> None:
     released_labels(folder, card)
 
 
-def released_rows(folder: Path, card: ReleaseCard) -> CountsFile | ShardedCounts:
+def released_rows(folder: Path, card: ReleaseCard) -> CountsFile | ShardedRows:
     """The counts in ``folder``, in one file or in shards, to be read block by block."""
     if SHARDS_FILE not in card.files:
         return CountsFile(folder / COUNTS_FILE)
-    return ShardedCounts(folder, read_list(folder / SHARDS_FILE))
+    with needs_spark():
+        from sottovoce_spark.shards import read_shards  # noqa: PLC0415 - another distribution
+    return read_shards(folder)
 
 
-def unlisted_shards(folder: Path, known: ShardList | None) -> list[str]:
-    """Folders of shards that no list names: what runs that were not finished left."""
-    if not folder.is_dir():
-        return []
-    names = sorted(entry.name for entry in folder.iterdir() if SHARD_FOLDERS.fullmatch(entry.name))
-    return [name for name in names if known is None or name != known.folder]
+@contextmanager
+def needs_spark() -> Iterator[None]:
+    """Say what to install for releases that a cluster wrote."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise InputError(
+            "this release was written by a cluster, in shards; install sottovoce-spark to go on."
+        ) from None
 
 
 def released_labels(folder: Path, card: ReleaseCard) -> NDArray[np.str_] | None:
@@ -208,26 +218,15 @@ def _check_frequencies(path: Path, card: ReleaseCard) -> None:
 
 def _check_counts(folder: Path, card: ReleaseCard) -> None:
     counts = released_rows(folder, card)
-    if isinstance(counts, ShardedCounts):
-        _check_shards(folder, counts, card)
-    else:
+    if isinstance(counts, CountsFile):
         _refuse_bomb(counts.path, card)
+    else:
+        counts.check(card)
     if counts.shape != (card.documents, card.columns):
         raise InputError(f"the counts have shape {counts.shape}, the card says otherwise.")
     for block in counts.blocks(max(1, _BLOCK_CELLS // card.columns)):
         if card.threshold is not None and block.nnz and block.data.min() < card.threshold:
             raise InputError("there are counts below the threshold that the card states.")
-
-
-def _check_shards(folder: Path, counts: ShardedCounts, card: ReleaseCard) -> None:
-    if counts.listed.noise_rate != card.noise_rate:
-        raise InputError(f"{SHARDS_FILE} tells of other noise than the card.")
-    if strange := unlisted_shards(folder, counts.listed):
-        raise InputError(
-            f"{folder} holds {len(strange)} folders of shards that its card does not name, which "
-            "may have another noise of the same documents; remove them, and publish none."
-        )
-    counts.check_hashes()
 
 
 def _refuse_bomb(path: Path, card: ReleaseCard) -> None:
@@ -264,7 +263,7 @@ def _as_npy(frequencies: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> b
 def others_in_folder(folder: Path | None, card: ReleaseCard) -> str:
     """What else lies in the folder, and would be published with it."""
     names = [entry.name for entry in folder.iterdir()] if folder and folder.is_dir() else []
-    own = {*card.files, CARD_FILE, WHERE_FILE}
+    own = {*card.files, CARD_FILE}
     others = sum(name not in own and not SHARD_FOLDERS.fullmatch(name) for name in names)
     if not others:
         return ""

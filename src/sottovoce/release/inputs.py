@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats
@@ -335,31 +334,6 @@ class _Bound:
             keep.append(self._seen[user] <= most)
         self.left_out += len(keep) - sum(keep)
         return batch.filter(pa.array(keep, pa.bool_()))
-
-
-class CountsDigest:
-    """Hashes of a matrix's arrays, from blocks of its rows in order."""
-
-    def __init__(self) -> None:
-        self._data, self._columns, self._pointers = (hashlib.sha256() for _ in range(3))
-        self._pointers.update(np.zeros(1, np.int64).tobytes())
-        self.rows = self.nnz = 0
-
-    def add(
-        self, lengths: NDArray[np.int64], columns: NDArray[np.integer], data: NDArray[np.int64]
-    ) -> None:
-        """Take in the next rows: how long each is, their columns and counts."""
-        self._pointers.update((self.nnz + np.cumsum(lengths)).astype(np.int64).tobytes())
-        self._columns.update(columns.astype(np.int64).tobytes())
-        self._data.update(data.tobytes())
-        self.rows += lengths.size
-        self.nnz += int(lengths.sum())
-
-    def counts(self, width: int) -> CountsElsewhere:
-        """What must be known of the whole matrix."""
-        hashes = (self._data, self._columns, self._pointers)
-        data, columns, pointers = (each.hexdigest() for each in hashes)
-        return CountsElsewhere((self.rows, width), self.nnz, (data, columns, pointers))
 
 
 def load_frequencies(path: Path, vocabulary: Vocabulary) -> Floats:

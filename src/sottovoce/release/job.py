@@ -6,6 +6,7 @@ what was drawn, so that the same request, made again, gives the same bytes and n
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from sottovoce._notebook import html_facts
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
-from sottovoce.files import check_folder
+from sottovoce.files import check_folder, nearest_folder
 from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger, Spend, SpendRequest
@@ -26,19 +27,22 @@ from sottovoce.privacy.ledger.accounts import check_budget
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger.database import holds_ledger
 from sottovoce.privacy.ledger.elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
-from sottovoce.release._attempt import clear_attempt, local_store_at
 from sottovoce.release._sum_errors import SumErrors
 from sottovoce.release.card import ReleaseCard, make_card
 from sottovoce.release.folder import (
     CARD_FILE,
+    needs_spark,
+    publish_bundle,
     released_card,
     verified_card,
     write_bundle,
 )
 from sottovoce.release.inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release.labels import labels_digest
-from sottovoce.release.plan import Released, ReleasePlan
-from sottovoce.release.stores import LocalStore, check_room, publish_bundle
+from sottovoce.release.plan import Released, ReleasePlan, Sized
+
+# A count and its column, in the uncompressed archive that the ledger keeps; and in a shard.
+_BYTES_PER_CELL, _BYTES_PER_SHARD_CELL = 12, 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,13 +243,16 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> ReleaseCard:
     note = ledger.drawing_file(spend)
 
     def draw(path: Path) -> None:
-        # A cluster may have died over the same request.
-        clear_attempt(note, local_store_at)
+        if note.exists():
+            # A cluster died over the same request.
+            with needs_spark():
+                from sottovoce_spark import sharded_job  # noqa: PLC0415 - another distribution
+            sharded_job.clear_attempt(note, sharded_job.local_store_at)
         draw_bundle(path, job, spend.id)
 
     stored = ledger.release(request, draw)
     if stored.output is not None:
-        publish_bundle(stored.output.path, LocalStore(folder))
+        publish_bundle(stored.output.path, folder)
     card = verified_card(folder)
     if replace(card, files={}) != job.card(spend.id):
         raise LedgerError("the stored output is not what was asked for; do not publish it.")
@@ -382,3 +389,29 @@ def _too_small() -> BudgetError:
     return BudgetError(
         "the budget does not even allow this release; nothing was spent or released."
     )
+
+
+def check_room(folder: Path | None, outputs: Path, plan: ReleasePlan, counts: Sized) -> None:
+    """Refuse before anything is spent what the disk could not hold, in the ledger's folder too."""
+    cells = plan.expected_nonzeros(counts)
+    if isinstance(counts, CountsElsewhere):
+        # Shards are kept once, where they are written.
+        places = [] if folder is None else [nearest_folder(folder)]
+        needed = cells * _BYTES_PER_SHARD_CELL
+    else:
+        places = [nearest_folder(outputs), *([] if folder is None else [nearest_folder(folder)])]
+        shared = len({place.stat().st_dev for place in places}) < len(places)
+        needed = cells * _BYTES_PER_CELL * (1 + shared)
+    free = min((shutil.disk_usage(place).free for place in places), default=needed)
+    if free < needed:
+        raise InputError(
+            f"the release needs about {_in_bytes(needed)} of disk, {_in_bytes(free)} are free; "
+            "nothing was spent or released."
+        )
+
+
+def _in_bytes(number: int) -> str:
+    """So many bytes, in the largest unit of which there is one."""
+    units = ("bytes", "kB", "MB", "GB", "TB")
+    place = min(len(units) - 1, (len(str(number)) - 1) // 3)
+    return f"{number / 1000**place:.1f} {units[place]}" if place else f"{number} bytes"

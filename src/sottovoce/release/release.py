@@ -49,7 +49,7 @@ from sottovoce.release.audit import audit_published, audit_release
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.compression.word_map import WordMap, load_maps
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.counts_file import CountsFile, ShardedRows
 from sottovoce.release.folder import (
     FREQUENCIES_FILE,
     MAP_STEM,
@@ -60,7 +60,6 @@ from sottovoce.release.folder import (
 )
 from sottovoce.release.held import audit_held
 from sottovoce.release.labels import labels_of_rows
-from sottovoce.release.shards import ShardedCounts
 
 if TYPE_CHECKING:
     from sottovoce.release.classify.base import ReleasedDocumentsClassifier
@@ -89,7 +88,7 @@ class Release:
 
     card: ReleaseCard
     """What ``card.json`` says."""
-    rows: "Counts | CountsFile | ShardedCounts | RowsElsewhere"
+    rows: "Counts | CountsFile | ShardedRows | RowsElsewhere"
     """Documents by columns, the noise included, where they lie: they may be longer than memory."""
     vocabulary: Vocabulary
     maps: tuple[WordMap, ...]
@@ -381,7 +380,7 @@ def load_release(folder: str | PathLike[str]) -> Release:
 
 
 def release_in(
-    place: Path, card: ReleaseCard, rows: "Counts | CountsFile | ShardedCounts | RowsElsewhere"
+    place: Path, card: ReleaseCard, rows: "Counts | CountsFile | ShardedRows | RowsElsewhere"
 ) -> Release:
     """The release whose small files are in ``place``, with these ``rows``."""
     return Release(
@@ -394,6 +393,6 @@ def release_in(
     )
 
 
-def _rows(found: CountsFile | ShardedCounts) -> "Counts | CountsFile | ShardedCounts":
+def _rows(found: CountsFile | ShardedRows) -> "Counts | CountsFile | ShardedRows":
     """The counts in memory, or where they would fill it, from the files whenever they are asked."""
     return found if found.stored * _CELL_BYTES > IN_MEMORY_BYTES else found.whole()

@@ -11,6 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from sottovoce_spark import sharded_job
 from sottovoce_spark._read import added_up
 from sottovoce_spark._store import SparkStore
 from sottovoce_spark.analyse import release_on_spark
@@ -18,6 +19,7 @@ from sottovoce_spark.assess import SparkAssessPlan as AssessPlan
 from sottovoce_spark.assess import assess_files, score_on_spark
 from sottovoce_spark.release import SparkWriters, counted_documents
 from sottovoce_spark.session import open_session
+from sottovoce_spark.sharded_job import Drawing, ShardWriters
 from support.communities import CATALOGUE, WORDS, random_posts, two_spaces
 from support.spark_cluster import SHORT_LIVED
 
@@ -28,14 +30,12 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release import sharded_job
 from sottovoce.release.audit import audit_release
 from sottovoce.release.inputs import ReleaseInputs
 from sottovoce.release.job import Job, open_account
 from sottovoce.release.plan import ReleasePlan
 from sottovoce.release.release import load_release
 from sottovoce.release.settings import ReleaseSettings
-from sottovoce.release.sharded_job import Drawing, ShardWriters
 
 pytestmark = [
     # Spark leaves its sockets to the garbage collector.

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from sottovoce_spark.shards import ROWS
 from support.spark_cluster import SHORT_LIVED, Cluster
 
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release.folder import released_card
 from sottovoce.release.release import load_release
-from sottovoce.release.shards import ROWS
 
 pytestmark = pytest.mark.long
 SOURCES = Path(__file__).parents[3] / "src"

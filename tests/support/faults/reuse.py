@@ -9,13 +9,13 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
+from sottovoce_spark import sharded_job
 from sottovoce_spark._noise import Block, NoiseTask
+from sottovoce_spark.repeatable import RepeatableMechanism
 
 from sottovoce.privacy import mechanism, randomness
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.privacy.randomness import SystemKeystream
-from sottovoce.privacy.repeatable import RepeatableMechanism
-from sottovoce.release import sharded_job
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ReleasePlan
 from support.faults.bending import Cells, Noised, bend_noise, planted

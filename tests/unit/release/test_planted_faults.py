@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sottovoce_spark import _noise
+from sottovoce_spark import _noise, repeatable, sharded_job
 from support.chance import drawing
 from support.faults.bending import PlantedFault
 from support.planted_faults import PLANTED_FAULTS, fault_named
 from support.unlike_counts import WAYS, neighbours, true_columns, unlike_counts
 
-from sottovoce.privacy import _sparse_noise, mechanism, randomness, repeatable, sampler
-from sottovoce.release import plan, sharded_job
+from sottovoce.privacy import _sparse_noise, mechanism, randomness, sampler
+from sottovoce.release import plan
 from sottovoce.release.compression import frequency, grouped, word_map
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import Released

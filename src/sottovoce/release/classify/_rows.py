@@ -12,8 +12,6 @@ from sottovoce.arrays import Integers
 from sottovoce.release.analysis.moments import Rows, row_blocks
 from sottovoce.release.classify.features import positive
 from sottovoce.release.classify.inputs import FOLDS, Labelled, balanced_folds
-from sottovoce.release.counts_file import CountsFile
-from sottovoce.release.shards import ShardedCounts
 
 BLOCK_CELLS = 1 << 22
 SAMPLED_CELLS = 20_000_000
@@ -98,9 +96,8 @@ class LabelledRows:
         """Cells that are not 0, or at most so many."""
         if isinstance(self.rows, sparse.csr_array):
             return int(self.rows.nnz)
-        if isinstance(self.rows, CountsFile | ShardedCounts):
-            return self.rows.stored
-        return self.rows.shape[0] * self.rows.shape[1]
+        stored: int | None = getattr(self.rows, "stored", None)
+        return self.rows.shape[0] * self.rows.shape[1] if stored is None else stored
 
     def _blocks(self) -> Iterator[tuple[Labelled, NDArray[np.int8]]]:
         first = 0

@@ -29,12 +29,14 @@ from sottovoce.corpus.read.footers import read_row_groups
 from sottovoce.errors import InputError
 from sottovoce.files import file_digest, small_text
 from sottovoce.json import parse_json
+from sottovoce.privacy.audit.findings import AuditReport, together
+from sottovoce.release.audit import audit_cells
+from sottovoce.release.card import ReleaseCard
 from sottovoce.release.counts import Counts
+from sottovoce.release.folder import SHARD_FOLDERS, SHARDS_FILE
 
-SHARDS_FILE = "shards.json"
 FORMAT = "sottovoce-shards"
 VERSION = 1
-SHARD_FOLDERS = re.compile(r"counts-[0-9a-f]{16}")
 ROWS = pa.schema(
     {
         "document": pa.int64(),
@@ -46,6 +48,9 @@ _NAME = re.compile(r"counts-[0-9a-f]{16}/[A-Za-z0-9][A-Za-z0-9._-]{0,200}\.parqu
 _LARGEST_LIST = 1 << 28
 _LARGEST_COUNT = (1 << 31) - 1
 _BATCH_CELLS = 1 << 22
+# Counts of more cells are audited in parts.
+_PART_CELLS = 1 << 25
+_FIRST_ROWS, _MOST_FIRST = 8, 1 << 12
 
 
 @dataclass(frozen=True)
@@ -215,12 +220,24 @@ class ShardedCounts:
         """All of them, in memory."""
         return next(self.blocks(max(1, self.listed.documents)))
 
-    def check_hashes(self) -> None:
-        """Refuse shards that are missing or not what they were when they were listed."""
+    def check(self, card: ReleaseCard) -> None:
+        """Refuse shards that are not what was listed, and any beside them."""
+        if self.listed.noise_rate != card.noise_rate:
+            raise InputError(f"{SHARDS_FILE} tells of other noise than the card.")
+        names = {each.name for each in self.folder.iterdir()} - {self.listed.folder}
+        if strange := sum(SHARD_FOLDERS.fullmatch(name) is not None for name in names):
+            raise InputError(
+                f"{self.folder} holds {strange} folders of shards that its card does not name, "
+                "which may have another noise of the same documents; remove them, and publish none."
+            )
         for shard in self.listed.shards:
             path = self.folder / shard.name
             if not path.is_file() or file_digest(path) != shard.sha256:
                 raise InputError(f"{path} is missing or not what {SHARDS_FILE} says; restore it.")
+
+    def audit(self, card: ReleaseCard) -> AuditReport:
+        """What can be seen in the counts, some rows at a time."""
+        return audit_streamed(card, self)
 
     def _parts(self, rows: int) -> Iterator[Counts]:
         for shard in self.listed.shards:
@@ -251,6 +268,34 @@ class ShardedCounts:
         # An empty list takes the place of a value.
         if values > shard.cells + shard.documents:
             raise InputError(f"{self.folder / shard.name} holds more than its shape can hold.")
+
+
+def audit_streamed(card: ReleaseCard, rows: ShardedCounts) -> AuditReport:
+    """The same for counts that may be longer than memory: some rows at a time.
+
+    Rows that share their noise are looked for within each part; and in one more, of the first rows
+    of every shard, where a keystream that was used twice begins again.
+    """
+    height = max(1, _PART_CELLS // card.columns)
+    parts = -(-card.documents // height)
+    begins = rows.firsts
+    parts += len(begins) > 1
+    found: list[AuditReport] = []
+    kept: list[Counts] = []
+    at = 0
+    for block in rows.blocks(height):
+        found.append(audit_cells(card, block, parts))
+        kept += [block[b - at : b - at + _FIRST_ROWS] for b in begins if at <= b < at + height]
+        at += block.shape[0]
+    if len(begins) > 1:
+        first = sparse.csr_array(sparse.vstack(kept[:_MOST_FIRST], format="csr"))
+        found.append(audit_cells(card, first, parts))
+    return together(found)
+
+
+def read_shards(folder: Path) -> ShardedCounts:
+    """The counts of a sharded release in ``folder``."""
+    return ShardedCounts(folder, read_list(folder / SHARDS_FILE))
 
 
 def block_of(batch: pa.RecordBatch, width: int, first: int | None = None) -> Counts:

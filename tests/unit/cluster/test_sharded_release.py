@@ -10,24 +10,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from sottovoce_spark import sharded_job
 from sottovoce_spark._noise import Block, NoiseTask
+from sottovoce_spark.repeatable import RepeatableMechanism
+from sottovoce_spark.sharded_job import Drawing, LocalStore, release_to_shards
+from sottovoce_spark.shards import Shard, described, shard_rows
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, LedgerError
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import DocumentSet, Ledger
-from sottovoce.privacy.repeatable import RepeatableMechanism
-from sottovoce.release import _attempt, sharded_job, stores
 from sottovoce.release.counts import Counts
-from sottovoce.release.folder import CARD_FILE
+from sottovoce.release.folder import CARD_FILE, SHARDS_FILE
 from sottovoce.release.inputs import CountedDocuments, CountsElsewhere
 from sottovoce.release.job import Job, open_account, release_to_folder
 from sottovoce.release.plan import ColumnNoise, ReleasePlan
 from sottovoce.release.release import load_release
 from sottovoce.release.settings import ReleaseSettings
-from sottovoce.release.sharded_job import Drawing, release_to_shards
-from sottovoce.release.shards import SHARDS_FILE, Shard, described, shard_rows
-from sottovoce.release.stores import LocalStore
 
 WORDS = Vocabulary.public([f"word{number}" for number in range(6)])
 TRUE = np.arange(60).reshape(10, 6) % 4
@@ -284,7 +283,7 @@ def test_nothing_is_drawn_while_the_disk_of_another_noise_is_not_there(
     first.folder.rename(tmp_path / "away")
     with monkeypatch.context() as patched:
         # Where the disk was is a folder of another.
-        patched.setattr(_attempt, "_device", lambda _: -1)
+        patched.setattr(sharded_job, "_device", lambda _: -1)
         writers = Writers(second)
         with pytest.raises(LedgerError, match="cannot be reached"):
             release_to_shards(job, ledger, second, writers)
@@ -399,4 +398,4 @@ def test_a_folder_without_its_card_is_no_release(released: Path) -> None:
     (released / CARD_FILE).unlink()
     with pytest.raises(InputError, match="not finished"):
         load_release(released)
-    assert stores.unfinished(LocalStore(released))
+    assert sharded_job.unfinished(LocalStore(released))

@@ -11,29 +11,28 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 from sottovoce_spark.analyse import Adding, sum_rows
-
-from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.errors import InputError
-from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.privacy.repeatable import RepeatableMechanism
-from sottovoce.release import audit
-from sottovoce.release.analysis.moments import released_moments
-from sottovoce.release.audit import audit_streamed
-from sottovoce.release.card import ReleaseCard, make_card
-from sottovoce.release.counts import Counts
-from sottovoce.release.plan import ReleasePlan
-from sottovoce.release.settings import ReleaseSettings
-from sottovoce.release.shards import (
+from sottovoce_spark.repeatable import RepeatableMechanism
+from sottovoce_spark.shards import (
     ROWS,
     Shard,
     ShardedCounts,
     ShardList,
+    audit_streamed,
     described,
     list_in,
     listed,
     shard_rows,
 )
+
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.errors import InputError
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.moments import released_moments
+from sottovoce.release.card import ReleaseCard, make_card
+from sottovoce.release.counts import Counts
+from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.settings import ReleaseSettings
 
 COUNTS: Counts = sparse.csr_array(np.random.default_rng(2).integers(-2, 3, (23, 5)))
 FOLDER = "counts-0123456789abcdef"
@@ -168,7 +167,7 @@ def test_an_audit_in_parts_passes_sound_shards_and_finds_noise_that_two_of_them_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A part for each shard: what two share is seen in their first rows alone.
-    monkeypatch.setattr(audit, "_PART_CELLS", 100 * 200)
+    monkeypatch.setattr("sottovoce_spark.shards._PART_CELLS", 100 * 200)
     card = _card(300, 200)
     for name, purposes, holds in (
         ("sound", [b"a", b"b", b"c"], True),

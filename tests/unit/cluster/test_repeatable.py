@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sottovoce_spark import repeatable
+from sottovoce_spark.repeatable import BoundKeystream, RepeatableMechanism, noise_secret
 
 from sottovoce.errors import ParameterError, SottovoceError
-from sottovoce.privacy import repeatable
-from sottovoce.privacy.repeatable import BoundKeystream, RepeatableMechanism, noise_secret
 
 SECRET, PURPOSE = bytes(32), b"p" * 32
 COUNTS = csr_array(np.arange(4000).reshape(100, 40) % 7)
