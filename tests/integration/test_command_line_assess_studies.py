@@ -11,7 +11,7 @@ from sottovoce_lab.assess import experiment
 from sottovoce_lab.assess.experiment import AssessStudySizes, seed_knowledge
 
 from sottovoce.corpus.simulate import SimulationParameters, write_community
-from sottovoce.loop.knowledge import Knowledge
+from sottovoce.loop.adversary import Knowledge
 
 pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
 pytest.importorskip("gensim", reason="gensim is missing: pip install sottovoce[topics]")

@@ -68,7 +68,7 @@ def test_loop_guesses_the_columns_of_a_file(
         asked.append(reading)
         raise InputError("far enough.")
 
-    monkeypatch.setattr("sottovoce.loop.compare.compare_settings", noted)
+    monkeypatch.setattr("sottovoce.loop.loop.compare_settings", noted)
     assert run("loop", posts)[0] == 2
     (reading,) = asked
     assert dict(reading.columns) == {"user": "author", "time": "created_at", "text": "body"}

@@ -13,7 +13,7 @@ from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.demo._loop import PLAN
 from sottovoce.demo.demo import REPORT_FILE
-from sottovoce.loop.knowledge import Training
+from sottovoce.loop.adversary import Training
 from sottovoce.loop.loop import run_loop
 from sottovoce.loop.subject import public_words
 from sottovoce.loop.usefulness import Effort, Task
@@ -36,7 +36,7 @@ def train_loops_briefly(patch: pytest.MonkeyPatch) -> None:
     effort = Effort(topics=5, iterations=10, most_tokens=20_000)
     patch.setattr("sottovoce.loop.subject.TRAINING", QUICK)
     patch.setattr(
-        "sottovoce.loop.compare.run_loop",
+        "sottovoce.loop.loop.run_loop",
         lambda subjects, plan: run_loop(subjects, replace(plan, effort=effort)),
     )
 

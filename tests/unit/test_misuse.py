@@ -307,7 +307,7 @@ TRUTH = {
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_the_truth_may_be_any_frame(frame: Callable[[object], object]) -> None:
-    sources = SubjectSources.found(posts(), topics=TOPICS, truth=cast("Any", frame(TRUTH)))
+    sources = SubjectSources.find(posts(), topics=TOPICS, truth=cast("Any", frame(TRUTH)))
     judged = subject_of(sources, sv.corpus.ReadOptions(), 0).judged
     assert [topic.sensitive.tolist() for topic in judged] == [TRUTH["sensitive"]]
 

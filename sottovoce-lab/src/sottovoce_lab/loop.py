@@ -1,13 +1,13 @@
 """The closed loop on simulated communities, one for each seed."""
 
 from sottovoce.errors import ParameterError
-from sottovoce.loop.communities import DEFAULT, draw_community
-from sottovoce.loop.knowledge import Training
+from sottovoce.loop.adversary import Training
 from sottovoce.loop.loop import LoopPlan, run_loop
-from sottovoce.loop.subject import simulated_subject
+from sottovoce.loop.subject import DEFAULT, simulated_subject
 from sottovoce.loop.usefulness import Effort
 from sottovoce.report.result import StudyResult
 from sottovoce.steps import repetitions
+from sottovoce_lab.communities import draw_community
 from sottovoce_lab.options import StudyOptions
 
 QUICK = LoopPlan(

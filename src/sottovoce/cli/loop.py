@@ -10,7 +10,7 @@ from sottovoce.cli._options import ModelOption, TopicsOption, check_precision, n
 from sottovoce.cli._output import AsJson, progress, show_study
 
 if TYPE_CHECKING:
-    from sottovoce.loop.subject import Shape
+    from sottovoce.loop.documents import Shape
 
 
 def loop(
@@ -85,7 +85,7 @@ def loop(
     """
     with needs_extra("all"):
         from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - fast --help
-        from sottovoce.loop.compare import NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help
+        from sottovoce.loop.loop import NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help
 
     check_precision(*(precision or ()))
     several: dict[str, Any] = {"precision": precision, "epsilon": epsilon, "compress": compress}

@@ -31,8 +31,8 @@ from sottovoce.demo._people import (
     timeline,
     topic_rankings,
 )
-from sottovoce.loop.communities import DEFAULT, simulated_catalogue, simulated_community
-from sottovoce.loop.knowledge import Knowledge, Training, train_knowledge
+from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
+from sottovoce.loop.subject import DEFAULT, simulated_catalogue, simulated_community
 from sottovoce.report.page import Section
 from sottovoce.report.result import Row, number
 

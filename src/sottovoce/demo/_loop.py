@@ -1,7 +1,7 @@
 """The demo's loop: what a release leaves of the exposure that was assessed."""
 
 from sottovoce.corpus.simulate import SimulatedCommunity
-from sottovoce.loop.knowledge import Training
+from sottovoce.loop.adversary import Training
 from sottovoce.loop.loop import LoopPlan, run_loop
 from sottovoce.loop.subject import simulated_subject
 from sottovoce.loop.usefulness import Effort

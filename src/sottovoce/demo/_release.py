@@ -13,8 +13,7 @@ from sottovoce.arrays import Floats
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.loop.communities import simulated_catalogue
-from sottovoce.loop.subject import public_words
+from sottovoce.loop.subject import public_words, simulated_catalogue
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.meter import SignalMeter, signal_meter
 from sottovoce.release.analysis.moments import released_moments

@@ -1,12 +1,11 @@
 """Assess, release and assess again: exposure against usefulness over privacy settings.
 
-`compare_settings` does what ``sottovoce loop`` does, on files or frames. Behind it a ``_subject``,
-a community and what an adversary knows (``_knowledge``), goes through a ``_round`` for each of the
-``_settings``: it is released, and friends and adversaries have the same ``_reading`` of it. The
-``_adversary`` weighs the ``_evidence`` on people by ``_profiles`` of topics; ``_usefulness`` is
-measured; a ``_passage`` is looked for and what is seen set beside its bound. ``_findings`` and
-``_verdict`` say what came of it. ``_whole`` hides whole documents, by a release and by counting
-``_together``; ``_whole_findings`` compares. `run_loop` does that for several communities.
+`compare_settings` does what ``sottovoce loop`` does, on files or frames; `run_loop` does it for
+several communities. A ``subject`` is a community and what is publicly known of it. Its
+``documents`` go through a ``_round`` for each setting: they are released, and friends and
+adversaries have the same ``_reading`` of the release. The ``adversary`` looks for people and for a
+planted passage, and ``usefulness`` is measured. ``_whole`` hides whole documents, by a release and
+by counting together. ``_verdict`` and ``_figures`` say what came of it.
 """
 
 from typing import TYPE_CHECKING
@@ -16,16 +15,13 @@ from sottovoce.lazy import attach
 __all__ = [
     "Effort",
     "LoopPlan",
-    "Training",
     "compare_settings",
     "run_loop",
     "simulated_subject",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.loop.compare import compare_settings
-    from sottovoce.loop.knowledge import Training
-    from sottovoce.loop.loop import LoopPlan, run_loop
+    from sottovoce.loop.loop import LoopPlan, compare_settings, run_loop
     from sottovoce.loop.subject import simulated_subject
     from sottovoce.loop.usefulness import Effort
 else:
@@ -34,8 +30,7 @@ else:
         {
             "Effort": "sottovoce.loop.usefulness",
             "LoopPlan": "sottovoce.loop.loop",
-            "Training": "sottovoce.loop.knowledge",
-            "compare_settings": "sottovoce.loop.compare",
+            "compare_settings": "sottovoce.loop.loop",
             "run_loop": "sottovoce.loop.loop",
             "simulated_subject": "sottovoce.loop.subject",
         },

@@ -2,27 +2,147 @@
 
 How much of a ranking survives each release, how many of the afflicted are still found by the best
 adversary, and one row a setting over all communities.
+
+How well a release hides one passage, beside what its promise allows.
+
+In some of the documents a passage of N counted words of a sensitive topic is put; these and the
+same ones without it go through the very mechanism of the release. Whoever says "it is there" with
+5% false alarms is right about the others with a probability of at most
+
+    min(0.05 e^epsilon, 1 - 0.95 e^-epsilon),
+
+whatever they know: that is (N, epsilon)-limited-precision privacy, read as a test. Two try: the
+adversary by likelihood, and one who knows every other word of the document, whom nobody beats:
+
+    ln P(z | with)/P(z | without) = r sum_w |z_w - c_w| - |z_w - c'_w|, at most r N = epsilon.
+
+More than the bound, beyond chance, is a defect of the release and not of luck.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import sparse, stats
 
 from sottovoce.arrays import Floats
 from sottovoce.assess.evaluation import JudgedTopic
 from sottovoce.assess.evaluation.judged import user_rows
 from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
-from sottovoce.loop._adversary import Adversary, TopicScores, View
-from sottovoce.loop._passage import PassageTest, is_defect, passage_test
-from sottovoce.loop._settings import PrivacySetting
-from sottovoce.loop.subject import UserDocuments
+from sottovoce.loop._reading import Reading, log_ratios
+from sottovoce.loop.adversary import Adversary, TopicScores, View
+from sottovoce.loop.documents import PrivacySetting, UserDocuments
 from sottovoce.loop.usefulness import Task
+from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.release.evaluation.intervals import mean_interval
 from sottovoce.report.result import Row
+
+FALSE_ALARMS = 0.05
+TRIALS = 400
+_DEVIATIONS = 4.0
+
+
+@dataclass(frozen=True)
+class PassageTest:
+    """The share of passages that are told, at 5% false alarms."""
+
+    seen: float
+    """By the adversary."""
+    strongest: float
+    """By whoever knows all the rest of the document."""
+    bound: float
+    """What the promise allows."""
+    trials: int
+
+
+def most_told(epsilon: float, false_alarms: float = FALSE_ALARMS) -> float:
+    """What the promise allows: min(f e^epsilon, 1 - (1 - f) e^-epsilon)."""
+    return min(
+        false_alarms * math.exp(min(epsilon, 700.0)), 1 - (1 - false_alarms) * math.exp(-epsilon)
+    )
+
+
+def is_defect(tests: Sequence[PassageTest]) -> bool:
+    """Whether more was told than the bound and four standard errors allow, over communities."""
+    trials, bound = sum(test.trials for test in tests), tests[0].bound
+    told = max(np.mean([test.seen for test in tests]), np.mean([test.strongest for test in tests]))
+    own = math.sqrt(bound * (1 - bound) / trials)
+    # The edge is estimated, too; what an error of it changes is at most the slope at the bound.
+    slope = bound / FALSE_ALARMS
+    edge = slope * math.sqrt(FALSE_ALARMS * (1 - FALSE_ALARMS) / trials)
+    return bool(told > bound + _DEVIATIONS * (own + edge))
+
+
+def passage_test(
+    setting: PrivacySetting, documents: UserDocuments, reading: Reading, profiles: Floats
+) -> PassageTest:
+    """Plant passages of ``profiles`` (topics x words), release and look; the noise is fresh."""
+    generator = np.random.default_rng(reading.seed)
+    trials = min(TRIALS, documents.rows)
+    plain = documents.counts[generator.choice(documents.rows, trials, replace=False)]
+    asked = np.arange(trials) % len(profiles)
+    passages = _draw_passages(profiles[asked], setting.precision, generator)
+    planted = checked_counts(sparse.csr_array(plain + passages))
+    both = replace(documents, counts=checked_counts(sparse.vstack([planted, plain], "csr")))
+    cells = setting.draw_release(both, reading.frequencies, reading.seed).counts
+    columns = reading.of_columns(profiles)
+    told = log_ratios(cells, reading.law, reading.means, columns)
+    seen = told[np.arange(2 * trials), np.tile(asked, 2)]
+    compress = reading.word_map.compress
+    known = _nearer(cells, compress(plain), compress(planted))
+    promise = setting.guarantee
+    bound = 1.0 if promise is None else most_told(float(promise.epsilon))
+    return PassageTest(told_share(seen), told_share(known), bound, trials)
+
+
+def document_test(
+    setting: PrivacySetting, documents: UserDocuments, frequencies: Floats | None, seed: int
+) -> PassageTest:
+    """Release documents, and empty ones in their place; who knows what they say tells which.
+
+    With at most N words in each, an empty document for a full one is a change of N words, so that
+    the bound is that of one passage.
+    """
+    generator = np.random.default_rng(seed)
+    filled = np.flatnonzero(np.diff(documents.counts.indptr))
+    trials = min(TRIALS, filled.size)
+    present = documents.counts[generator.choice(filled, trials, replace=False)]
+    absent = checked_counts(sparse.csr_array(present.shape, dtype=np.int64))
+    both = replace(documents, counts=checked_counts(sparse.vstack([present, absent], "csr")))
+    drawn = setting.draw_release(both, frequencies, seed)
+    compress = drawn.maps[0].compress
+    told = told_share(_nearer(drawn.counts, compress(absent), compress(present)))
+    promise = setting.guarantee
+    bound = 1.0 if promise is None else most_told(float(promise.epsilon))
+    return PassageTest(told, told, bound, trials)
+
+
+def _draw_passages(profiles: Floats, length: int, generator: np.random.Generator) -> Counts:
+    """Words of each row's profile."""
+    words = [generator.choice(row.size, length, p=row / row.sum()) for row in profiles]
+    ones = np.ones(len(profiles) * length, np.int64)
+    rows = np.repeat(np.arange(len(profiles)), length)
+    return sparse.csr_array((ones, (rows, np.concatenate(words))), shape=profiles.shape)
+
+
+def _nearer(cells: Counts, without: Counts, planted: Counts) -> Floats:
+    """How much nearer each document is to its text with the passage; planted ones first."""
+    twice = [sparse.csr_array(sparse.vstack([each, each])) for each in (without, planted)]
+    far, near = (np.asarray(abs(cells - each).sum(axis=1), np.float64) for each in twice)
+    return far - near
+
+
+def told_share(scores: Floats) -> float:
+    """Of the first half (with the passage) the share above the second's edge, ties by chance."""
+    present, absent = np.split(scores, 2)
+    edge = np.quantile(absent, 1 - FALSE_ALARMS, method="higher")
+    above, at = np.mean(absent > edge), np.mean(absent == edge)
+    lot = min(1.0, (FALSE_ALARMS - above) / at)
+    return float(np.mean(present > edge) + lot * np.mean(present == edge))
+
 
 SHARES = (1, 5, 10)
 """Per cent of the community."""
@@ -61,7 +181,7 @@ def overlap(before: TopicScores, after: TopicScores, share: int) -> float:
 
     Users who tie at the edge count by the chance that they are inside.
     """
-    return float(np.mean([_shared(before[topic], after[topic], share) for topic in before]))
+    return float(np.mean([_share_kept(before[topic], after[topic], share) for topic in before]))
 
 
 def surviving(before: TopicScores, after: TopicScores) -> Mapping[str, float]:
@@ -84,7 +204,7 @@ def _rho(before: Floats, after: Floats) -> float:
     return float(np.corrcoef(one, other)[0, 1])
 
 
-def _shared(before: Floats, after: Floats, share: int) -> float:
+def _share_kept(before: Floats, after: Floats, share: int) -> float:
     size = max(1, round(before.size * share / 100))
     inside, still = _inside(before, size), _inside(after, size)
     return float((inside * still).sum() / size)
@@ -127,7 +247,7 @@ class Circle:
     """The measure of the unprotected ranking."""
     seed: int = 0
 
-    def unprotected(self) -> TopicScores:
+    def rank_posts(self) -> TopicScores:
         """The ranking by the posts themselves."""
         return self.adversary.on_posts(self.posts, self.documents.users)[self.measure]
 
@@ -143,9 +263,9 @@ class Circle:
         }
         return {**found, **self.task.levels}
 
-    def released(self, setting: PrivacySetting, before: TopicScores) -> RoundOutcome:
+    def run_setting(self, setting: PrivacySetting, before: TopicScores) -> RoundOutcome:
         """Release, assess what was released as every adversary does, and use it."""
-        drawn = setting.drawn(self.documents, self.frequencies, self.seed)
+        drawn = setting.draw_release(self.documents, self.frequencies, self.seed)
         reading = self.task.reading(drawn, setting.noise_rate)
         views = self.adversary.on_release(self.documents, reading)
         exposure = {view: self._exposure(before, scores) for view, scores in views.items()}
@@ -213,14 +333,14 @@ def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Ro
     useful = {name: [each.useful[name] for each in outcomes] for name in outcomes[0].useful}
     for name, values in {**worst.numbers, **useful}.items():
         row |= summary(name, values)
-    row |= _passages([each.passage for each in outcomes if each.passage is not None])
+    row |= _passage_row([each.passage for each in outcomes if each.passage is not None])
     for view, numbers in outcomes[0].exposure.items():
         reached = [each.exposure[view][decides] for each in outcomes]
         row[f"{decides}: {', '.join(view)}"] = float(np.mean(reached)) if numbers else None
     return row | {"seeds": len(outcomes)}
 
 
-def _passages(tests: Sequence[PassageTest]) -> Row:
+def _passage_row(tests: Sequence[PassageTest]) -> Row:
     """What one passage was told by, and what its promise allows; None without a promise."""
     if not tests:
         return dict.fromkeys(("passage_seen", "passage_strongest", "passage_bound", "defect"))

@@ -9,19 +9,16 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sottovoce.arrays import Floats
 from sottovoce.assess.assess import Models, Topics, catalogue_of, models_of
 from sottovoce.assess.evaluation import JudgedTopic, judged_topics
 from sottovoce.assess.evaluation.judged import read_judgements
-from sottovoce.assess.setting import Bucket
 from sottovoce.corpus import schema
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read import ReadOptions, open_documents, open_posts, read_truth
@@ -29,11 +26,51 @@ from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.kept_reading import warned_reading
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.errors import CorpusError, InputError, check_choice
-from sottovoce.loop.communities import DEFAULT, simulated_catalogue, simulated_community
-from sottovoce.loop.knowledge import Knowledge, Training, fitted, train_knowledge
-from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.topics import Catalogue, Space, shipped_catalogue
+from sottovoce.errors import InputError
+from sottovoce.loop.adversary import Knowledge, Training, fit_knowledge, train_knowledge
+from sottovoce.topics import Catalogue, Space, Topic, shipped_catalogue
+
+DEFAULT = "default"
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class StudyCommunity:
+    """Posts, and what is known of those who wrote them."""
+
+    level: str
+    """The difficulty, ``control``, or the file's name."""
+    posts: pa.Table
+    judged: tuple[JudgedTopic, ...]
+    personas: tuple[NDArray[np.str_], ...]
+    """For each judged topic, the persona of each of its users."""
+
+
+def simulated_community(community: SimulatedCommunity, level: str) -> StudyCommunity:
+    """A simulated community as a study sees it."""
+    return StudyCommunity(
+        level, community.posts, judged_topics(community.truth), name_personas(community.truth)
+    )
+
+
+def simulated_catalogue(community: SimulatedCommunity) -> Catalogue:
+    """The topics of the simulated world, as an adversary knows them."""
+    return Catalogue(
+        tuple(
+            Topic(topic.name, topic.words, topic.domain, topic.sensitive)
+            for topic in community.topics
+        )
+    )
+
+
+def name_personas(truth: pa.Table) -> tuple[NDArray[np.str_], ...]:
+    filled = pc.fill_null(truth["persona"], UNKNOWN)
+    names = pc.unique(truth["topic"]).to_pylist()
+    return tuple(
+        np.array(filled.filter(pc.equal(truth["topic"], name)).to_pylist(), dtype=np.str_)
+        for name in names
+    )
+
 
 MOST_WORDS = 1000
 
@@ -59,8 +96,9 @@ def simulated_subject(community: SimulatedCommunity, training: Training) -> Subj
     """A simulated community, with an adversary who has learnt from its background.
 
     >>> import sottovoce as sv
+    >>> from sottovoce.loop.adversary import Training
     >>> community = sv.simulate(users=60, weeks=2, background_documents=300)
-    >>> training = sv.loop.Training(topics=40, iterations=5, burn_in=2)
+    >>> training = Training(topics=40, iterations=5, burn_in=2)
     >>> subject = simulated_subject(community, training)
     >>> subject.posts.num_rows == community.posts.num_rows
     True
@@ -70,12 +108,12 @@ def simulated_subject(community: SimulatedCommunity, training: Training) -> Subj
     texts = community.background["text"]
     knowledge = train_knowledge(texts.to_pylist(), catalogue, training, seed, ("lda",))
     words = public_words(catalogue)
-    judged = asked_of(simulated_community(community, DEFAULT).judged, knowledge)
+    judged = select_judged(simulated_community(community, DEFAULT).judged, knowledge)
     frequencies = word_frequencies(texts, words)
     return Subject(community.posts, knowledge, catalogue, words, frequencies, judged, seed)
 
 
-def asked_of(judged: Sequence[JudgedTopic], knowledge: Knowledge) -> tuple[JudgedTopic, ...]:
+def select_judged(judged: Sequence[JudgedTopic], knowledge: Knowledge) -> tuple[JudgedTopic, ...]:
     """The judged topics that the adversary can ask about."""
     asked = {topic.name for topic in knowledge.catalogue.sensitive}
     return tuple(topic for topic in judged if topic.name in asked)
@@ -123,7 +161,7 @@ class SubjectSources:
     model: Models | None = None
 
     @classmethod
-    def found(
+    def find(
         cls,
         posts: Source,
         *,
@@ -157,7 +195,7 @@ def subject_of(sources: SubjectSources, reading: ReadOptions, seed: int) -> Subj
         texts = open_documents(sources.background).read_all()["text"]
     knowledge = _knowledge(models_of(sources.model), texts, catalogue, seed)
     frequencies = None if texts is None else word_frequencies(texts, words)
-    judged = asked_of(_judged(sources.truth), knowledge)
+    judged = select_judged(_read_judged(sources.truth), knowledge)
     return Subject(posts, knowledge, catalogue, words, frequencies, judged, seed)
 
 
@@ -165,11 +203,11 @@ def _knowledge(
     models: Sequence[Space], texts: pa.ChunkedArray | None, catalogue: Catalogue, seed: int
 ) -> Knowledge:
     if models or texts is None:
-        return fitted(models, catalogue)
+        return fit_knowledge(models, catalogue)
     return train_knowledge(texts.to_pylist(), catalogue, TRAINING, seed, ("lda",))
 
 
-def _judged(truth: Source | None) -> tuple[JudgedTopic, ...]:
+def _read_judged(truth: Source | None) -> tuple[JudgedTopic, ...]:
     if truth is None:
         return ()
     if isinstance(truth, str | PathLike):
@@ -179,81 +217,3 @@ def _judged(truth: Source | None) -> tuple[JudgedTopic, ...]:
 
 def _if_there(path: Path) -> Path | None:
     return path if path.exists() else None
-
-
-Shape: TypeAlias = Literal["user", "week"]
-SHAPES: tuple[Shape, ...] = ("user", "week")
-WEEK = Bucket(1, "w")
-
-
-@dataclass(frozen=True, eq=False)
-class UserDocuments:
-    """A row a user, or a user and week; whose row it is and of when are public facts."""
-
-    users: pa.Array
-    """Everybody with a post, each once."""
-    owners: NDArray[np.int64]
-    """The place in ``users`` of each row's writer."""
-    buckets: NDArray[np.int32]
-    """The week of each row; 0 where a row is all that somebody has written."""
-    counts: Counts
-    words: tuple[str, ...]
-    """Of the columns; public."""
-
-    @property
-    def rows(self) -> int:
-        """How many documents."""
-        return len(self.owners)
-
-    def rows_by_user(self) -> NDArray[np.int64]:
-        """How many documents each user has: public in any release of this shape."""
-        return np.bincount(self.owners, minlength=len(self.users))
-
-    def summed_by_user(self, cells: sparse.csr_array) -> sparse.csr_array:
-        """A row a user: the sum of ``cells`` over their documents."""
-        return sparse.csr_array(_gathering(self.owners, len(self.users)) @ cells)
-
-
-def documents_of(posts: pa.Table, words: Sequence[str], shape: Shape) -> UserDocuments:
-    """Count ``words`` in the posts of each user, or of each user and week."""
-    check_choice("shape", shape, SHAPES)
-    if not posts.num_rows:
-        raise CorpusError("the loop needs posts, got none.")
-    users, keys, row = _documents_of_posts(posts, shape)
-    counted = _counted(posts["text"], words)
-    counts = checked_counts(sparse.csr_array(_gathering(row, len(keys)) @ counted))
-    return UserDocuments(users, keys[:, 0], keys[:, 1].astype(np.int32), counts, tuple(words))
-
-
-def texts_of(posts: pa.Table, shape: Shape) -> tuple[str, ...]:
-    """What stands in each of the documents of `documents_of`, in their order."""
-    _, keys, row = _documents_of_posts(posts, shape)
-    parts: list[list[str]] = [[] for _ in keys]
-    for place, text in zip(row.tolist(), posts["text"].to_pylist(), strict=True):
-        parts[place].append(text)
-    return tuple(map("\n".join, parts))
-
-
-def _documents_of_posts(
-    posts: pa.Table, shape: Shape
-) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
-    """All users; the user and week of each document; the document of each post."""
-    encoded = pc.dictionary_encode(posts["user"].combine_chunks())
-    writers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    weeks = WEEK.numbers(posts["time"].combine_chunks()).astype(np.int64)
-    if shape == "user":
-        weeks = np.zeros_like(weeks)
-    keys, row = np.unique(np.stack([writers, weeks], axis=1), axis=0, return_inverse=True)
-    return encoded.dictionary, keys, row.ravel()
-
-
-def _counted(texts: pa.ChunkedArray, words: Sequence[str]) -> sparse.csr_array:
-    vocabulary = Vocabulary.public(words, origin="a public list")
-    return sparse.csr_array(sparse.vstack(list(count_batches(texts.chunks, vocabulary))))
-
-
-def _gathering(places: NDArray[np.int64], size: int) -> sparse.csr_array:
-    """The matrix that adds row i to row ``places[i]``."""
-    ones = np.ones(len(places), np.int64)
-    columns = np.arange(len(places))
-    return sparse.csr_array((ones, (places, columns)), shape=(size, len(places)))

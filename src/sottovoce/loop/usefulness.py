@@ -14,7 +14,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError
 from sottovoce.learn.count import TogetherCounts, counted_classifier, counted_topics
 from sottovoce.loop._reading import Reading
-from sottovoce.loop.subject import UserDocuments
+from sottovoce.loop.documents import UserDocuments
 from sottovoce.release.classify.choice import chosen_classifier
 from sottovoce.release.counts import Counts
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topics, topic_coherence

@@ -26,7 +26,7 @@ from sottovoce.demo._people import (
     timeline,
 )
 from sottovoce.errors import MissingExtraError
-from sottovoce.loop.knowledge import Training
+from sottovoce.loop.adversary import Training
 
 QUICK = Training(topics=100, iterations=30, burn_in=5, dimensions=8, epochs=1)
 

@@ -12,9 +12,9 @@ import sottovoce as sv
 from sottovoce.assess.evaluation import JudgedTopic
 from sottovoce.corpus.simulate import write_files
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.loop._adversary import TopicScores
 from sottovoce.loop._round import Circle, RoundOutcome
-from sottovoce.loop._settings import PrivacySetting
+from sottovoce.loop.adversary import TopicScores
+from sottovoce.loop.documents import PrivacySetting
 from sottovoce.loop.loop import LoopPlan
 from sottovoce.loop.subject import Subject
 from sottovoce.loop.usefulness import Task
@@ -71,7 +71,7 @@ def test_a_folder_and_a_frame_with_other_names_are_the_same_community(
         seen.append((subjects[0], plan))
         return whole
 
-    monkeypatch.setattr("sottovoce.loop.compare.run_loop", look)
+    monkeypatch.setattr("sottovoce.loop.loop.run_loop", look)
     compared(**frame())
     compared(folder)
     (of_frame, plan), (of_folder, same_plan) = seen
@@ -95,7 +95,7 @@ def test_several_settings_and_compressions_are_a_row_each_once(
 ) -> None:
     """One release of each compression stands for its others: how settings are told is looked at."""
     monkeypatch.setattr(Task, "usefulness", lambda *_: dict.fromkeys(USES, 0.5))
-    released, drawn = Circle.released, dict[str, RoundOutcome]()
+    released, drawn = Circle.run_setting, dict[str, RoundOutcome]()
 
     def once(circle: Circle, setting: PrivacySetting, before: TopicScores) -> RoundOutcome:
         kind = f"{setting.method} {setting.rate is None}"
@@ -103,7 +103,7 @@ def test_several_settings_and_compressions_are_a_row_each_once(
             drawn[kind] = released(circle, setting, before)
         return drawn[kind]
 
-    monkeypatch.setattr(Circle, "released", once)
+    monkeypatch.setattr(Circle, "run_setting", once)
     rows = compared(
         COMMUNITY.posts,
         topics=COMMUNITY.topics,
@@ -121,7 +121,7 @@ def test_several_settings_and_compressions_are_a_row_each_once(
 def test_the_folder_that_is_asked_for_is_written_for_its_owner_only(
     whole: StudyResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.loop.compare.run_loop", lambda *_: whole)
+    monkeypatch.setattr("sottovoce.loop.loop.run_loop", lambda *_: whole)
     compared(COMMUNITY.posts, topics=COMMUNITY.topics, out=tmp_path / "out")
     written = {path.name: path.stat().st_mode & 0o077 for path in (tmp_path / "out").iterdir()}
     assert set(written) == {"rows.json", "report.html", "loop-1.svg", "loop-2.svg"}

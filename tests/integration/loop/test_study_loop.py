@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from sottovoce_lab import loop
+from sottovoce_lab.communities import draw_community
 from support.demos import QUICK, count_few_words, learn_no_classifiers
 
-from sottovoce.loop.communities import draw_community
 from sottovoce.loop.loop import LoopPlan, run_loop
 from sottovoce.loop.subject import simulated_subject
 

@@ -23,12 +23,13 @@ from sottovoce_lab.assess.outcomes import (
 )
 from sottovoce_lab.assess.robustness import Changed
 from sottovoce_lab.assess.table_5 import compared_with
+from sottovoce_lab.communities import draw_community
 from sottovoce_lab.options import StudyOptions
 
 from sottovoce.assess.evaluation import JudgedTopic, user_rows
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.loop.communities import StudyCommunity, draw_community
-from sottovoce.loop.knowledge import Knowledge, focused
+from sottovoce.loop.adversary import Knowledge, keep_domains
+from sottovoce.loop.subject import StudyCommunity
 from sottovoce.topics import Catalogue, Topic
 
 PERSONAS = np.array(["afflicted", "afflicted", "professional", "curious", *["bystander"] * 6])
@@ -244,8 +245,8 @@ def test_topics_of_other_domains_are_not_scored() -> None:
         Topic("b", ("two",), "health"),
         Topic("c", ("three",), "sport"),
     )
-    assert focused(Catalogue(topics, "mark")).names == ("a", "b")
-    assert focused(Catalogue(topics, "mark")).model == "mark"
+    assert keep_domains(Catalogue(topics, "mark")).names == ("a", "b")
+    assert keep_domains(Catalogue(topics, "mark")).model == "mark"
 
 
 def test_regions_are_covered_when_they_hold_a_twentieth() -> None:

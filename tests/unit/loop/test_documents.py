@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.loop.subject import documents_of
+from sottovoce.loop.documents import count_documents
 
 WORDS = ("debt", "loan")
 
@@ -29,7 +29,7 @@ def posts() -> pa.Table:
 
 
 def test_a_week_of_a_user_is_a_document() -> None:
-    documents = documents_of(posts(), WORDS, "week")
+    documents = count_documents(posts(), WORDS, "week")
     assert documents.counts.toarray().tolist() == [[2, 1], [1, 0], [0, 1]]
     assert documents.owners.tolist() == [0, 0, 1]
     assert np.diff(documents.buckets).tolist() == [1, -1]
@@ -37,19 +37,19 @@ def test_a_week_of_a_user_is_a_document() -> None:
 
 
 def test_all_that_a_user_wrote_is_a_document() -> None:
-    documents = documents_of(posts(), WORDS, "user")
+    documents = count_documents(posts(), WORDS, "user")
     assert documents.counts.toarray().tolist() == [[3, 1], [0, 1]]
     assert documents.buckets.tolist() == [0, 0]
 
 
 def test_summing_over_weeks_gives_what_a_user_wrote_in_all() -> None:
-    weeks, users = documents_of(posts(), WORDS, "week"), documents_of(posts(), WORDS, "user")
+    weeks, users = count_documents(posts(), WORDS, "week"), count_documents(posts(), WORDS, "user")
     summed = weeks.summed_by_user(weeks.counts).toarray()
     assert summed.tolist() == users.counts.toarray().tolist()
 
 
 def test_other_shapes_and_no_posts_are_refused() -> None:
     with pytest.raises(ParameterError, match="shape must be one of user, week"):
-        documents_of(posts(), WORDS, "month")  # type: ignore[arg-type] # on purpose
+        count_documents(posts(), WORDS, "month")  # type: ignore[arg-type] # on purpose
     with pytest.raises(CorpusError, match="needs posts"):
-        documents_of(posts().slice(0, 0), WORDS, "week")
+        count_documents(posts().slice(0, 0), WORDS, "week")

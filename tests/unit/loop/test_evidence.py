@@ -9,13 +9,19 @@ from scipy import sparse, stats
 
 from sottovoce.arrays import Floats
 from sottovoce.assess.evaluation import JudgedTopic
-from sottovoce.loop._adversary import LIKELIHOOD, RECURRING, Adversary, View, is_simple
-from sottovoce.loop._evidence import PASSAGE, log_ratios, recurring_interest
-from sottovoce.loop._profiles import learnt_profiles, public_profiles
-from sottovoce.loop._reading import Reading
+from sottovoce.loop._reading import PASSAGE, Reading, log_ratios, recurring_interest
 from sottovoce.loop._round import r_precision
-from sottovoce.loop.knowledge import Knowledge
-from sottovoce.loop.subject import UserDocuments
+from sottovoce.loop.adversary import (
+    LIKELIHOOD,
+    RECURRING,
+    Adversary,
+    Knowledge,
+    View,
+    is_simple,
+    learnt_profiles,
+    public_profiles,
+)
+from sottovoce.loop.documents import UserDocuments
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.compression import NoCompression
 from sottovoce.topics import Catalogue, Topic

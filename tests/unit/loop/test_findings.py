@@ -1,7 +1,8 @@
 """What the loop says and draws about its numbers."""
 
-from sottovoce.loop._findings import LEVELS, by_rate, notes
+from sottovoce.loop._figures import draw_rates
 from sottovoce.loop._round import FOUND, KEPT
+from sottovoce.loop._verdict import LEVELS, notes
 from sottovoce.report.result import Row
 
 
@@ -11,7 +12,7 @@ def row(rate: float | None, found: float) -> Row:
 
 def test_each_level_has_a_line_of_its_own_and_rates_are_plain_numbers() -> None:
     levels = {name: 0.1 * (1 + at) for at, name in enumerate(LEVELS)}
-    plot = by_rate([row(None, 0.5), row(4.0, 0.4), row(0.25, 0.1)], levels, FOUND)
+    plot = draw_rates([row(None, 0.5), row(4.0, 0.4), row(0.25, 0.1)], levels, FOUND)
     (axes,) = plot.figure.axes
     styles = [line.get_linestyle() for line in axes.lines if line.get_label() in LEVELS.values()]
     assert len(styles) == len(set(styles)) == len(LEVELS)

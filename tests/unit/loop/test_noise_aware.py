@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sottovoce.loop._adversary import expected_count, posterior_counts
+from sottovoce.loop.adversary import expected_count, posterior_counts
 from sottovoce.privacy.mechanism import GeometricMechanism
 
 FAR = 4000

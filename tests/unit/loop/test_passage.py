@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sottovoce.loop._passage import PassageTest, is_defect, most_told, passage_test
 from sottovoce.loop._reading import Reading
-from sottovoce.loop._settings import PrivacySetting
-from sottovoce.loop.subject import UserDocuments
+from sottovoce.loop._round import PassageTest, is_defect, most_told, passage_test
+from sottovoce.loop.documents import PrivacySetting, UserDocuments
 from sottovoce.release.plan import Released
 
 WORDS = ("debt", "loan", "bank", "boat", "sea")
@@ -30,8 +29,8 @@ def documents(rows: int = 600) -> UserDocuments:
 class Leaky(PrivacySetting):
     """A release that forgets the noise of its first column."""
 
-    def drawn(self, documents: UserDocuments, frequencies: object, seed: int) -> Released:
-        right = super().drawn(documents, None, seed)
+    def draw_release(self, documents: UserDocuments, frequencies: object, seed: int) -> Released:
+        right = super().draw_release(documents, None, seed)
         cells = right.counts.toarray()
         cells[:, 0] = documents.counts[:, [0]].toarray()[:, 0]
         assert frequencies is not None
@@ -40,7 +39,7 @@ class Leaky(PrivacySetting):
 
 def outcome_of(setting: PrivacySetting) -> PassageTest:
     given = documents()
-    drawn = setting.drawn(given, np.ones(len(WORDS)), 0)
+    drawn = setting.draw_release(given, np.ones(len(WORDS)), 0)
     reading = Reading(drawn.counts, drawn.maps[0], drawn.frequencies, setting.noise_rate)
     return passage_test(setting, given, reading, PROFILE)
 

@@ -1,7 +1,7 @@
 """Whether a setting is both useful and safe, in words."""
 
 from sottovoce.loop._round import FOUND
-from sottovoce.loop._verdict import passage_words, recommended, verdict
+from sottovoce.loop._verdict import choose_setting, passage_words, verdict
 from sottovoce.report.result import Row
 
 
@@ -46,7 +46,7 @@ def test_who_is_served_by_a_safe_setting_is_named_and_who_is_not() -> None:
 
 def test_a_setting_whose_interval_passes_the_limit_is_not_safe() -> None:
     assert verdict(ROWS, FOUND, 0.08).startswith("No setting is both useful and safe here")
-    best = recommended(ROWS, FOUND, 0.08)
+    best = choose_setting(ROWS, FOUND, 0.08)
     assert best is not None
     assert best["rate"] == 0.5
 

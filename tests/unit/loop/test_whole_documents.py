@@ -11,12 +11,10 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.learn.features import word_counts
 from sottovoce.loop import Effort, LoopPlan
-from sottovoce.loop import _together as together
-from sottovoce.loop._passage import document_test, is_defect
-from sottovoce.loop._settings import PrivacySetting
-from sottovoce.loop._together import TogetherCounting
-from sottovoce.loop._whole import bounded_counts
-from sottovoce.loop.subject import UserDocuments, documents_of, texts_of
+from sottovoce.loop import _whole as together
+from sottovoce.loop._round import document_test, is_defect
+from sottovoce.loop._whole import TogetherCounting, bounded_counts
+from sottovoce.loop.documents import PrivacySetting, UserDocuments, count_documents, join_texts
 from sottovoce.loop.usefulness import APART, ASKED, OTHER, Task
 from sottovoce.release.plan import Released
 from sottovoce.topics import Catalogue, Topic
@@ -33,8 +31,8 @@ POSTS = pa.table(
         "text": [SAID[at * 7 % 4] for at in range(160)],
     }
 )
-DOCUMENTS = documents_of(POSTS, WORDS, "week")
-TEXTS = texts_of(POSTS, "week")
+DOCUMENTS = count_documents(POSTS, WORDS, "week")
+TEXTS = join_texts(POSTS, "week")
 
 
 def counting(votes: int = 3) -> TogetherCounting:
@@ -57,12 +55,12 @@ def test_a_bounded_document_has_some_of_its_words_and_no_more_than_that() -> Non
 
 def test_sums_with_next_to_no_noise_are_those_of_the_votes_by_label() -> None:
     counted = counting(votes=7)
-    words = counted.opened("words", Fraction(200))
+    words = counted.open_sum("words", Fraction(200))
     names = counted.task.label_names
     assert words.labels == (OTHER, APART, ASKED)
     assert words.document_totals.tolist() == [int((names == each).sum()) for each in words.labels]
     assert words.word_totals.sum(axis=0).tolist() == (DOCUMENTS.counts > 0).sum(axis=0).tolist()
-    assert counted.opened("pairs", Fraction(200)).documents == (
+    assert counted.open_sum("pairs", Fraction(200)).documents == (
         (DOCUMENTS.counts.sum(axis=1) >= 2).sum()
     )
     assert words.epsilon == 100
@@ -70,7 +68,7 @@ def test_sums_with_next_to_no_noise_are_those_of_the_votes_by_label() -> None:
 
 def test_both_sums_are_promised_together_and_each_has_half() -> None:
     counted = counting()
-    halves = [counted.opened(what, Fraction(1)).epsilon for what in ("pairs", "words")]
+    halves = [counted.open_sum(what, Fraction(1)).epsilon for what in ("pairs", "words")]
     assert sum(halves) == counted.promise(Fraction(1)).epsilon == 1
 
 
@@ -81,8 +79,8 @@ def test_people_who_judge_the_classifier_are_not_learnt_from() -> None:
 
 
 def test_a_document_of_a_sum_is_told_no_better_than_promised() -> None:
-    assert not is_defect([counting().told(Fraction(2))])
-    assert counting().told(Fraction(8)).strongest > 0.5
+    assert not is_defect([counting().measure_told(Fraction(2))])
+    assert counting().measure_told(Fraction(8)).strongest > 0.5
 
 
 class Noiseless:
@@ -94,14 +92,16 @@ class Noiseless:
 
 def test_sums_that_lack_their_noise_are_called_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(together, "_share", lambda _recipe: Noiseless())
-    assert is_defect([counting().told(Fraction(1))])
+    assert is_defect([counting().measure_told(Fraction(1))])
 
 
 class FourTimesEpsilon(PrivacySetting):
     """A release that adds a quarter of its noise."""
 
-    def drawn(self, documents: UserDocuments, frequencies: Floats | None, seed: int) -> Released:
-        return PrivacySetting(precision=3, epsilon=4).drawn(documents, frequencies, seed)
+    def draw_release(
+        self, documents: UserDocuments, frequencies: Floats | None, seed: int
+    ) -> Released:
+        return PrivacySetting(precision=3, epsilon=4).draw_release(documents, frequencies, seed)
 
 
 def test_a_document_of_a_release_is_told_no_better_than_promised() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from sottovoce.loop._round import FOUND
 from sottovoce.loop._whole import BOUND, DOCUMENT, LOCAL, NOTHING, TOGETHER, TOLD
-from sottovoce.loop._whole_findings import with_comparison
+from sottovoce.loop.loop import _add_comparison
 from sottovoce.report.result import Row, StudyResult
 
 
@@ -32,7 +32,7 @@ ROWS = (row(NOTHING, 0.9, 1, 0.4), row(LOCAL, 0.61, 0.1, 0.03), row(TOGETHER, 0.
 
 
 def said(rows: tuple[Row, ...]) -> StudyResult:
-    return with_comparison(StudyResult((), (), ("way",)), rows, FOUND)
+    return _add_comparison(StudyResult((), (), ("way",)), rows, FOUND)
 
 
 def test_the_three_ways_are_told_in_one_sentence_with_the_bound() -> None:

@@ -6,17 +6,13 @@ from dataclasses import dataclass, field, replace
 from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
 from sottovoce.assess.setting import Setting
 from sottovoce.errors import ParameterError
-from sottovoce.loop.communities import (
-    CONTROL,
+from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
+from sottovoce.loop.subject import (
     DEFAULT,
-    LEVELS,
     StudyCommunity,
-    draw_community,
-    own_community,
     simulated_catalogue,
     simulated_community,
 )
-from sottovoce.loop.knowledge import Knowledge, Training, load_knowledge, train_knowledge
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
 from sottovoce_lab.assess.outcomes import (
@@ -25,6 +21,7 @@ from sottovoce_lab.assess.outcomes import (
     outcome,
     score_community,
 )
+from sottovoce_lab.communities import CONTROL, LEVELS, draw_community, load_knowledge, own_community
 from sottovoce_lab.options import StudyOptions
 
 SETTING = Setting()

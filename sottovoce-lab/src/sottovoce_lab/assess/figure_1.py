@@ -8,7 +8,7 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.assess.sample import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
 from sottovoce.errors import ParameterError
-from sottovoce.loop.communities import DEFAULT
+from sottovoce.loop.subject import DEFAULT
 from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult

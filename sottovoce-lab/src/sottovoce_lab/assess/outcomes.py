@@ -35,8 +35,8 @@ from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.read import open_posts
-from sottovoce.loop.communities import StudyCommunity
-from sottovoce.loop.knowledge import Knowledge
+from sottovoce.loop.adversary import Knowledge
+from sottovoce.loop.subject import StudyCommunity
 from sottovoce.release.evaluation.intervals import mean_interval
 from sottovoce.report.result import Row
 

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM
-from sottovoce.loop.communities import (
-    DEFAULT,
-    LEVELS,
-)
+from sottovoce.loop.subject import DEFAULT
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, number
 from sottovoce_lab.assess.outcomes import SPACES, VARIANTS
+from sottovoce_lab.communities import LEVELS
 
 MARKERS = "os^Dvx"
 SPACE_COLOUR = dict(zip(SPACES, COLOURS, strict=False))

@@ -14,13 +14,8 @@ from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read import open_documents
 from sottovoce.errors import NothingFitsError
-from sottovoce.loop.communities import (
-    DEFAULT,
-    draw_community,
-    simulated_catalogue,
-    simulated_community,
-)
-from sottovoce.loop.knowledge import Knowledge, train_knowledge
+from sottovoce.loop.adversary import Knowledge, train_knowledge
+from sottovoce.loop.subject import DEFAULT, simulated_catalogue, simulated_community
 from sottovoce.report.figures import legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
@@ -47,6 +42,7 @@ from sottovoce_lab.assess.outcomes import (
     strength_of,
 )
 from sottovoce_lab.assess.plots import draw_line
+from sottovoce_lab.communities import draw_community
 from sottovoce_lab.options import StudyOptions
 
 SHARES = tuple(tenth / 10 for tenth in range(1, 11))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sottovoce.loop.communities import DEFAULT
+from sottovoce.loop.subject import DEFAULT
 from sottovoce.report.result import StudyResult
 from sottovoce_lab.assess._paper import strength_claims, table_4_columns
 from sottovoce_lab.assess.experiment import (

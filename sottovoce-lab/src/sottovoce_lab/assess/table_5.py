@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sottovoce.loop.communities import CONTROL, DEFAULT
+from sottovoce.loop.subject import DEFAULT
 from sottovoce.report.result import StudyResult
 from sottovoce_lab.assess import _paper as paper
 from sottovoce_lab.assess._paper import table_5_columns
@@ -15,6 +15,7 @@ from sottovoce_lab.assess.experiment import (
 )
 from sottovoce_lab.assess.outcomes import SPACES, CommunityOutcome, level_rows, strength_of
 from sottovoce_lab.assess.plots import by_level, by_measure, by_persona
+from sottovoce_lab.communities import CONTROL
 from sottovoce_lab.options import StudyOptions
 
 SHOWN = (

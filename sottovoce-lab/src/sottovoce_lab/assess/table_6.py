@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sottovoce.assess.evaluation.runs import RANDOM
-from sottovoce.loop.communities import DEFAULT
+from sottovoce.loop.subject import DEFAULT
 from sottovoce.report.figures import legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of
-from sottovoce.loop.knowledge import Training
+from sottovoce.loop.adversary import Training
 from sottovoce.topics import (
     Catalogue,
     LdaModel,

@@ -1,7 +1,7 @@
-"""Whom an adversary finds in a release.
+"""What an adversary knows, and whom they find in a release.
 
 The strong ones read it as whoever it is made for does: what a cell says of its count, scored as
-posts are; the likelihood of a person's cells if they concern a topic (``_evidence``), with the
+posts are; the likelihood of a person's cells if they concern a topic (`_reading`), with the
 topic's words from public knowledge or learnt from the release.
 
 The simple ones score word counts as they would score posts. They take a published cell as it is,
@@ -25,13 +25,157 @@ from sottovoce.assess.measures.catalogue import Measure
 from sottovoce.assess.scores import Scoring, plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State
-from sottovoce.loop._evidence import ratios_of, recurring_interest, summed_interest
-from sottovoce.loop._profiles import learnt_profiles, public_profiles
-from sottovoce.loop._reading import Reading
-from sottovoce.loop.knowledge import Knowledge
-from sottovoce.loop.subject import WEEK, UserDocuments
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.errors import NothingFitsError, ParameterError
+from sottovoce.loop._reading import Reading, ratios_of, recurring_interest, summed_interest
+from sottovoce.loop.documents import WEEK, UserDocuments
 from sottovoce.release.counts import Counts
+from sottovoce.topics import (
+    Catalogue,
+    LdaModel,
+    LdaParameters,
+    SkipGramParameters,
+    Space,
+    Topic,
+    train_lda,
+    train_skip_gram,
+)
+from sottovoce.topics.match import match_model
 from sottovoce.topics.space import PostScorer
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """Models, and the topics they are asked about."""
+
+    spaces: tuple[Space, ...]
+    catalogue: Catalogue
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Training:
+    """How large the models are, and how long they are trained.
+
+    >>> Training(topics=50).words()
+    'LDA of 50 topics, 150 iterations; skip-gram of 500 dimensions, 10 epochs'
+    """
+
+    topics: int = 100
+    iterations: int = 150
+    burn_in: int = 50
+    dimensions: int = 500
+    epochs: int = 10
+
+    def words(self) -> str:
+        """In words, for notes."""
+        return (
+            f"LDA of {self.topics} topics, {self.iterations} iterations; skip-gram of "
+            f"{self.dimensions} dimensions, {self.epochs} epochs"
+        )
+
+
+def train_knowledge(
+    texts: Sequence[str],
+    catalogue: Catalogue,
+    training: Training,
+    seed: int,
+    spaces: Sequence[str] = ("w2v", "lda"),
+) -> Knowledge:
+    """Learn ``spaces`` from background texts; one worker, so that a seed gives one result."""
+    models: list[Space] = []
+    if "w2v" in spaces:
+        vectors = SkipGramParameters(
+            dimensions=training.dimensions, epochs=training.epochs, seed=seed, workers=1
+        )
+        models.append(train_skip_gram(texts, vectors))
+    if "lda" in spaces:
+        latent = LdaParameters(
+            topics=training.topics,
+            iterations=training.iterations,
+            burn_in=training.burn_in,
+            seed=seed,
+            workers=1,
+        )
+        models.append(train_lda(texts, latent))
+    return fit_knowledge(models, catalogue)
+
+
+def fit_knowledge(spaces: Sequence[Space], catalogue: Catalogue) -> Knowledge:
+    """Match the catalogue to the latent model, if there is one and nobody has matched it yet.
+
+    Only topics of a sensitive topic's domain are kept: no measure looks at any other.
+    """
+    if not catalogue.sensitive:
+        raise ParameterError("the catalogue must have at least 1 sensitive topic, got none.")
+    notes: tuple[str, ...] = ()
+    latent = [space for space in spaces if isinstance(space, LdaModel)]
+    if latent and catalogue.model != latent[0].fingerprint:
+        matching = match_model(catalogue, latent[0])
+        if not any(topic.sensitive and topic.dimensions for topic in matching.catalogue):
+            raise NothingFitsError("no sensitive topic of the catalogue is in the latent model.")
+        catalogue = matching.without_unmatched()
+        notes = tuple(
+            f"Nothing in the latent model fits the topic {each.topic!r}; it is left out."
+            for each in matching.unmatched
+        )
+    return Knowledge(tuple(spaces), keep_domains(catalogue), notes)
+
+
+def keep_domains(catalogue: Catalogue) -> Catalogue:
+    """The topics that share a domain with a sensitive one."""
+    domains = {topic.domain for topic in catalogue.sensitive}
+    kept = tuple(topic for topic in catalogue if topic.domain in domains)
+    return Catalogue(kept, catalogue.model)
+
+
+_PRIOR = 0.1
+
+
+def public_profiles(knowledge: Knowledge, words: tuple[str, ...]) -> Floats:
+    """Topics x words: the catalogue's words evenly, and half of it the latent model's, if any."""
+    even = np.stack([_even(topic, words) for topic in knowledge.catalogue])
+    latent = [space for space in knowledge.spaces if isinstance(space, LdaModel)]
+    if not latent:
+        return even
+    learnt = _of_model(latent[0], knowledge.catalogue, words)
+    known = learnt.sum(axis=1, keepdims=True) > 0
+    return np.asarray(np.where(known, (even + learnt) / 2, even))
+
+
+def learnt_profiles(topics: Floats, knowledge: Knowledge, words: tuple[str, ...]) -> Floats:
+    """The same from ``topics`` (x words) of a release; public ones where none of them fits."""
+    vocabulary = Vocabulary.public(words, origin="a public list")
+    columns = np.ascontiguousarray(topics.T / topics.sum(axis=1), dtype=np.float32)
+    model = LdaModel(columns, np.full(len(topics), _PRIOR), vocabulary, TokenRules())
+    plain = Catalogue(
+        tuple(
+            Topic(topic.name, topic.words, topic.domain, topic.sensitive)
+            for topic in knowledge.catalogue
+        )
+    )
+    learnt = _of_model(model, match_model(plain, model).catalogue, words)
+    known = learnt.sum(axis=1, keepdims=True) > 0
+    return np.asarray(np.where(known, learnt, public_profiles(knowledge, words)))
+
+
+def _even(topic: Topic, words: tuple[str, ...]) -> Floats:
+    own = np.isin(words, topic.words).astype(np.float64)
+    return np.asarray(own / max(1.0, own.sum()))
+
+
+def _of_model(model: LdaModel, catalogue: Catalogue, words: tuple[str, ...]) -> Floats:
+    """What the dimensions of each topic give ``words``; nothing where there is no dimension."""
+    column = model.vocabulary.column
+    places = np.array([column.get(word, -1) for word in words])
+    found = np.zeros((len(catalogue), len(words)))
+    for row, topic in enumerate(catalogue):
+        shares = model.phi[:, list(topic.dimensions)].sum(axis=1, dtype=np.float64)
+        found[row] = np.where(places >= 0, shares[places], 0.0)
+        found[row] /= max(found[row].sum(), np.finfo(float).tiny)
+    return found
+
 
 _LEAST_MEAN = 1e-6
 _NEAR_ONE = 1e-6
@@ -135,17 +279,17 @@ class Adversary:
         return self._simple(documents, reading) | self._strong(documents, reading)
 
     def _simple(self, documents: UserDocuments, reading: Reading) -> dict[View, TopicScores]:
-        found = self._viewed(documents, PUBLISHED, _clipped(reading.cells) @ reading.spread)
-        found[NOISE_AWARE, TALLY] = self._tallied(documents, reading)
+        found = self._score_view(documents, PUBLISHED, _clip_counts(reading.cells) @ reading.spread)
+        found[NOISE_AWARE, TALLY] = self._tally_topics(documents, reading)
         if reading.rate is not None:
             told = posterior_counts(reading.cells, reading.rate)
-            found |= self._viewed(documents, NOISE_AWARE, told @ reading.spread)
+            found |= self._score_view(documents, NOISE_AWARE, told @ reading.spread)
         return found
 
     def _strong(self, documents: UserDocuments, reading: Reading) -> dict[View, TopicScores]:
         found = {}
         if reading.rate is not None:
-            found = self._viewed(documents, EXPECTED, reading.expected)
+            found = self._score_view(documents, EXPECTED, reading.expected_counts)
         known = ratios_of(reading, public_profiles(self.knowledge, documents.words))
         own = learnt_profiles(reading.topics, self.knowledge, documents.words)
         people = documents.owners, len(documents.users)
@@ -169,7 +313,7 @@ class Adversary:
     def _domains(self) -> list[str]:
         return [topic.domain for topic in self.knowledge.catalogue]
 
-    def _viewed(
+    def _score_view(
         self, documents: UserDocuments, view: str, counts: sparse.csr_array
     ) -> dict[View, TopicScores]:
         state = State(self._scoring.header)
@@ -180,7 +324,7 @@ class Adversary:
             state.spaces[name].add_posts(rows, documents.buckets, scorer.strengths(own))
         return {(view, measure): scores for measure, scores in self._scores(state).items()}
 
-    def _tallied(self, documents: UserDocuments, reading: Reading) -> TopicScores:
+    def _tally_topics(self, documents: UserDocuments, reading: Reading) -> TopicScores:
         """Signed sums: noise has mean 0, so they estimate without bias how often words occur."""
         by_user = documents.summed_by_user(reading.cells).astype(np.float64) @ reading.spread
         column = {word: place for place, word in enumerate(documents.words)}
@@ -194,15 +338,15 @@ class Adversary:
     def _scores(self, state: State) -> dict[str, TopicScores]:
         return {
             name: {topic: measure.score(state, topic, self.setting) for topic in self.topics}
-            for name, measure in self._planned[0].items()
+            for name, measure in self._plan[0].items()
         }
 
     @property
     def _scoring(self) -> Scoring:
-        return self._planned[1]
+        return self._plan[1]
 
     @cached_property
-    def _planned(self) -> tuple[dict[str, Measure], Scoring]:
+    def _plan(self) -> tuple[dict[str, Measure], Scoring]:
         return plan_scoring(
             self.knowledge.catalogue,
             self.knowledge.spaces,
@@ -221,7 +365,7 @@ def selection(words: Sequence[str], scorer: PostScorer) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(known)), (rows, columns)), shape=shape)
 
 
-def _clipped(counts: Counts) -> sparse.csr_array:
+def _clip_counts(counts: Counts) -> sparse.csr_array:
     positive = counts.astype(np.float64)
     np.maximum(positive.data, 0, out=positive.data)
     positive.eliminate_zeros()

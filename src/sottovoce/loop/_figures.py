@@ -1,4 +1,4 @@
-"""What the loop's numbers say: sentences and figures."""
+"""The figures of the loop: settings, rates, and ways to hide whole documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -6,11 +6,16 @@ from typing import cast
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
-from sottovoce.loop._adversary import is_simple
-from sottovoce.loop._round import FOUND, KEPT
-from sottovoce.loop._verdict import LABELS, end_of
-from sottovoce.privacy.exact import in_nats
-from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.loop._verdict import (
+    LABELS,
+    end_of,
+    name_levels,
+    name_way,
+    order_by_rate,
+    whole_finding,
+)
+from sottovoce.loop._whole import BOUND, LOCAL, NOTHING, TOGETHER, TOLD
+from sottovoce.loop.adversary import is_simple
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, number
@@ -20,17 +25,17 @@ DASHES = ("-", "--", "-.", ":")
 PANELS = {"jaccard": "topic Jaccard", "accuracy_true": "accuracy of the classifier, true documents"}
 
 
-def frontier(
+def draw_frontier(
     rows: Sequence[Row],
     exposure: str,
     levels: Mapping[str, float],
     *,
-    label: str,
     limit: float,
     chosen: Row | None,
     finding: str,
 ) -> Plot:
     """A point a setting: right is useful, low is private; a line a method, weak to strong."""
+    label, levels = LABELS[exposure], name_levels(levels)
     # Few communities give wild intervals; what is drawn is a share all the same.
     top = min(1.0, 1.25 * max(*(number(row, exposure) for row in rows), *levels.values(), limit))
     figure, panels = new_panels(len(PANELS), width=9.5, height=4.4, share_y=True)
@@ -66,7 +71,7 @@ def frontier(
 def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) -> None:
     methods = list(dict.fromkeys(cast("str", row["method"]) for row in rows))
     for method, colour, marker in zip(methods, COLOURS, _MARKERS, strict=False):
-        own = in_order([row for row in rows if row["method"] == method])
+        own = order_by_rate([row for row in rows if row["method"] == method])
         across = [number(row, score) for row in own]
         up = [number(row, exposure) for row in own]
         error = [value - end_of(row, exposure, "low") for value, row in zip(up, own, strict=True)]
@@ -91,7 +96,7 @@ def _name_points(
 ) -> None:
     for x, y, row in zip(across, up, rows, strict=True):
         axes.annotate(
-            _named(row),
+            _name_point(row),
             (x, y),
             textcoords="offset points",
             xytext=(4, -12) if row["epsilon"] is None else (-6, 4),
@@ -103,113 +108,14 @@ def _name_points(
         )
 
 
-def in_order(rows: Sequence[Row]) -> list[Row]:
-    """Without noise first, then from weak to strong privacy."""
-    return sorted(rows, key=lambda row: -number(row, "rate") if row["rate"] is not None else -1e9)
-
-
-def _named(row: Row) -> str:
+def _name_point(row: Row) -> str:
     return "no noise" if row["epsilon"] is None else f"{number(row, 'rate'):.3g}"
 
 
-LEVELS = {
-    "r_precision_posts": "from the posts themselves",
-    "r_precision_rows": "by the number of documents",
-    "r_precision_luck": "the luckiest of as many random orders",
-    "r_precision_chance": "chance",
-}
-_MEANING = {
-    FOUND: (
-        "Found is their R-precision: as many people are picked from the top of the ranking as the "
-        "topic concerns, and it concerns this share of them. Which adversary does best is seen "
-        "afterwards, so that of nothing but noise the best stands a little above chance: that is "
-        "shown, too."
-    ),
-    KEPT: (
-        "Nobody said whom topics concern (--truth), so what counts is who stays at the top: of the "
-        "first 5% by their posts, the share who are in the first 5% of the release. Of nothing but "
-        "noise that is 0.05 for one adversary, and more for the best of several."
-    ),
-}
-_NOTES = (
-    (
-        "Adversaries read a release as its friends do: what a cell says of its count, topics "
-        "learnt from the release, and the likelihood of all documents of a person if the topic "
-        "concerns them. Simpler ones, who clip counts at zero or take them to be geometric, or "
-        "add up a topic's words, are beside them. The one who does best is shown: a user must "
-        "reckon with them."
-    ),
-    (
-        "How many documents somebody has is public in a release; what ranking by that alone finds "
-        "is shown beside."
-    ),
-    (
-        "The promise is about one document, which is what a user wrote in a week, or in all; "
-        "documents of one user that say the same add up. Settings of one rate epsilon/N are the "
-        "same release."
-    ),
-)
-_HARDLY = 1.5
-
-
-def notes(exposure: str) -> tuple[str, ...]:
-    """How to read the numbers, by what stands for exposure."""
-    first, *others = _NOTES
-    return (first, _MEANING[exposure], *others)
-
-
-def level_lines(levels: Mapping[str, float]) -> dict[str, float]:
-    """The levels to draw, by the names people read."""
-    return {name: levels[key] for key, name in LEVELS.items() if key in levels}
-
-
-def finding(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> str:
-    """What happens to exposure from no noise to the strongest setting."""
-    plain = [row for row in rows if row["compression"] == "none"] or list(rows)
-    ordered = in_order(plain)
-    first, last = ordered[0], ordered[-1]
-    rate = in_nats(f"{number(last, 'rate'):.3g}")
-    text = (
-        f"The {LABELS[exposure]} goes from {number(first, exposure):.2f} without noise to "
-        f"{number(last, exposure):.2f} at {rate} per word"
-    )
-    if exposure == FOUND:
-        text += (
-            f" (chance {levels['r_precision_chance']:.2f}, the luckiest of as many random orders "
-            f"{levels['r_precision_luck']:.2f}; from the posts themselves "
-            f"{levels['r_precision_posts']:.2f})"
-        )
-    return (
-        f"{text}; the topic Jaccard from {number(first, 'jaccard'):.2f} to "
-        f"{number(last, 'jaccard'):.2f}."
-    )
-
-
-def advice(chosen: Row | None, exposure: str, limit: float) -> str:
-    """The setting to take for a stated limit, and what it promises."""
-    if chosen is None:
-        return (
-            f"No setting that was tried keeps the {LABELS[exposure]} below {limit:g}: try a "
-            "smaller epsilon, or do not release."
-        )
-    promise = LimitedPrecision(cast("int", chosen["precision"]), cast("str", chosen["epsilon"]))
-    useless = number(chosen, "jaccard") <= _HARDLY * number(chosen, "jaccard_chance")
-    warning = " At that its topics are hardly better than random ones." if useless else ""
-    return (
-        f"To keep the {LABELS[exposure]} below {limit:g}, take {chosen['method']} at N="
-        f"{chosen['precision']}, epsilon {chosen['epsilon']}: that share is "
-        f"{number(chosen, exposure):.2f}, the topic Jaccard {number(chosen, 'jaccard'):.2f}, the "
-        f"accuracy {number(chosen, 'accuracy_true'):.2f} on true documents "
-        f"({number(chosen, 'accuracy_majority'):.2f} by always saying the commoner label), the "
-        f"error of topics' totals {number(chosen, 'totals_error'):.2f}.{warning} "
-        f"{promise.in_words()}"
-    )
-
-
-def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> Plot:
+def draw_rates(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> Plot:
     """Exposure against the rate, every way of reading a line, for the release of every word."""
     plain = [row for row in rows if row["compression"] == "none"] or list(rows)
-    noisy = [row for row in in_order(plain) if row["rate"] is not None]
+    noisy = [row for row in order_by_rate(plain) if row["rate"] is not None]
     figure, (axes,) = new_panels(1, width=7.5, height=4.4)
     reached = _by_reading(noisy, exposure)
     for place, (reading, found) in enumerate(reached.items()):
@@ -223,7 +129,7 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
             linewidth=1.2,
             label=reading,
         )
-    for (name, level), dashes in zip(level_lines(levels).items(), DASHES, strict=False):
+    for (name, level), dashes in zip(name_levels(levels).items(), DASHES, strict=False):
         axes.axhline(level, color=INK, linewidth=0.8, linestyle=dashes, label=name)
     rates = sorted({number(row, "rate") for row in noisy})
     axes.set(
@@ -257,3 +163,65 @@ def _by_reading(rows: Sequence[Row], exposure: str) -> dict[str, list[float]]:
         ]
         for reading in readings
     }
+
+
+_COLOURS = {NOTHING: COLOURS[-1], LOCAL: COLOURS[1], TOGETHER: COLOURS[0]}
+_ALLOWED, _IDLE = "at most, by the promise", "the commoner label; random topics"
+_PANELS = {
+    TOLD: ("whole documents told, 5% false alarms\n(left: more private)", BOUND, _ALLOWED),
+    "accuracy_true": (
+        "accuracy, true documents\n(right: more useful)",
+        "accuracy_majority",
+        _IDLE,
+    ),
+    "jaccard": ("topic Jaccard\n(right: more useful)", "jaccard_chance", _IDLE),
+}
+_ROOM, _NEAR = 1.25, 0.15
+
+
+def draw_ways(rows: Sequence[Row]) -> Plot:
+    """A bar a way, and a mark for what the promise allows or doing nothing gives."""
+    height = 1.9 + 0.3 * len(rows)
+    figure, panels = new_panels(len(_PANELS), width=9.5, height=height, share_y=True)
+    for axes, (score, (title, mark, name)) in zip(panels, _PANELS.items(), strict=True):
+        _draw_bars(axes, rows, score, mark)
+        _draw_marks(axes, rows, mark, name)
+        axes.set(xlabel=title, xlim=(0, _ROOM * max(number(row, score) for row in rows)))
+    panels[0].set_yticks(range(len(rows)), [name_way(row) for row in rows])
+    panels[0].invert_yaxis()
+    legend_below(figure, 2)
+    finding = whole_finding(rows)
+    about = "Whole documents told, accuracy and topic Jaccard, a bar for each way to protect them."
+    return Plot(figure, finding, f"{about} {finding}")
+
+
+def _draw_bars(axes: Axes, rows: Sequence[Row], score: str, mark: str) -> None:
+    values = [number(row, score) for row in rows]
+    colours = [_COLOURS[str(row["way"])] for row in rows]
+    axes.barh(range(len(rows)), values, height=0.62, color=colours)
+    for at, (row, value) in enumerate(zip(rows, values, strict=True)):
+        # Beyond the mark, if that is near the bar's end, so that neither hides the other.
+        near = row[mark] is not None and abs(number(row, mark) - value) < _NEAR * max(values)
+        end = max(value, number(row, mark)) if near else value
+        axes.annotate(
+            f"{value:.2f}",
+            (end, at),
+            textcoords="offset points",
+            xytext=(6, 0),
+            fontsize=8,
+            verticalalignment="center",
+        )
+
+
+def _draw_marks(axes: Axes, rows: Sequence[Row], mark: str, name: str) -> None:
+    marked = [at for at, row in enumerate(rows) if row[mark] is not None]
+    axes.plot(
+        [number(rows[at], mark) for at in marked],
+        marked,
+        color=INK if mark == BOUND else COLOURS[4],
+        marker="|",
+        markersize=15,
+        markeredgewidth=1.6,
+        linestyle="none",
+        label=name,
+    )
