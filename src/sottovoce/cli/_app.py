@@ -24,6 +24,7 @@ from sottovoce.cli import (
     state,
     statement,
 )
+from sottovoce.cli._groups import expand_groups
 from sottovoce.cli._panels import CommandWithPanels, PlainGroup
 from sottovoce.cli.learn import approvals, audits, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
@@ -145,6 +146,8 @@ def _let_help_flow(commands: typer.Typer) -> None:
     for command in commands.registered_commands:
         command.cls = CommandWithPanels
         command.help = _flowing(getdoc(command.callback) or "")
+        if command.callback is not None:
+            command.callback = expand_groups(command.callback)
     for group in commands.registered_groups:
         group.cls = PlainGroup
         if group.typer_instance is not None:

@@ -1,7 +1,7 @@
 """Where the work is done: in this process, or on Apache Spark."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PosixPath
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import shipped, warn_about_rows
 from sottovoce.cli._output import finite, progress, show_json, show_rows
 from sottovoce.errors import ParameterError, check_choice
@@ -83,18 +84,20 @@ def folder_of(path: Path, engine: "Engine") -> Path | None:
 
 
 @dataclass(frozen=True)
-class Engine:
-    """The options that choose where the work is done."""
+class Engine(OptionGroup):
+    """Where the work is done."""
 
-    name: str = "embedded"
-    master: str | None = None
-    settings: Sequence[str] = ()
-    partitions: int | None = None
+    panel = "On a cluster"
+
+    engine: EngineOption = "embedded"
+    master: MasterOption = None
+    spark_conf: SparkConfOption = None
+    partitions: PartitionsOption = None
 
     def __post_init__(self) -> None:
-        check_choice("engine", self.name, ENGINES)
+        check_choice("engine", self.engine, ENGINES)
         given: dict[str, object] = {"--master": self.master, "--partitions": self.partitions}
-        given["--spark-conf"] = self.settings or None
+        given["--spark-conf"] = self.spark_conf or None
         for option, value in given.items():
             if value is not None and not self.is_spark:
                 raise ParameterError(f"{option} needs --engine spark.")
@@ -102,7 +105,7 @@ class Engine:
     @property
     def is_spark(self) -> bool:
         """Whether Spark does the work."""
-        return self.name == "spark"
+        return self.engine == "spark"
 
     @property
     def is_on_other_machines(self) -> bool:
@@ -120,7 +123,7 @@ class Engine:
         """Spark, started for the block."""
         from sottovoce_spark.session import open_session  # noqa: PLC0415 - keeps --help fast
 
-        pairs = [written.partition("=") for written in self.settings]
+        pairs = [written.partition("=") for written in self.spark_conf or ()]
         if not all(name and sign for name, sign, _ in pairs):
             raise ParameterError("--spark-conf must look like spark.executor.memory=1g.")
         settings = {name: value for name, _, value in pairs}

@@ -6,12 +6,14 @@ where they are: a state, a checkpoint, or both.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._output import progress
 from sottovoce.cli._reading import reading_of
 from sottovoce.corpus.read.tally import Skip, Tallied, Tally
@@ -103,6 +105,30 @@ ModeOption = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class ScoreOptions(OptionGroup):
+    """How people are scored, and by what background."""
+
+    panel = "How people are scored"
+
+    model: ModelOption = None
+    topics: TopicsOption = None
+    k: KOption = 0.3
+    m: MOption = 3
+    bucket: BucketOption = None
+    mode: ModeOption = None
+
+    def for_request(self) -> dict[str, Any]:
+        """What they say of a request."""
+        return {
+            "setting": parsed_setting(self.k, self.m, self.mode or "corrected"),
+            "mode": parsed_mode(self.mode),
+            "catalogue": loaded_catalogue(self.topics),
+            "spaces": loaded_models(self.model),
+            "bucket": parsed_bucket(self.bucket),
+        }
+
+
 def parsed_setting(k: float, m: int, mode: str) -> "Setting":
     """The options -k, -m and --mode."""
     from sottovoce.assess.setting import Setting  # noqa: PLC0415 - keeps --help fast
@@ -188,6 +214,17 @@ CheckpointEveryOption = Annotated[
     float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
 ]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
+
+
+@dataclass(frozen=True)
+class CheckpointOptions(OptionGroup):
+    """Where a command keeps what is done so far, and how often."""
+
+    panel = "State and checkpoints"
+
+    checkpoint: CheckpointOption = None
+    checkpoint_every: CheckpointEveryOption = 60.0
+    resume: ResumeOption = False
 
 
 def state_file(

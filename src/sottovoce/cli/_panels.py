@@ -137,19 +137,16 @@ class CommandWithPanels(TyperCommand):
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """The same as any other, once options are in their panels."""
         panels = PANELS.get(_path(ctx), {})
-        places = {
-            option: (at, title)
-            for at, (title, options) in enumerate(panels.items(), start=1)
-            for option in options
-        }
+        places = {option: title for title, options in panels.items() for option in options}
         for param in self.params:
             if isinstance(param, TyperOption):
-                _, param.rich_help_panel = places.get(param.opts[0], (0, None))
+                param.rich_help_panel = param.rich_help_panel or places.get(param.opts[0])
             _shorten(param)
         helping = self.get_help_option(ctx)
         if helping is not None:
             helping.metavar = ""
-        self.params.sort(key=lambda param: places.get(param.opts[0], (0, ""))[0])
+        order = [None, *panels]
+        self.params.sort(key=lambda param: _place(param, order))
         super().format_help(ctx, formatter)
 
 
@@ -161,6 +158,11 @@ class PlainGroup(TyperGroup):
         for param in self.get_params(ctx):
             _shorten(param)
         super().format_help(ctx, formatter)
+
+
+def _place(param: object, order: list[str | None]) -> int:
+    panel = getattr(param, "rich_help_panel", None)
+    return order.index(panel) if panel in order else len(order)
 
 
 def _path(ctx: "Context") -> str:

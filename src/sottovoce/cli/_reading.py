@@ -1,10 +1,12 @@
 """Reading as people write files: the options for it, and what a command guesses and says."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.corpus.read import Format, ReadOptions
 from sottovoce.corpus.read.tally import DEFAULT_LINE_BYTES, DateOrder
 from sottovoce.errors import ParameterError
@@ -59,6 +61,53 @@ LineLimitOption = Annotated[
 EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.")]
 
 
+@dataclass(frozen=True)
+class ReadingOptions(OptionGroup):
+    """How a file is read, as far as that is told."""
+
+    panel = "Reading the file"
+
+    file_format: FormatOption = None
+    fields: FieldsOption = None
+    header: HeaderOption = None
+    delimiter: DelimiterOption = None
+    day_first: DayFirstOption = False
+    month_first: MonthFirstOption = False
+    timezone: TimezoneOption = "UTC"
+    encoding: AnyEncodingOption = AUTO
+    longest: LineLimitOption = LONGEST
+
+    def as_told(self) -> ReadOptions:
+        """For a reader, which guesses no encoding."""
+        return ReadOptions(
+            format=cast("Format | None", self.file_format),
+            columns=_column_map(self.fields),
+            header=True if self.header is None else tuple(self.header.split(",")),
+            timezone=self.timezone,
+            encoding="utf-8" if self.encoding == AUTO else self.encoding,
+            max_line_bytes=self.longest,
+            delimiter="\t" if self.delimiter in {"tab", "\\t"} else self.delimiter,
+            dates=_dates(self.day_first, self.month_first),
+        )
+
+    def choose(self, posts: Path, schema: "pa.Schema", beside: Path | None = None) -> ReadOptions:
+        """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
+        from sottovoce.corpus.read.kept_reading import chosen_reading  # noqa: PLC0415 - fast --help
+
+        told = self.as_told()
+        found = chosen_reading(posts, schema, told, encoding=self.encoding, beside=beside)
+        for line in found.said:
+            typer.echo(line, err=True)
+        return found.options
+
+
+@dataclass(frozen=True)
+class PlainReadingOptions(ReadingOptions):
+    """The same where no encoding is guessed."""
+
+    encoding: EncodingOption = "utf-8"
+
+
 def read_options(
     file_format: str | None,
     fields: str | None,
@@ -70,17 +119,10 @@ def read_options(
     day_first: bool = False,
     month_first: bool = False,
 ) -> ReadOptions:
-    """Turn the options of a command line into those of a reader, which guesses no encoding."""
-    return ReadOptions(
-        format=cast("Format | None", file_format),
-        columns=_column_map(fields),
-        header=True if header is None else tuple(header.split(",")),
-        timezone=timezone,
-        encoding="utf-8" if encoding == AUTO else encoding,
-        max_line_bytes=longest,
-        delimiter="\t" if delimiter in {"tab", "\\t"} else delimiter,
-        dates=_dates(day_first, month_first),
-    )
+    """The same, one by one."""
+    return ReadingOptions(
+        file_format, fields, header, delimiter, day_first, month_first, timezone, encoding, longest
+    ).as_told()
 
 
 def _dates(day_first: bool, month_first: bool) -> DateOrder:

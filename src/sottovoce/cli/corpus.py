@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import _reading as formats
+from sottovoce.cli._groups import Only
 from sottovoce.cli._options import skipped_rows, warn_about_rows
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
+from sottovoce.cli._reading import ReadingOptions
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import ParameterError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def count(
+    *,
     corpus: Annotated[Path, typer.Argument(help="Texts, one row of counts each.")],
     out: Annotated[Path, typer.Option(help="Folder for counts.npz and vocabulary.txt.")],
     vocabulary: Annotated[
@@ -35,12 +37,9 @@ def count(
         bool, typer.Option("--bigrams", help="Count pairs of neighbouring words too.")
     ] = False,
     shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2,
-    file_format: formats.FormatOption = None,
-    fields: formats.FieldsOption = None,
-    header: formats.HeaderOption = None,
-    delimiter: formats.DelimiterOption = None,
-    encoding: formats.AnyEncodingOption = formats.AUTO,
-    longest: formats.LineLimitOption = formats.LONGEST,
+    reading: Annotated[
+        ReadingOptions, Only("file_format", "fields", "header", "delimiter", "encoding", "longest")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Count the words of texts into a sparse matrix (scipy.sparse.load_npz reads it).
@@ -60,8 +59,7 @@ def count(
     rules = TokenRules(
         shortest=shortest, stop_words=load_stop_words(stop_words), stem=stem, bigrams=bigrams
     )
-    told = formats.read_options(file_format, fields, header, "UTC", encoding, longest, delimiter)
-    texts = open_documents(corpus, options=formats.reading_of(corpus, DOCUMENTS, told, encoding))
+    texts = open_documents(corpus, options=reading.choose(corpus, DOCUMENTS))
     given = None if vocabulary is None else _usable(Vocabulary.load(vocabulary), rules)
     with progress("Counting words"):
         written = count_to_folder(
@@ -92,19 +90,12 @@ def _usable(vocabulary: "Vocabulary", rules: "TokenRules") -> "Vocabulary":
 
 
 def describe(
+    *,
     posts: Annotated[Path, typer.Argument(help="Posts: user, time, text.")],
     truth: Annotated[
         Path | None, typer.Option(help="Truth to check against the posts: user, topic, ...")
     ] = None,
-    file_format: formats.FormatOption = None,
-    fields: formats.FieldsOption = None,
-    header: formats.HeaderOption = None,
-    delimiter: formats.DelimiterOption = None,
-    day_first: formats.DayFirstOption = False,
-    month_first: formats.MonthFirstOption = False,
-    timezone: formats.TimezoneOption = "UTC",
-    encoding: formats.AnyEncodingOption = formats.AUTO,
-    longest: formats.LineLimitOption = formats.LONGEST,
+    reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Describe a community in numbers: no word and no name is shown.
@@ -117,10 +108,7 @@ def describe(
     from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
 
-    told = formats.read_options(
-        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
-    )
-    options = formats.reading_of(posts, POSTS, told, encoding)
+    options = reading.choose(posts, POSTS)
     corpus = open_posts(posts, options=options)
     with progress("Reading posts"):
         summary = asdict(summarise_posts(corpus))

@@ -171,7 +171,7 @@ def release(
     check_precision(precision)
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
-    chosen = Engine(engine, master, spark_conf or (), partitions)
+    chosen = Engine(engine, master, spark_conf, partitions)
     told = formats.read_options(
         file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     ).named(label=labels)
