@@ -321,14 +321,6 @@ def _binary_vectors(size: int) -> bytes:
     return f"{words} 100\n".encode() + rows
 
 
-def _trec_run(size: int) -> bytes:
-    return numbered(lambda n: f"t Q0 user{n} {n + 1} {-n} run\n", size)
-
-
-def _qrels(size: int) -> bytes:
-    return numbered(lambda n: f"t 0 user{n} {n % 3}\n", size)
-
-
 def _record(size: int) -> bytes:
     return numbered(lambda n: f'"field {n}": "{words_of(n)}", ', size, "{", '"z": 1}')
 
@@ -379,8 +371,6 @@ ORDINARY: dict[str, Maker] = {
     "ranks.csv": _ranks_csv,
     "ranks.jsonl": _ranks_jsonl,
     "ranks.parquet": _ranks_parquet,
-    "run.trec": _trec_run,
-    "judged.qrels": _qrels,
     "votes.csv": _votes,
     "profiles.json": _profile_key,
     "state.mallet": _mallet,
@@ -616,17 +606,6 @@ CRAFTED: dict[str, dict[str, Maker]] = {
             _ranks_table(max(2, size // 1000)), row_group_size=1
         ),
         "many columns": _many_columns,
-    },
-    "run.trec": {
-        "short lines": lambda size: repeated("\n", size, "t Q0 u 1 1 r\n"),
-        "one line": lambda size: repeated("a ", size),
-        "long number": lambda size: repeated("7", size, "t Q0 u ", " 1 r\n"),
-        "same users": lambda size: repeated("t Q0 u 1 1 r\n", size),
-        "topics": lambda size: numbered(lambda n: f"{n} Q0 u 1 1 r\n", size),
-    },
-    "judged.qrels": {
-        "short lines": lambda size: repeated("\n", size, "t 0 u 1\n"),
-        "topics": lambda size: numbered(lambda n: f"{n} 0 u 1\n", size),
     },
     "votes.csv": {
         "many columns": lambda size: numbered(

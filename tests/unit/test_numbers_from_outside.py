@@ -31,7 +31,6 @@ AT_ONCE_S = 1.0
 NO_TEXT = {
     "advisor/timeline.py": {"Fraction(repr(float(hysteresis)))"},
     "assess/alerts.py": {"Fraction(repr(float(hysteresis)))"},
-    "assess/sketch/sketch.py": {"Fraction(repr(self.exact))"},
     "assess/measures/risks.py": {"Fraction(repr(float(k)))"},
     "learn/paillier/slots.py": {"Fraction(magnitude)"},
     "learn/count/promise.py": {"Fraction(2 * LARGEST_EPSILON)"},

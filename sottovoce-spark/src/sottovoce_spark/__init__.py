@@ -11,8 +11,8 @@ from sottovoce.lazy import attach
 __all__ = ["Precision", "RankSketch", "open_session", "score_on_spark"]
 
 if TYPE_CHECKING:
-    from sottovoce.assess.sketch.sketch import RankSketch
     from sottovoce_spark.assess import score_on_spark
+    from sottovoce_spark.rank_sketch import RankSketch
     from sottovoce_spark.session import open_session
     from sottovoce_spark.sketches import Precision
 else:
@@ -20,7 +20,7 @@ else:
         __name__,
         {
             "Precision": "sottovoce_spark.sketches",
-            "RankSketch": "sottovoce.assess.sketch.sketch",
+            "RankSketch": "sottovoce_spark.rank_sketch",
             "open_session": "sottovoce_spark.session",
             "score_on_spark": "sottovoce_spark.assess",
         },

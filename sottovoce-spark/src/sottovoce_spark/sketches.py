@@ -11,11 +11,11 @@ from functools import partial
 
 import pyarrow as pa
 
-from sottovoce.assess.sketch.sketch import RankSketch
 from sottovoce_spark._community import CommunityCounts
 from sottovoce_spark._output import Spark
 from sottovoce_spark._ranks import BAND_NAMES, band_numbers, scored_users
 from sottovoce_spark._workers import Sent, Shipped
+from sottovoce_spark.rank_sketch import RankSketch
 
 SKETCHES = "place int, part int, sketch binary"
 BRACKETS = (

@@ -1,45 +1,25 @@
 """``sottovoce evaluate``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
-from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sottovoce.assess.evaluation import Comparison, Evaluated, Evaluation, Interval
-    from sottovoce.assess.evaluation.trec import Levels
-
-
-LEVELS = ("grades", "sensitive")
 
 
 def evaluate(
-    ranks: Annotated[
-        Path, typer.Argument(help="ranks.parquet of `sottovoce assess`, or a TREC run.")
-    ],
-    truth: Annotated[
-        Path, typer.Argument(help="truth.parquet (user, topic, sensitive, grade), or .qrels.")
-    ],
+    ranks: Annotated[Path, typer.Argument(help="ranks.parquet of `sottovoce assess`.")],
+    truth: Annotated[Path, typer.Argument(help="truth.parquet: user, topic, sensitive, grade.")],
     posts: Annotated[
         Path | None, typer.Option(help="Posts, for the baselines of volume and the test by it.")
     ] = None,
     topics: Annotated[
         Path | None,
         typer.Option(help="The catalogue, for the ENT baseline where the ranks lack it."),
-    ] = None,
-    level: Annotated[int, typer.Option(help="Of qrels: the least level of a sensitive user.")] = 1,
-    qrels_out: Annotated[Path | None, typer.Option(help="Write the truth as TREC qrels.")] = None,
-    qrels_levels: Annotated[
-        str, typer.Option(help="grades (in hundredths) or sensitive (1 and 0).")
-    ] = "grades",
-    run_out: Annotated[
-        Path | None,
-        typer.Option(help="Write the ranks as a TREC run; several measures, into a folder."),
     ] = None,
     replicates: Annotated[int, typer.Option(help="Bootstrap draws behind an interval.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of bootstrap and permutations.")] = 0,
@@ -53,41 +33,17 @@ def evaluate(
     Example: sottovoce evaluate ranks.parquet community/truth.parquet
     --posts community/posts.parquet --topics community/topics.toml
     """
-    from sottovoce.assess import evaluation  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.evaluation.judged import read_judgements, read_ranks  # noqa: PLC0415 - fast --help
-    from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.evaluation.runs import evaluate_ranks  # noqa: PLC0415 - fast --help
 
-    if qrels_levels not in LEVELS:
-        raise ParameterError(f"--qrels-levels must be grades or sensitive, got {qrels_levels!r}.")
-    refuse_overlap((qrels_out, run_out), (ranks, truth, posts, topics))
-    with progress("Reading ranks and truth"):
-        ranked, known = read_ranks(ranks), read_judgements(truth, level)
     with progress("Evaluating"):
-        found = evaluation.evaluate_ranks(
-            ranked, known, posts=posts, topics=topics, replicates=replicates, seed=seed
+        found = evaluate_ranks(
+            ranks, truth, posts=posts, topics=topics, replicates=replicates, seed=seed
         )
-    _write(known, ranked, qrels_out, cast("Levels", qrels_levels), run_out)
     _warn(found)
     if as_json:
         show_json(found.record())
     else:
         _show(found)
-
-
-def _write(
-    truth: "pa.Table",
-    ranks: "pa.Table",
-    qrels_out: Path | None,
-    levels: "Levels",
-    run_out: Path | None,
-) -> None:
-    from sottovoce.assess.evaluation.trec import write_qrels, write_runs  # noqa: PLC0415 - fast --help
-
-    if qrels_out is not None:
-        cut = write_qrels(truth, qrels_out, levels)
-        typer.echo(f"Wrote {qrels_out}: sensitive users have level {cut} or more.", err=True)
-    if run_out is not None:
-        typer.echo(f"Wrote {', '.join(map(str, write_runs(ranks, run_out)))}.", err=True)
 
 
 def _warn(found: "Evaluation") -> None:

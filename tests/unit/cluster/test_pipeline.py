@@ -11,13 +11,13 @@ from sottovoce_spark._community import CommunityCounts, community_of, count_comm
 from sottovoce_spark._ranks import ORDER, Edge, edges_of, number_rows, positions, score_users
 from sottovoce_spark._states import merge_rows, score_posts, value_columns
 from sottovoce_spark._workers import Shipped, digest_of, packed
+from sottovoce_spark.rank_sketch import RankSketch
 from sottovoce_spark.sketches import Precision, look_up, merge_sketches, sketch_users
 from support.communities import CATALOGUE, WORDS, random_posts
 
 from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
 from sottovoce.assess.scores import plan_scoring, score
 from sottovoce.assess.setting import Setting
-from sottovoce.assess.sketch.sketch import RankSketch
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import InputError, ParameterError

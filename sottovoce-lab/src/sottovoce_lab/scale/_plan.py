@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sottovoce.assess.sketch.sketch import body_width
+from sottovoce_spark.rank_sketch import body_width
+
 from sottovoce_lab.scale.measure import EMBEDDED, SPARK, Figures, ScaleCase
 
 PEOPLE = 10**9

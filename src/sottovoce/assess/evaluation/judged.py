@@ -1,11 +1,7 @@
-"""Who was judged sensitive, and the scores of the same users under each measure.
-
-Both may come from files: our own, or TREC's (``trec``).
-"""
+"""Who was judged sensitive, and the scores of the same users under each measure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +10,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sottovoce.arrays import Flags, Floats, Integers
-from sottovoce.assess.evaluation.trec import read_qrels, read_run
 from sottovoce.assess.ranks_file import read_ranks_as_text
-from sottovoce.corpus.read import read_truth
-from sottovoce.corpus.read.corpus import Source
 from sottovoce.errors import InputError
-from sottovoce.files import begins_with
 
 LEAST_USERS = 2
 
@@ -141,14 +133,13 @@ def constant_scores(judged: Sequence[JudgedTopic]) -> Scores:
 
 
 NEEDED = ("measure", "user", "topic", "score")
-QRELS_SUFFIXES = {".qrels", ".qrel", ".txt"}
 
 
 def read_ranks(path: Path) -> pa.Table:
-    """Ranks as ``sottovoce assess`` writes them (on Spark a folder), or a TREC run."""
+    """Ranks as ``sottovoce assess`` writes them (on Spark a folder)."""
     as_text = path.suffix.lower() in {".csv", ".jsonl"}
-    if not path.is_dir() and not as_text and not _is_parquet(path):
-        return read_run(path)
+    if not path.exists():
+        raise InputError(f"cannot read {path}: No such file or directory.")
     try:
         table = read_ranks_as_text(path) if as_text else pq.read_table(path)
     except (pa.ArrowException, OSError):
@@ -169,17 +160,3 @@ def _conformed(path: Path, table: pa.Table) -> pa.Table:
     except pa.ArrowException:
         raise InputError(f"the columns of {path} must be text, and score a number.") from None
     return pa.table([*typed, score], names=list(NEEDED))
-
-
-def read_judgements(truth: Source, cut: int = 1) -> pa.Table:
-    """Truth as ``sottovoce simulate`` writes it, or TREC qrels: a name in .qrels, .qrel or .txt."""
-    if isinstance(truth, str | PathLike) and Path(truth).suffix in QRELS_SUFFIXES:
-        return read_qrels(Path(truth), cut)
-    return read_truth(truth)
-
-
-def _is_parquet(path: Path) -> bool:
-    try:
-        return begins_with(path, b"PAR1")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}.") from None

@@ -38,7 +38,6 @@ from sottovoce.assess.evaluation.judged import (
     Scores,
     constant_scores,
     judged_topics,
-    read_judgements,
     read_ranks,
     scores_by_measure,
     user_rows,
@@ -46,7 +45,7 @@ from sottovoce.assess.evaluation.judged import (
 from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
-from sottovoce.corpus.read import Corpus, open_posts
+from sottovoce.corpus.read import Corpus, open_posts, read_truth
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.errors import InputError
 from sottovoce.files import FilePath
@@ -178,7 +177,6 @@ def evaluate_ranks(
     *,
     posts: Source | None = None,
     topics: Topics | None = None,
-    level: int = 1,
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Evaluation:
@@ -192,16 +190,15 @@ def evaluate_ranks(
     ['bow-t', 'random']
 
     Args:
-        ranks: ``ranks.parquet``, a TREC run, or the ``table`` of a `Ranking`.
-        truth: user, topic, sensitive and grade, in a file or a frame, or TREC's qrels.
+        ranks: ``ranks.parquet``, or the ``table`` of a `Ranking`.
+        truth: user, topic, sensitive and grade, in a file or a frame.
         posts: for the baselines of volume and the test by it.
         topics: the catalogue, for the ENT baseline where the ranks lack it.
-        level: of qrels, the least level of a sensitive user.
         replicates: bootstrap draws behind an interval.
         seed: of bootstrap and permutations.
     """
     ranked = ranks if isinstance(ranks, pa.Table) else read_ranks(Path(ranks))
-    judged = judged_topics(read_judgements(truth, level))
+    judged = judged_topics(read_truth(truth))
     runs = scores_by_measure(ranked, judged)
     opened = None if posts is None else open_posts(posts)
     volumes = None if opened is None else count_volumes(opened)

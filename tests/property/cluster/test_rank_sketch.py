@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from sottovoce_spark.rank_sketch import RankSketch, body_width
 
 from sottovoce.assess.ranking import susceptibility, users_at_least_as_exposed
-from sottovoce.assess.sketch.sketch import RankSketch, body_width
 from sottovoce.errors import InputError, ParameterError
 
 Scores = NDArray[np.float64]

@@ -1,1 +1,0 @@
-"""A mergeable sketch of a ranking: who stands first, in bounded memory. Begin with ``sketch``."""
