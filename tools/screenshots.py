@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sottovoce_lab.bench._advise_page import advisor_process
 
 from sottovoce.advisor._demo_posts import demo_posts
-from sottovoce.topics.shipped import shipped_catalogue
+from sottovoce.topics.shipped.rules import shipped_catalogue
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FLAGS = ["--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars"]

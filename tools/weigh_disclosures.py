@@ -28,9 +28,10 @@ from support.disclosure_posts import (
     wilson,
 )
 
-from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 from sottovoce.assess.disclosure._read import signals_in
 from sottovoce.assess.disclosure._weighing import FEWEST_CLUES, MOST_CLUES, SCALE, Signals, Weights
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 OUT = Path(__file__).parents[1] / "src/sottovoce/assess/disclosure/tables/weights.json"
 NO_WEIGHTS = Weights({}, math.inf, math.inf, math.inf)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sottovoce._version import __version__
     from sottovoce.advisor.statements import make_statement
     from sottovoce.assess import assess_posts
-    from sottovoce.assess.disclosure import disclosures
+    from sottovoce.assess.disclosure.disclosures import disclosures
     from sottovoce.corpus.simulate import simulate
     from sottovoce.learn import train
     from sottovoce.learn.count import count_together
@@ -51,7 +51,7 @@ else:
             "assess_posts": "sottovoce.assess",
             "corpus": "sottovoce.corpus",
             "count_together": "sottovoce.learn.count",
-            "disclosures": "sottovoce.assess.disclosure",
+            "disclosures": "sottovoce.assess.disclosure.disclosures",
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from peak_memory import peak_mib  # type: ignore[import-not-found] # beside this script
 
-from sottovoce.assess.evaluation.judged import read_judgements, read_ranks
+from sottovoce.assess.evaluation.judged import read_ranks
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts, read_truth
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.schema import DOCUMENTS, POSTS
@@ -24,7 +24,7 @@ from sottovoce.release.counts_file import CountsFile
 from sottovoce.release.inputs import load_frequencies
 from sottovoce.topics import model_file
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.imports._files import import_mallet, import_word2vec
+from sottovoce.topics.imports.files import import_mallet, import_word2vec
 from sottovoce.topics.judgements.profiles import load_key
 from sottovoce.topics.judgements.votes import read_rows
 
@@ -77,7 +77,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "frequencies": lambda path: load_frequencies(path, Vocabulary.public(["word1", "word2"])),
     "ranks": read_ranks,
     "run": read_ranks,
-    "judged": read_judgements,
     "votes": every_row,
     "profiles": load_key,
     "state": import_mallet,

@@ -16,7 +16,7 @@ from support.counterparts import COUNTERPARTS, Counterpart
 from typer.testing import CliRunner
 
 import sottovoce as sv
-from sottovoce.assess import evaluation
+from sottovoce.assess.evaluation.runs import evaluate_ranks
 from sottovoce.cli._app import app
 from sottovoce.corpus import count, open_documents, open_posts, summarise_posts
 from sottovoce.learn import audit_training
@@ -24,8 +24,11 @@ from sottovoce.learn.count import counted_topics
 from sottovoce.privacy.audit.findings import AuditReport, Finding
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release import Ledger
-from sottovoce.topics import LdaParameters, WordChoice, judgements, load_model, train_lda
-from sottovoce.topics.imports import import_model
+from sottovoce.topics import LdaParameters, WordChoice, load_model, train_lda
+from sottovoce.topics.imports.libraries import import_model
+from sottovoce.topics.judgements import agreement as study
+from sottovoce.topics.judgements.sheets import topic_sheet
+from sottovoce.topics.judgements.votes import read_votes, topic_votes
 from sottovoce.topics.match import catalogue_of
 
 WORDS = ("bank", "debt", "doctor", "family", "home", "loan", "money", "sleep", "work")
@@ -113,11 +116,11 @@ def evaluate(_: Path) -> None:
     beside = ["--posts", "posts.parquet", "--topics", "topics.toml"]
     by_command = command("evaluate", "ranks.parquet", "truth.parquet", *beside)
     options: dict[str, Any] = {"posts": "posts.parquet", "topics": "topics.toml"}
-    found = evaluation.evaluate_ranks("ranks.parquet", "truth.parquet", **options)
+    found = evaluate_ranks("ranks.parquet", "truth.parquet", **options)
     assert plain(found.record()) == by_command
     ranking = sv.assess_posts("posts.parquet", topics="topics.toml", measures="bow-t,ent")
     truth = pq.read_table("truth.parquet")
-    again = evaluation.evaluate_ranks(ranking.table, truth, **options)
+    again = evaluate_ranks(ranking.table, truth, **options)
     assert plain(again.record()) == by_command
 
 
@@ -313,7 +316,7 @@ def judge_export(folder: Path) -> None:
     command("topics", "judge", "export", "topics.toml", "--out", sheet)
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         by_command = list(csv.DictReader(file))
-    found = judgements.topic_sheet(sv.topics.Catalogue.load("topics.toml"))
+    found = topic_sheet(sv.topics.Catalogue.load("topics.toml"))
     assert by_command == [{name: str(value) for name, value in row.items()} for row in found]
 
 
@@ -321,15 +324,15 @@ def judge_import(folder: Path) -> None:
     sheet = filled(folder)
     by_command = command("topics", "judge", "import", "topics.toml", sheet, "--out", folder / "j")
     catalogue = sv.topics.Catalogue.load("topics.toml")
-    votes = judgements.topic_votes(judgements.read_votes([sheet]).votes, catalogue)
-    found = judgements.judged_topics(catalogue, votes)
+    votes = topic_votes(read_votes([sheet]).votes, catalogue)
+    found = study.judged_topics(catalogue, votes)
     assert by_command["topics"] == plain([each.row() for each in found])
 
 
 def judge_agreement(folder: Path) -> None:
     sheet = filled(folder)
     by_command = command("topics", "judge", "agreement", sheet)
-    found = judgements.agreement(judgements.read_votes([sheet]).votes)
+    found = study.agreement(read_votes([sheet]).votes)
     assert by_command["table"] == plain([row.row() for row in found.table])
     assert by_command["kappa"] == pytest.approx(found.kappa.kappa)
 

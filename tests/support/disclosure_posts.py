@@ -10,7 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 FOLDER = Path(__file__).parents[1] / "posts"
 BLIND = "disclosures-blind.jsonl"

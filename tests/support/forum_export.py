@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from sottovoce.advisor._demo_posts import demo_posts
-from sottovoce.topics.shipped import shipped_catalogue
+from sottovoce.topics.shipped.rules import shipped_catalogue
 
 QUOTER = "quoting_quinn"
 """Writes nothing but quotes of others' posts about depression."""

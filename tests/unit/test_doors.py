@@ -35,10 +35,6 @@ DOORS = (
 OTHER_DOORS = (
     "sottovoce.advisor",
     "sottovoce.advisor.rank",
-    "sottovoce.assess.disclosure",
-    "sottovoce.assess.evaluation",
-    "sottovoce.assess.measures",
-    "sottovoce.assess.state",
     "sottovoce_spark",
 )
 VERBS = ("sottovoce.assess", "sottovoce.release", "sottovoce.learn")

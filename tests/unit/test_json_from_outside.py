@@ -18,7 +18,7 @@ from sottovoce.errors import SottovoceError
 from sottovoce.federation.party import approvals
 from sottovoce.json import parse_json
 from sottovoce.privacy.ledger.chosen_ledger import move_ledger
-from sottovoce.topics.imports._files import import_mallet
+from sottovoce.topics.imports.files import import_mallet
 
 SOURCE = Path(sottovoce.__file__).parent
 DEEP = "[" * 100_000

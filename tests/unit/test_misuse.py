@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import sottovoce as sv
-from sottovoce.assess.state import load_state, save_state
+from sottovoce.assess.state.parts import load_state, save_state
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.loop.subject import SubjectSources, subject_of

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from sottovoce._notebook import html_facts, html_table
-from sottovoce.assess.evaluation._bootstrap import Interval
+from sottovoce.assess.evaluation.significance import Interval
 from sottovoce.assess.explain.explanation import (
     Explanation,
     Interest,

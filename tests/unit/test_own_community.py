@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.assess.community_facts import TopicFacts
-from sottovoce.assess.disclosure import TopicCounts
+from sottovoce.assess.disclosure.disclosures import TopicCounts
 from sottovoce.report.own_community import CommunityFacts, community_report
 
 ROWS = {

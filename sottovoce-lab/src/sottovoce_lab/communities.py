@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sottovoce.assess.evaluation import judged_topics
-from sottovoce.assess.evaluation.judged import read_judgements
+from sottovoce.assess.evaluation.judged import judged_topics, read_judgements
 from sottovoce.corpus.read import ReadOptions, open_posts
 from sottovoce.corpus.simulate import (
     DIFFICULTIES,

@@ -22,8 +22,7 @@ from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.header import StateHeader
 from sottovoce.errors import ParameterError
 from sottovoce.json import parse_json
-from sottovoce.topics.bow import BagOfWords
-from sottovoce.topics.space import Space, spaces_of_models
+from sottovoce.topics.space import BagOfWords, Space, spaces_of_models
 
 _RECORD = "assessment.json"
 

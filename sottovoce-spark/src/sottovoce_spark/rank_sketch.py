@@ -211,7 +211,7 @@ def unpack(data: bytes) -> Parts:
     """The parts that ``pack`` was given; ``ValueError`` where the bytes cannot be such."""
     if len(data) < _HEAD.size + _SUM.size:
         raise ValueError("cut short")
-    magic, *numbers, different, height = _HEAD.unpack_from(data)
+    magic, users, error, exact, count, over, under, different, height = _HEAD.unpack_from(data)
     if magic != _MAGIC or _SUM.unpack(data[-_SUM.size :])[0] != zlib.crc32(data[: -_SUM.size]):
         raise ValueError("another kind of file, or damaged")
     words = data[_HEAD.size : -_SUM.size]
@@ -224,7 +224,7 @@ def unpack(data: bytes) -> Parts:
     counts = _array(words[_BYTES * height : ends], "<i8")
     values = _array(words[ends:], "<f8")
     top, *levels = np.split(values, np.cumsum([different, *sizes]))[:-1]
-    return Parts(*numbers, top, counts, levels)
+    return Parts(users, error, exact, count, over, under, top, counts, levels)
 
 
 def _array(part: bytes, kind: str) -> NDArray[Any]:

@@ -10,10 +10,11 @@ from sottovoce.advisor._demo_posts import DemoPosts, demo_background, demo_posts
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.assess.ranking import susceptibility
-from sottovoce.topics.lda import LdaParameters, train_lda
+from sottovoce.topics.lda.train import LdaParameters, train_lda
 from sottovoce.topics.match import match_model
-from sottovoce.topics.shipped import shipped_catalogue
-from sottovoce.topics.voice import VoiceModel, train_voice
+from sottovoce.topics.shipped.rules import shipped_catalogue
+from sottovoce.topics.voice.model import VoiceModel
+from sottovoce.topics.voice.train import train_voice
 
 USERS, WEEKS, SEED = 500, 26, 7
 EXAMPLE_TOPICS = ("alcohol", "debt", "depression", "drug addiction")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sottovoce.advisor.person_values import Post
-from sottovoce.assess.disclosure import Disclosure, DisclosureLevel, DisclosureReader
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from sottovoce.advisor.crowd import (
 from sottovoce.advisor.person_values import Post, posts_of_table
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.assess.community_facts import all_shipped
-from sottovoce.assess.disclosure import DisclosureReader
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
 from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.measures.risks import check_community
 from sottovoce.assess.scores import Scoring
@@ -33,9 +33,8 @@ from sottovoce.assess.state.state import State
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.steps import while_wanted
-from sottovoce.topics.bow import BagOfWords
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.space import Space, spaces_of_models
+from sottovoce.topics.space import BagOfWords, Space, spaces_of_models
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sottovoce.advisor.person_values import PostMatrix, Variants, in_utc
 from sottovoce.advisor.standing import Standing
-from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.counts import count_batches
 from sottovoce.topics.rows import without_each_word
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor.person_values import PostMatrix, Variants
-from sottovoce.assess.disclosure import Disclosure, DisclosureLevel
+from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
 
 if TYPE_CHECKING:
     from sottovoce.advisor.person import Person

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from sottovoce.advisor.evidence import Evidence, heaviest_post
 from sottovoce.advisor.standing import BANDS, REST, Standing
 from sottovoce.advisor.verdict import how_soon
-from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sottovoce.advisor._said import TopicSaid
 from sottovoce.advisor.standing import Standing
-from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 HOW_PLAINLY = {
     DisclosureLevel.OUTRIGHT: "says it outright",

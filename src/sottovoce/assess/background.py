@@ -14,10 +14,10 @@ import pyarrow as pa
 from sottovoce.assess.job import Request, cleaning_asked, mode_asked
 from sottovoce.assess.measures.catalogue import GROUPS, MEASURES, RECOMMENDED, named_measure
 from sottovoce.assess.state.parts import KeptState
-from sottovoce.topics.shipped import shipped_catalogue
+from sottovoce.topics.shipped.rules import shipped_catalogue
 
 if TYPE_CHECKING:
-    from sottovoce.topics.voice.learnt import LearntVoice
+    from sottovoce.topics.voice.train import LearntVoice
 
 WITHOUT_BACKGROUND = "bow-t"
 """What a ranking goes by where nobody names a measure or gives a model.
@@ -115,7 +115,7 @@ def learnt_background(
     request: Request, posts: Iterable[pa.RecordBatch], say: Callable[[str], None]
 ) -> tuple[Request, "LearntVoice"]:
     """The request with a background learnt from ``posts``, and that; ``say`` gets a line of it."""
-    from sottovoce.topics.voice.learnt import learn_voice  # noqa: PLC0415 - needs the compiler
+    from sottovoce.topics.voice.train import learn_voice  # noqa: PLC0415 - needs the compiler
 
     catalogue = shipped_catalogue() if request.catalogue is None else request.catalogue
     clean = cleaning_asked(request, mode_asked(request) or "corrected")

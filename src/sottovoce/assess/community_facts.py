@@ -18,7 +18,7 @@ from sottovoce.assess.ranking import BANDS, RankedTopicUsers
 from sottovoce.corpus.clean import clean_texts, of_nobody
 from sottovoce.corpus.everyday import seems_english
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.shipped import shipped_catalogue
+from sottovoce.topics.shipped.rules import shipped_catalogue
 
 MOST_READ = 4000
 """Posts that are read closely: about a second's work."""

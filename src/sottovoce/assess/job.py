@@ -32,10 +32,9 @@ from sottovoce.assess.state.parts import (
 from sottovoce.assess.state.state import State, check_apart
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import whole_file
-from sottovoce.topics.bow import BagOfWords
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.shipped import shipped_catalogue
-from sottovoce.topics.space import Mode, Space, spaces_of_models
+from sottovoce.topics.shipped.rules import shipped_catalogue
+from sottovoce.topics.space import BagOfWords, Mode, Space, spaces_of_models
 
 
 @dataclass(frozen=True)

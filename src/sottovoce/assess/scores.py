@@ -28,9 +28,15 @@ from sottovoce.corpus.clean import CleaningCounts, clean_texts
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics.bow import BagOfWords
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.space import Mode, PostScorer, Space, named_spaces, spaces_of_models
+from sottovoce.topics.space import (
+    BagOfWords,
+    Mode,
+    PostScorer,
+    Space,
+    named_spaces,
+    spaces_of_models,
+)
 
 # The strengths of a piece, 16 MiB, so that they are near when they are grouped, and of all pieces
 # that are under way on many threads, 512 MiB.

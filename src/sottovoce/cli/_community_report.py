@@ -66,7 +66,7 @@ class CommunityReport:
     def write(self, assessment: "Assessment", read: Mapping[str, object]) -> None:
         """Draw and write the page; that it names people is logged before it does."""
         from sottovoce.assess.community_facts import all_shipped, first_people, topic_facts  # noqa: PLC0415 - fast --help
-        from sottovoce.assess.disclosure import disclosure_counts  # noqa: PLC0415 - fast --help
+        from sottovoce.assess.disclosure.disclosures import disclosure_counts  # noqa: PLC0415 - fast --help
 
         try:
             from sottovoce.report.own_community import CommunityFacts, community_report  # noqa: PLC0415 - fast --help

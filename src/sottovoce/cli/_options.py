@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sottovoce.corpus.read import Corpus, ReadOptions
     from sottovoce.topics.catalogue import Catalogue
     from sottovoce.topics.space import Mode, Space
-    from sottovoce.topics.voice.learnt import LearntVoice
+    from sottovoce.topics.voice.train import LearntVoice
 
 
 def check_precision(*given: int) -> None:
@@ -171,7 +171,7 @@ def loaded_catalogue(path: Path | None) -> "Catalogue | None":
 
 def shipped() -> "Catalogue":
     """What stands for --topics where it is not given."""
-    from sottovoce.topics.shipped import shipped_catalogue  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.shipped.rules import shipped_catalogue  # noqa: PLC0415 - keeps --help fast
 
     return shipped_catalogue()
 

@@ -50,7 +50,7 @@ from sottovoce.errors import ParameterError
 if TYPE_CHECKING:
     from sottovoce.assess.job import Assessment
     from sottovoce.corpus.read import Corpus, ReadOptions
-    from sottovoce.topics.voice.learnt import LearntVoice
+    from sottovoce.topics.voice.train import LearntVoice
 
 
 RECOMMENDATION = (

@@ -8,7 +8,8 @@ import typer
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
 
 if TYPE_CHECKING:
-    from sottovoce.assess.evaluation import Comparison, Evaluated, Evaluation, Interval
+    from sottovoce.assess.evaluation.runs import Comparison, Evaluated, Evaluation
+    from sottovoce.assess.evaluation.significance import Interval
 
 
 def evaluate(

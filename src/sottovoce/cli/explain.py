@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sottovoce.assess.disclosure import DisclosureLevel
-    from sottovoce.assess.explain.explanation import Explanation, PostShare, UserPosts
-    from sottovoce.assess.explain.fewest import BandExit
+    from sottovoce.assess.disclosure.levels import DisclosureLevel
+    from sottovoce.assess.explain.explanation import BandExit, Explanation, PostShare, UserPosts
     from sottovoce.assess.job import Assessment
     from sottovoce.corpus.read import Corpus
 
@@ -138,7 +137,8 @@ def _levels(
     assessment: "Assessment", users_posts: "UserPosts", topic: str
 ) -> "dict[int, DisclosureLevel]":
     """How plainly each of the user's posts speaks of the topic, whatever others write."""
-    from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.disclosure.disclosures import DisclosureReader  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.disclosure.levels import DisclosureLevel  # noqa: PLC0415 - fast --help
 
     reader = DisclosureReader(assessment.state.header.catalogue)
     numbers = users_posts.numbers.tolist()

@@ -14,8 +14,8 @@ from sottovoce_lab.assess.outcomes import (
 )
 from sottovoce_lab.assess.plots import by_measure, by_persona
 
-from sottovoce.assess.evaluation import Difference, paired_difference
 from sottovoce.assess.evaluation.runs import ENT, POSTS, RANDOM
+from sottovoce.assess.evaluation.significance import Difference, paired_difference
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation import JudgedTopic
-from sottovoce.assess.evaluation.judged import user_rows
+from sottovoce.assess.evaluation.judged import JudgedTopic, user_rows
 from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
 from sottovoce.loop._reading import Reading, log_ratios
 from sottovoce.loop.adversary import Adversary, TopicScores, View

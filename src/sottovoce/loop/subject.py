@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.assess.assess import Models, Topics, catalogue_of, models_of
-from sottovoce.assess.evaluation import JudgedTopic, judged_topics
-from sottovoce.assess.evaluation.judged import read_judgements
+from sottovoce.assess.evaluation.judged import JudgedTopic, judged_topics
 from sottovoce.corpus import schema
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read import ReadOptions, open_documents, open_posts, read_truth
@@ -211,7 +210,7 @@ def _read_judged(truth: Source | None) -> tuple[JudgedTopic, ...]:
     if truth is None:
         return ()
     if isinstance(truth, str | PathLike):
-        return judged_topics(read_judgements(Path(truth)))
+        return judged_topics(read_truth(Path(truth)))
     return judged_topics(read_truth(truth))
 
 

@@ -19,7 +19,7 @@ from sottovoce.report.figures import ACCENT, new_figure
 from sottovoce.report.page import Plot, Report, Section
 
 if TYPE_CHECKING:
-    from sottovoce.assess.disclosure import TopicCounts
+    from sottovoce.assess.disclosure.disclosures import TopicCounts
 
 FEWEST = 5
 WITH_A_WORD = "people with a word that counts for it"

@@ -1,7 +1,7 @@
 """Background knowledge: vector spaces, the catalogue of topics, judgements.
 
-Begin with `_space`, what every vector space offers, and `_catalogue`, which topics there are. The
-spaces are `_bow`, `lda`, `w2v` and `voice`; `_match` finds the latent dimensions of a topic,
+Begin with `space`, what every vector space offers, and `catalogue`, which topics there are. The
+spaces are the bag of words, `lda`, `w2v` and `voice`; `match` finds a topic's latent dimensions,
 `imports` reads other tools' models, `judgements` asks people, `cooccurrence` finds topics in pairs
 of words.
 """
@@ -33,17 +33,16 @@ __all__ = [
 
 if TYPE_CHECKING:
     from sottovoce.topics.background import WordChoice
-    from sottovoce.topics.bow import BagOfWords
     from sottovoce.topics.catalogue import Catalogue, Topic
     from sottovoce.topics.lda.model import LdaModel
     from sottovoce.topics.lda.train import LdaParameters, train_lda
     from sottovoce.topics.load import load_model
     from sottovoce.topics.match import match_model
     from sottovoce.topics.salient import salient_words
-    from sottovoce.topics.shipped import shipped_catalogue
-    from sottovoce.topics.space import Space
+    from sottovoce.topics.shipped.rules import shipped_catalogue
+    from sottovoce.topics.space import BagOfWords, Space
+    from sottovoce.topics.voice.mentions import VoiceParameters
     from sottovoce.topics.voice.model import VoiceModel
-    from sottovoce.topics.voice.parameters import VoiceParameters
     from sottovoce.topics.voice.train import train_voice
     from sottovoce.topics.w2v.model import SkipGramModel
     from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram
@@ -51,7 +50,7 @@ else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "BagOfWords": "sottovoce.topics.bow",
+            "BagOfWords": "sottovoce.topics.space",
             "Catalogue": "sottovoce.topics.catalogue",
             "LdaModel": "sottovoce.topics.lda.model",
             "LdaParameters": "sottovoce.topics.lda.train",
@@ -60,7 +59,7 @@ else:
             "Space": "sottovoce.topics.space",
             "Topic": "sottovoce.topics.catalogue",
             "VoiceModel": "sottovoce.topics.voice.model",
-            "VoiceParameters": "sottovoce.topics.voice.parameters",
+            "VoiceParameters": "sottovoce.topics.voice.mentions",
             "WordChoice": "sottovoce.topics.background",
             "load_model": "sottovoce.topics.load",
             "match_model": "sottovoce.topics.match",

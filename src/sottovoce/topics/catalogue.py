@@ -162,7 +162,7 @@ class Catalogue:
     def named(self, asked: Sequence[str]) -> tuple[str, ...]:
         """The topics meant: by their names, or by a domain's, or by a word of domains' names.
 
-        >>> from sottovoce.topics.shipped import shipped_catalogue
+        >>> from sottovoce.topics.shipped.rules import shipped_catalogue
         >>> shipped_catalogue().named(["Addiction", "debt"])
         ('alcohol', 'drug addiction', 'debt')
         """

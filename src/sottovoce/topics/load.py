@@ -7,8 +7,8 @@ from typing import TypeAlias
 from sottovoce.errors import ModelFileError
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import ModelCard, open_folder
-from sottovoce.topics.voice.learnt import LearntVoice
 from sottovoce.topics.voice.model import VoiceModel
+from sottovoce.topics.voice.train import LearntVoice
 from sottovoce.topics.w2v.model import SkipGramModel
 
 Model: TypeAlias = LdaModel | SkipGramModel | VoiceModel | LearntVoice

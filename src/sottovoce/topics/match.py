@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.lda import LdaModel
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.load import load_model
 from sottovoce.topics.salient import (
     SALIENT_WORDS,

@@ -12,7 +12,7 @@ from support.forum_export import QUOTER, write_export
 from sottovoce import assess_posts
 from sottovoce.advisor import AdvisorSetting
 from sottovoce.cli.advise import _of_posts
-from sottovoce.topics.shipped import shipped_catalogue
+from sottovoce.topics.shipped.rules import shipped_catalogue
 
 ROWS = 500
 

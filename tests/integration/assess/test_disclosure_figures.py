@@ -12,7 +12,8 @@ from support.disclosure_posts import (
     tally_of,
 )
 
-from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 # Recall and precision that were seen when rules and weights were finished: a change of them may not
 # fall below. Of posts that no writer of rules has seen (``BLIND``) .85 of both is wanted.

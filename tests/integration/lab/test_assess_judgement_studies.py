@@ -12,7 +12,7 @@ from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.judgements import Vote
+from sottovoce.topics.judgements.votes import Vote
 
 Run = Callable[..., tuple[int, str, str]]
 SMALL = SimulationParameters(users=60, weeks=3, background_documents=400)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.disclosure_posts import FORMER, OPEN, disclosure_posts, everyday_posts
 
-from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 POSTS = [post.text for name in (FORMER, OPEN) for post in disclosure_posts(name)]
 EVERYDAY = [text for text in everyday_posts() if "?" not in text]

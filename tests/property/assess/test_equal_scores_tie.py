@@ -19,8 +19,8 @@ from sottovoce.assess.measures import catalogue as measures
 from sottovoce.assess.measures.catalogue import MEASURES, on_grid
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus.schema import POSTS
-from sottovoce.topics.bow import BagOfWords
 from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.space import BagOfWords
 
 TOPIC = CATALOGUE.names.index("depression")
 SIBLING = CATALOGUE.names.index("pregnancy")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sottovoce.assess import State, merge_all
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
-from sottovoce.assess.state import from_table, load_state, save_state, to_table
-from sottovoce.assess.state._word_buckets import WordBuckets, check_codes, codes_of
+from sottovoce.assess.state.parts import from_table, load_state, save_state, to_table
+from sottovoce.assess.state.words import WordBuckets, check_codes, codes_of
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import Catalogue, Topic
@@ -131,7 +131,7 @@ def test_codes_that_name_nothing_are_refused(code: tuple[int, int]) -> None:
 
 
 def test_pairs_are_joined_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sottovoce.assess.state._word_buckets._PENDING", 10)
+    monkeypatch.setattr("sottovoce.assess.state.words._PENDING", 10)
     kept = WordBuckets()
     for _ in range(50):
         kept.add(np.zeros(7, np.int64), codes_of(np.arange(7, dtype=np.int32), np.arange(7)))

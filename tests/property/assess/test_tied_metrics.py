@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation import (
+from sottovoce.assess.evaluation.metrics import (
     average_precision,
     hits_of_sensitive_users,
     ndcg,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from sottovoce.arrays import Floats
-from sottovoce.topics.cooccurrence import pair_topics
+from sottovoce.topics.cooccurrence.factorise import pair_topics
 
 SQUARES = arrays.arrays(np.float64, (6, 6), elements=st.floats(-100, 100))
 

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from sottovoce.corpus.vocabulary import is_term
 from sottovoce.errors import InputError
 from sottovoce.topics.catalogue import Catalogue, Topic, is_name
-from sottovoce.topics.judgements import load_key, read_votes
-from sottovoce.topics.judgements.votes import plain_cell, read_rows, safe_cell, write_rows
+from sottovoce.topics.judgements.profiles import load_key
+from sottovoce.topics.judgements.votes import (
+    plain_cell,
+    read_rows,
+    read_votes,
+    safe_cell,
+    write_rows,
+)
 
 many = settings(
     max_examples=100,

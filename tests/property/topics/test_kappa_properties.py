@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_kappa
 
 from sottovoce.errors import ParameterError
-from sottovoce.topics.judgements._agreement import fleiss_kappa, kappa_interval
+from sottovoce.topics.judgements.agreement import fleiss_kappa, kappa_interval
 
 # R-Susceptibility, Table 1, from 7 judges agreeing down to 0, and the kappas in the text.
 PAPER = {

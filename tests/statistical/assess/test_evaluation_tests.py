@@ -5,11 +5,10 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.arrays import Flags, Floats, Integers
-from sottovoce.assess.evaluation import (
-    JudgedTopic,
-    averaged,
+from sottovoce.assess.evaluation.judged import JudgedTopic
+from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
+from sottovoce.assess.evaluation.significance import (
     bootstrap_metrics,
-    metrics_by_topic,
     paired_difference,
     paired_test,
     percentile_interval,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sottovoce.assess.sample import sample_users
 from sottovoce.errors import ParameterError
+from sottovoce.topics.judgements.profiles import sample_users
 
 USERS = ("ann", "bob", "cyd", "dan")
 SCORES = np.array([0.0, 0.2, 0.5, 0.9])

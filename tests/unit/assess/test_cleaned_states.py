@@ -12,8 +12,8 @@ from sottovoce.assess.state.header import StateHeader
 from sottovoce.assess.state.state import State, merge
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError
-from sottovoce.topics.bow import BagOfWords
 from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.space import BagOfWords
 
 CATALOGUE = Catalogue(
     (Topic("debts", ("debt", "loan", "bank"), "money", True), Topic("sad", ("sad",), "mind", True))

@@ -5,23 +5,24 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from sottovoce.assess.evaluation import (
-    JudgedTopic,
+from sottovoce.assess.evaluation import significance as bootstrapping
+from sottovoce.assess.evaluation.judged import JudgedTopic, constant_scores
+from sottovoce.assess.evaluation.metrics import (
     averaged,
-    bootstrap_metrics,
-    constant_scores,
-    holm,
     metrics_by_topic,
+    tied_ranking,
+    topic_metrics,
+)
+from sottovoce.assess.evaluation.significance import (
+    bootstrap_metrics,
+    holm,
     paired_difference,
     paired_t,
     paired_test,
     percentile_interval,
     sign_flip_p,
-    tied_ranking,
-    topic_metrics,
     user_hits,
 )
-from sottovoce.assess.evaluation import _bootstrap as bootstrapping
 from sottovoce.errors import InputError, ParameterError
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from sottovoce.assess import Alerts
 from sottovoce.assess.alerts import CHANGES
-from sottovoce.assess.measures import MEASURES
-from sottovoce.assess.measures.catalogue import RECOMMENDED
+from sottovoce.assess.measures.catalogue import MEASURES, RECOMMENDED
 from sottovoce.assess.measures.lifts import BANDS as MEASURED_BANDS
 from sottovoce.assess.measures.lifts import (
     LIFTS,

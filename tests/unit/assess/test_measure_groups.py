@@ -2,8 +2,7 @@
 
 import pytest
 
-from sottovoce.assess.measures import PAPER_METHODS
-from sottovoce.assess.measures.catalogue import chosen_measures
+from sottovoce.assess.measures.catalogue import PAPER_METHODS, chosen_measures
 from sottovoce.errors import ParameterError
 
 

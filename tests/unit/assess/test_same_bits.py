@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sottovoce.assess import Ranking, score
-from sottovoce.assess.measures import PAPER_METHODS
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel, Topic

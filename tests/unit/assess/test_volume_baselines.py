@@ -6,13 +6,14 @@ import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
 from sottovoce.assess import score
-from sottovoce.assess.evaluation import JudgedTopic, count_volumes, evaluate, volume_scores
+from sottovoce.assess.evaluation.judged import JudgedTopic
+from sottovoce.assess.evaluation.runs import count_volumes, evaluate, volume_scores
 from sottovoce.assess.job import scoring_for
 from sottovoce.assess.scores import Scoring
 from sottovoce.corpus.read import open_posts
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics.bow import BagOfWords
+from sottovoce.topics.space import BagOfWords
 
 TEXTS = ["a b c", "  two   words ", "", "word", "five words in one line"]
 

@@ -26,7 +26,7 @@ from sottovoce_lab.assess.table_5 import compared_with
 from sottovoce_lab.communities import draw_community
 from sottovoce_lab.options import StudyOptions
 
-from sottovoce.assess.evaluation import JudgedTopic, user_rows
+from sottovoce.assess.evaluation.judged import JudgedTopic, user_rows
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.loop.adversary import Knowledge, keep_domains
 from sottovoce.loop.subject import StudyCommunity

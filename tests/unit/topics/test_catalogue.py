@@ -9,7 +9,7 @@ from sottovoce.corpus.simulate import SimulationParameters, write_community
 from sottovoce.corpus.simulate._people import DOMAINS
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.judgements import CATEGORIES
+from sottovoce.topics.judgements.sheets import CATEGORIES
 
 GOOD = """
 [[topic]]

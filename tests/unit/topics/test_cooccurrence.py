@@ -5,7 +5,7 @@ import pytest
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.topics.cooccurrence import pair_topics
+from sottovoce.topics.cooccurrence.factorise import pair_topics
 
 WORDS, TOPICS = 60, 4
 

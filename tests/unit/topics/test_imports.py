@@ -14,14 +14,13 @@ import pytest
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.topics import LdaModel, SkipGramModel
-from sottovoce.topics.imports import (
+from sottovoce.topics.imports.files import import_mallet, import_word2vec
+from sottovoce.topics.imports.libraries import (
     from_gensim,
     from_tomotopy,
     import_gensim,
-    import_mallet,
     import_model,
     import_tomotopy,
-    import_word2vec,
 )
 from sottovoce.topics.lda.train import only_plain_pickles
 

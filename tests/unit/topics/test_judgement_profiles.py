@@ -10,9 +10,9 @@ import pytest
 from sottovoce.corpus.read import open_posts, read_truth
 from sottovoce.corpus.schema import POSTS, TRUTH
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics.judgements import (
+from sottovoce.topics.judgements.profiles import (
+    MOST_CHARACTERS,
     Profile,
-    Vote,
     coded_profiles,
     judged_truth,
     load_key,
@@ -21,7 +21,7 @@ from sottovoce.topics.judgements import (
     save_key,
     sensitive_users,
 )
-from sottovoce.topics.judgements.profiles import MOST_CHARACTERS
+from sottovoce.topics.judgements.votes import Vote
 
 
 def table(*rows: tuple[str, int, str]) -> pa.Table:

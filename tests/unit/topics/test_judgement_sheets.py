@@ -8,8 +8,7 @@ import pytest
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.judgements import CATEGORIES, topic_sheet
-from sottovoce.topics.judgements.sheets import check_items, topic_item
+from sottovoce.topics.judgements.sheets import CATEGORIES, check_items, topic_item, topic_sheet
 from sottovoce.topics.judgements.votes import (
     csv_text,
     plain_cell,

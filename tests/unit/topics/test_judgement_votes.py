@@ -7,19 +7,21 @@ import pytest
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.judgements import (
-    Vote,
+from sottovoce.topics.judgements.agreement import (
     agreement,
     agreement_table,
     judged_catalogue,
     judged_topics,
+    plurality,
+)
+from sottovoce.topics.judgements.sheets import check_items, topic_item
+from sottovoce.topics.judgements.votes import (
+    Vote,
     read_votes,
     topic_votes,
+    vote_counts,
     without_checks,
 )
-from sottovoce.topics.judgements._agreement import plurality
-from sottovoce.topics.judgements.sheets import check_items, topic_item
-from sottovoce.topics.judgements.votes import vote_counts
 
 DEBTS = Topic("debts", ("debt",), "other", dimensions=(3,))
 PETS = Topic("pets", ("cat",), "other")

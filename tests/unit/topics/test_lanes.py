@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from sottovoce.topics.lda import _lanes as lanes
-from sottovoce.topics.lda._lanes import aligned, plain_again, plain_next, weigh_again, weigh_next
+from sottovoce.topics.lda import _infer as lanes
+from sottovoce.topics.lda._infer import aligned, plain_again, plain_next, weigh_again, weigh_next
 
 SIZES = (1, 7, 8, 9, 16, 103, 200)
 

@@ -5,9 +5,12 @@ import pytest
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.topics.cooccurrence import noised_pair_topics
-from sottovoce.topics.cooccurrence._noised import above_zero, nearest_factors
-from sottovoce.topics.cooccurrence._weighted import weighted_factors
+from sottovoce.topics.cooccurrence.noised import (
+    above_zero,
+    nearest_factors,
+    noised_pair_topics,
+    weighted_factors,
+)
 
 WORDS, TOPICS = 60, 4
 

@@ -10,8 +10,7 @@ from scipy import stats
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate
 from sottovoce.errors import InputError
-from sottovoce.topics.judgements import read_survey, survey_check
-from sottovoce.topics.judgements.sheets import SURVEY_FILE, SURVEY_TOPICS
+from sottovoce.topics.judgements.sheets import SURVEY_FILE, SURVEY_TOPICS, read_survey, survey_check
 
 KINDS = {f"kind {number}": (f"topic {number}",) for number in range(8)}
 SURVEY = {f"kind {number}": 2.0 + number / 10 for number in range(8)}

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from sottovoce.corpus.words.rules import ENGLISH
-from sottovoce.topics.shipped import TopicRules, rules_of, shipped_catalogue, shipped_rules
+from sottovoce.topics.shipped.rules import TopicRules, rules_of, shipped_catalogue, shipped_rules
 
 NAMES = {
     "depression", "anxiety", "suicide and self-harm", "eating disorder", "drug addiction",

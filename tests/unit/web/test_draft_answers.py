@@ -10,7 +10,7 @@ import pytest
 from sottovoce.advisor.draft import DraftCheck, DraftTopic
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
-from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.web.advise._answers import _no_sign, _place_with, _says, _touches
 
 if TYPE_CHECKING:

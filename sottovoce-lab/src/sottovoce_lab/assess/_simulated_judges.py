@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from sottovoce.corpus.simulate import CatalogueTopic, SimulationParameters, simulate
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.judgements import CATEGORIES, Profile, Vote
+from sottovoce.topics.judgements.profiles import Profile
+from sottovoce.topics.judgements.sheets import CATEGORIES
+from sottovoce.topics.judgements.votes import Vote
 
 # Log-odds that a judge calls a topic sensitive: by its domain, more if the catalogue says so.
 DOMAIN_LOG_ODDS = {

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.sample import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
 from sottovoce.errors import ParameterError
 from sottovoce.loop.subject import DEFAULT
 from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
+from sottovoce.topics.judgements.profiles import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
 from sottovoce_lab.assess.experiment import (
     SETTING,
     AssessStudySizes,

@@ -15,21 +15,17 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation import (
-    METRICS,
-    Scores,
-    averaged,
+from sottovoce.assess.evaluation.judged import Scores, constant_scores, user_rows
+from sottovoce.assess.evaluation.metrics import METRICS, averaged, metrics_by_topic
+from sottovoce.assess.evaluation.runs import POSTS, RANDOM
+from sottovoce.assess.evaluation.significance import (
     bootstrap_metrics,
-    constant_scores,
     holm,
-    metrics_by_topic,
     paired_difference,
     paired_test,
     percentile_interval,
     user_hits,
-    user_rows,
 )
-from sottovoce.assess.evaluation.runs import POSTS, RANDOM
 from sottovoce.assess.measures.catalogue import Measure
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting

@@ -16,19 +16,15 @@ from sottovoce.report.figures import COLOURS, legend_below, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.judgements import (
+from sottovoce.topics.judgements.agreement import agreement_table, fleiss_kappa, judged_topics
+from sottovoce.topics.judgements.sheets import SURVEY_FILE, TOPIC_JUDGES, read_survey, survey_check
+from sottovoce.topics.judgements.votes import (
     Vote,
-    agreement_table,
-    fleiss_kappa,
-    judged_topics,
-    read_survey,
     read_votes,
-    survey_check,
     topic_votes,
+    vote_counts,
     without_checks,
 )
-from sottovoce.topics.judgements.sheets import SURVEY_FILE, TOPIC_JUDGES
-from sottovoce.topics.judgements.votes import vote_counts
 from sottovoce_lab._data import SIMULATED, DataAbsentError, data_file
 from sottovoce_lab.assess._simulated_judges import smallest_catalogue, topic_ballots
 from sottovoce_lab.options import StudyOptions, refuse_documents

@@ -19,7 +19,8 @@ from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.background import Texts, WordChoice
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.lda import LdaModel, LdaParameters, train_lda
+from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.lda.train import LdaParameters, train_lda
 from sottovoce.topics.match import Fit, Matching, match_model
 from sottovoce.topics.salient import salient_words
 from sottovoce_lab._data import SIMULATED

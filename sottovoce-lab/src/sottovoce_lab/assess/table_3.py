@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sottovoce.assess.sample import HEALTH_FORUM_BASE, sample_users
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import ParameterError
@@ -20,16 +19,18 @@ from sottovoce.report.figures import COLOURS, legend_below, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.steps import repetitions
-from sottovoce.topics.bow import BagOfWords
-from sottovoce.topics.judgements import (
+from sottovoce.topics.judgements.agreement import fleiss_kappa
+from sottovoce.topics.judgements.profiles import (
+    HEALTH_FORUM_BASE,
     Profile,
     coded_profiles,
-    fleiss_kappa,
     judged_truth,
+    sample_users,
     sensitive_users,
 )
 from sottovoce.topics.judgements.sheets import PROFILE_JUDGES
 from sottovoce.topics.judgements.votes import vote_counts
+from sottovoce.topics.space import BagOfWords
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.assess._simulated_judges import profile_ballots, simulated_catalogue
 from sottovoce_lab.options import StudyOptions, refuse_documents

@@ -22,7 +22,7 @@ from sottovoce.release.counts import Counts
 from sottovoce.release.evaluation import chance_jaccard, unigram_jaccard
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
-from sottovoce.topics.cooccurrence import noised_pair_topics
+from sottovoce.topics.cooccurrence.noised import noised_pair_topics
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.learn._count_rows import CLEAR, LOCAL, UNIT, count_rows
 from sottovoce_lab.learn._count_sums import (

@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from sottovoce.assess.disclosure._frames import load_frames, table
 from sottovoce.assess.disclosure._terms import BARRED
-from sottovoce.assess.disclosure._tokens import QUOTE, Sentence
+from sottovoce.assess.disclosure._tokens import QUOTE, Sentence, load_frames, table
 
 _WORD_LISTS = {name: str(words) for name, words in table("contexts.toml").items()}
 WORD_SETS = {name: frozenset(words.split()) for name, words in _WORD_LISTS.items()}
@@ -24,8 +23,8 @@ def _sayings(name: str) -> dict[str, list[tuple[str, ...]]]:
 
 _NOT_DENIED = _sayings("not_denied")
 _ASIDES = _sayings("asides")
-_FRAMES = load_frames()
-_LETTERS = _FRAMES.letters
+FRAMES = load_frames()
+_LETTERS = FRAMES.letters
 AUTHOR, MY, ME, YOU = (_LETTERS[name] for name in ("i", "my", "me", "you"))
 THEY, KIN, NOT, IF, WOULD = (_LETTERS[name] for name in ("they", "kin", "not", "if", "would"))
 _ADVERB, _THE, _AND = (_LETTERS[name] for name in ("adverb", "the", "and"))
@@ -99,7 +98,7 @@ def reading_of(sentence: Sentence, written: str) -> SentenceReading:
     A word with a capital letter before a verb, as in "and Dave has", is somebody's name; where a
     sentence begins, it is one only if it is a given name.
     """
-    known = _FRAMES.letter_of
+    known = FRAMES.letter_of
     letters = [known.get(word) or _unknown(word) for word in sentence.words]
     for place in range(len(letters) - 1):
         if letters[place] == OTHER and sentence.words[place + 1] in _AFTER_NAME:
@@ -230,7 +229,7 @@ def _joke(after: list[str]) -> bool:
     return (
         after[0] == "called"
         and len(after) > 1
-        and (after[1].endswith("ing") or _FRAMES.letter_of.get(after[1]) in (_THE, MY, NOT))
+        and (after[1].endswith("ing") or FRAMES.letter_of.get(after[1]) in (_THE, MY, NOT))
     )
 
 
@@ -262,7 +261,7 @@ def _claimed(left: list[str]) -> bool:
             if left[place - 1 : place + 2] in _THEY_TOLD:
                 return False
             subject = next(
-                (w for w in reversed(before) if _FRAMES.letter_of.get(w) in _SUBJECTS), ""
+                (w for w in reversed(before) if FRAMES.letter_of.get(w) in _SUBJECTS), ""
             )
             return subject not in {"i", "we", ""}
     return False

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sottovoce.assess.disclosure._context import (
     AUTHOR,
+    FRAMES,
     IF,
     KIN,
     MY,
@@ -17,6 +18,7 @@ from sottovoce.assess.disclosure._context import (
     is_doubt,
     is_fiction,
     is_of_body,
+    is_one_person,
     is_opinion,
     is_soon,
     is_verdict,
@@ -24,8 +26,6 @@ from sottovoce.assess.disclosure._context import (
     other_subject,
     why_not,
 )
-from sottovoce.assess.disclosure._frames import load_frames
-from sottovoce.assess.disclosure._genres import is_advice, is_news, of_a_thing
 from sottovoce.assess.disclosure._post import (
     ARE,
     ROLE_LETTERS,
@@ -33,28 +33,30 @@ from sottovoce.assess.disclosure._post import (
     ReadPost,
     RuleMatch,
     about_others,
+    is_advice,
+    is_news,
+    of_a_thing,
     words_of_match,
 )
 from sottovoce.assess.disclosure._terms import CompiledTopic
 
-_FRAMES = load_frames()
 # How far a subject may be, and what stands between it and another's term.
 _REACH = 14
-_PARTS = frozenset((*OTHERS, NOT, IF, WOULD, "Q", _FRAMES.letters["about"], MY))
+_PARTS = frozenset((*OTHERS, NOT, IF, WOULD, "Q", FRAMES.letters["about"], MY))
 _EARLY = 5
 _CALLED = re.compile(
-    f",[{_FRAMES.letters['adverb']}{_FRAMES.letters['the']}{_FRAMES.letters['quality']}_]*C"
-    f"(?:,|{_FRAMES.letters['and']}|$)"
+    f",[{FRAMES.letters['adverb']}{FRAMES.letters['the']}{FRAMES.letters['quality']}_]*C"
+    f"(?:,|{FRAMES.letters['and']}|$)"
 )
 _OF_PERSONS = "SMA"
 # "My sat nav has ..."
-_THING = re.compile(f"{MY}[^{AUTHOR}]*[{_FRAMES.letters['is']}{_FRAMES.letters['has']}]")
-_OF = frozenset(_FRAMES.letters[name] for name in ("of", "about", "the"))
+_THING = re.compile(f"{MY}[^{AUTHOR}]*[{FRAMES.letters['is']}{FRAMES.letters['has']}]")
+_OF = frozenset(FRAMES.letters[name] for name in ("of", "about", "the"))
 _DENIED = frozenset((NOT, IF, WOULD))
-_APART = frozenset((NOT, IF, WOULD, _FRAMES.letters["about"], _FRAMES.letters["on"], "Q"))
+_APART = frozenset((NOT, IF, WOULD, FRAMES.letters["about"], FRAMES.letters["on"], "Q"))
 _NAMED = frozenset((*OTHERS, AUTHOR))
-_VERBS = frozenset((_FRAMES.letters["is"], _FRAMES.letters["has"]))
-_IS_MY = _FRAMES.letters["is"] + MY
+_VERBS = frozenset((FRAMES.letters["is"], FRAMES.letters["has"]))
+_IS_MY = FRAMES.letters["is"] + MY
 
 
 def inferred(
@@ -96,7 +98,7 @@ def _not_a_sign(post: ReadPost, marked: Marked, place: int, reading: SentenceRea
         "third person": not OTHERS.isdisjoint(before)
         or (YOU in marked.letters and not reading.own),
         "negation": NOT in before[-4:] or IF in before,
-        "work": _FRAMES.letters["about"] in before[-2:],
+        "work": FRAMES.letters["about"] in before[-2:],
         "metaphor": before[-2:] == _IS_MY,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
@@ -164,7 +166,7 @@ def _subjectless(
         if letter in ROLE_LETTERS and _PARTS.isdisjoint(marked.letters[:at]):
             first, last = marked.places[at]
             refused = why_not(reading, first, last, own=first)
-            titled = letter in "SM" and marked.letters[0] == _FRAMES.letters["the"]
+            titled = letter in "SM" and marked.letters[0] == FRAMES.letters["the"]
             fits = ARE.isdisjoint(reading.sentence.words) and not (is_opinion(reading) or titled)
             yield RuleMatch(first, last, "subjectless", refused or ("" if fits else "nobody"))
 
@@ -220,7 +222,7 @@ def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[R
     """An illness that a sentence begins with, where nobody but the author is named."""
     if post.professional or reading.sentence.question:
         return
-    for name, pattern in _FRAMES.illness.items():
+    for name, pattern in FRAMES.illness.items():
         match = pattern.search(marked.letters)
         if match is not None:
             first, own, last = words_of_match(marked, match, 0)
@@ -231,3 +233,68 @@ def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[R
             if general and not post.own:
                 refused = refused or "nobody"
             yield RuleMatch(first, last, name, refused or ("work" if is_opinion(reading) else ""))
+
+
+# Fragments that are the author's, whoever else is named after them.
+_CERTAIN = frozenset(
+    ("numbered sign", "speaks as one", "as someone", "from one", "life as one", "tag")
+)
+_DONE = frozenset(("did so", "a sufferer here"))
+_IF_NOBODY = frozenset(("what, numbered", "what", "being it", "is back", "diagnosed so"))
+_PERSONS = frozenset(("who", "one", "numbered who"))
+_AND = FRAMES.letters["and"]
+_LISTED = frozenset(("S", "M", "C", "_", FRAMES.letters["the"], ""))
+
+
+def fragments(
+    post: ReadPost, marked: Marked, place: int, reading: SentenceReading
+) -> Iterator[RuleMatch]:
+    """What the fragments find in a sentence."""
+    refused = _not_a_fragment(post, marked, place, reading)
+    for name, pattern in FRAMES.fragments.items():
+        match = pattern.search(marked.letters)
+        if match is None:
+            continue
+        first, own, last = words_of_match(marked, match, 0)
+        if name == "one" and not is_one_person(reading.sentence.words[last]):
+            continue
+        if name == "being it" and not OTHERS.isdisjoint(marked.letters[: match.start()]):
+            continue
+        why = "" if refused == "third person" and name in _CERTAIN else refused
+        if not why and not (post.own or _stands_alone(post, marked, match, name, reading)):
+            why = "nobody"
+        yield RuleMatch(first, last, name, why or why_not(reading, first, last, own=own))
+
+
+def _not_a_fragment(post: ReadPost, marked: Marked, place: int, reading: SentenceReading) -> str:
+    if post.professional:
+        return "work"
+    if reading.sentence.question:
+        return "question"
+    if is_news(reading) or is_advice(reading):
+        return "news"
+    return "third person" if about_others(post, marked, place, reading) else ""
+
+
+def _stands_alone(
+    post: ReadPost, marked: Marked, match: re.Match[str], name: str, reading: SentenceReading
+) -> bool:
+    """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
+    if name in _CERTAIN or name in _DONE:
+        return True
+    if name in _IF_NOBODY:
+        return post.nobody
+    if name == "taken":
+        return post.nobody and ARE.isdisjoint(reading.sentence.words)
+    return name in _PERSONS and _closed(marked.letters, match.end(), name, reading)
+
+
+def _closed(letters: str, end: int, name: str, reading: SentenceReading) -> bool:
+    """Whether what follows leaves the term alone: "gay and proud", but not "gay and lesbian"."""
+    after = letters[end - 1]
+    if after == ",":
+        return True
+    if name == "numbered who" or (after == _AND and letters[end : end + 1] in _LISTED):
+        return False
+    clause = " ".join(reading.sentence.words).split(",")[0].split()
+    return after == _AND or ARE.isdisjoint(clause)

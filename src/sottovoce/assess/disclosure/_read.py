@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sottovoce.assess.disclosure._context import AUTHOR, SentenceReading
-from sottovoce.assess.disclosure._fragments import fragments
-from sottovoce.assess.disclosure._inferred import inferred
-from sottovoce.assess.disclosure._levels import Disclosure, DisclosureLevel
-from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
+from sottovoce.assess.disclosure._inferred import fragments, inferred
+from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch, works_with
 from sottovoce.assess.disclosure._said import frames, harmless_spans, has_any, phrases_in
 from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
 from sottovoce.assess.disclosure._tokens import lowered, own_tags, words_of
@@ -18,7 +16,7 @@ from sottovoce.assess.disclosure._weighing import (
     signals_of,
     telling,
 )
-from sottovoce.assess.disclosure._work import works_with
+from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
 
 TOGETHER = "together"
 """The rule of what no single rule finds."""

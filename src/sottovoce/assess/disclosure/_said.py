@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sottovoce.assess.disclosure._context import (
     AUTHOR,
+    FRAMES,
     KIN,
     MY,
     WORD_SETS,
@@ -16,12 +17,18 @@ from sottovoce.assess.disclosure._context import (
     takes,
     why_not,
 )
-from sottovoce.assess.disclosure._frames import load_frames
-from sottovoce.assess.disclosure._genres import is_advice, is_news, of_a_thing
-from sottovoce.assess.disclosure._post import ARE, Marked, ReadPost, RuleMatch, words_of_match
+from sottovoce.assess.disclosure._post import (
+    ARE,
+    Marked,
+    ReadPost,
+    RuleMatch,
+    is_advice,
+    is_news,
+    of_a_thing,
+    words_of_match,
+)
 from sottovoce.assess.disclosure._terms import BARRED, CompiledPhrase
 
-_FRAMES = load_frames()
 _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
 _I_OR_ME = frozenset(("i", "me", "we", "us", "myself"))
 # Rules whose verb decides.
@@ -101,7 +108,7 @@ def frames(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator
     letters, shift = marked.letters, 0
     if reading.elided and letters[0] != AUTHOR:
         letters, shift = AUTHOR + letters, 1
-    for name, pattern in _FRAMES.frames.items():
+    for name, pattern in FRAMES.frames.items():
         for match in pattern.finditer(letters):
             first, own, last = words_of_match(marked, match, shift)
             refused = why_not(reading, first, last, own=own)

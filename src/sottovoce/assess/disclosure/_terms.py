@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
-from sottovoce.assess.disclosure._frames import ROLES, load_frames, table
-from sottovoce.topics.shipped import TopicRules
+from sottovoce.assess.disclosure._tokens import ROLES, load_frames, table
+from sottovoce.topics.shipped.rules import TopicRules
 
 _CLASSES = {
     "<i>": "i|we",

@@ -16,23 +16,6 @@ import pyarrow.compute as pc
 from sottovoce._notebook import html_table
 from sottovoce.arrays import Floats, Integers
 from sottovoce.assess.assess import Topics, catalogue_of
-from sottovoce.assess.evaluation._bootstrap import (
-    REPLICATES,
-    Difference,
-    Interval,
-    bootstrap_metrics,
-    paired_difference,
-    percentile_interval,
-)
-from sottovoce.assess.evaluation._tests import (
-    PairedTest,
-    StratifiedTest,
-    holm,
-    paired_test,
-    stratified_test,
-    user_hits,
-    volume_strata,
-)
 from sottovoce.assess.evaluation.judged import (
     JudgedTopic,
     Scores,
@@ -43,6 +26,21 @@ from sottovoce.assess.evaluation.judged import (
     user_rows,
 )
 from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
+from sottovoce.assess.evaluation.significance import (
+    REPLICATES,
+    Difference,
+    Interval,
+    PairedTest,
+    StratifiedTest,
+    bootstrap_metrics,
+    holm,
+    paired_difference,
+    paired_test,
+    percentile_interval,
+    stratified_test,
+    user_hits,
+    volume_strata,
+)
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read import Corpus, open_posts, read_truth

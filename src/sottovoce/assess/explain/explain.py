@@ -13,15 +13,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.assess.explain.explanation import (
+    BandExit,
     Explanation,
     Interest,
     Position,
     PostShare,
     UserPosts,
     WordShare,
-)
-from sottovoce.assess.explain.fewest import (
-    BandExit,
     band_held,
     band_of,
     fewest_posts,

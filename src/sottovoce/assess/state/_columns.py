@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sottovoce.assess.state._word_buckets import check_codes
 from sottovoce.assess.state.buckets import Lines
 from sottovoce.assess.state.header import StateHeader
 from sottovoce.assess.state.state import PostValues, State
+from sottovoce.assess.state.words import check_codes
 from sottovoce.corpus.read.footers import RowGroup
 
 _COSINES = frozenset({"bow", "lda", "w2v"})

@@ -15,10 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sottovoce.assess.state._word_buckets import WordBuckets, not_kept
 from sottovoce.assess.state.buckets import TOPICS_AT_ONCE, BestBuckets
 from sottovoce.assess.state.header import StateHeader
-from sottovoce.assess.state.words import WordUse
+from sottovoce.assess.state.words import WordBuckets, WordUse, not_kept
 from sottovoce.errors import InputError, ParameterError, check_choice
 
 Result = TypeVar("Result")

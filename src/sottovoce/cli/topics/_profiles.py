@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sottovoce.assess.sample import sample_users
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of
+from sottovoce.topics.judgements.profiles import sample_users
 from sottovoce.topics.judgements.votes import read_rows
 
 _NEEDED = ("user", "topic")

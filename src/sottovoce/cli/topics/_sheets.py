@@ -11,7 +11,8 @@ from sottovoce.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sottovoce.topics.judgements import Agreement, Vote
+    from sottovoce.topics.judgements.agreement import Agreement
+    from sottovoce.topics.judgements.votes import Vote
 
 
 def refuse_existing_key(key: Path) -> None:
@@ -25,7 +26,7 @@ def refuse_existing_key(key: Path) -> None:
 
 def real_votes(paths: "Sequence[Path]", *, allow_missing: bool, drop_failed: bool) -> "list[Vote]":
     """The votes on real items; what was left out and why is said on standard error."""
-    from sottovoce.topics.judgements import read_votes, without_checks  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.votes import read_votes, without_checks  # noqa: PLC0415 - keeps --help fast
 
     read = read_votes(paths, allow_missing=allow_missing)
     if read.missing:

@@ -96,7 +96,8 @@ def import_topics(
     """
     from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.judgements import judged_catalogue, judged_topics, topic_votes  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.agreement import judged_catalogue, judged_topics  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.votes import topic_votes  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap((out,), votes)
     loaded = Catalogue.load(catalogue)
@@ -127,7 +128,7 @@ def show_agreement(
 
     Example: sottovoce topics judge agreement sheets-*.csv
     """
-    from sottovoce.topics.judgements import agreement  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.agreement import agreement  # noqa: PLC0415 - keeps --help fast
 
     found = agreement(real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed))
     rows = [row.row() for row in found.table]
@@ -208,7 +209,8 @@ def import_profiles(
     import pyarrow.parquet as pq  # noqa: PLC0415 - keeps --help fast
 
     from sottovoce.files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.judgements import agreement, judged_truth, load_key, sensitive_users  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.agreement import agreement  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.profiles import judged_truth, load_key, sensitive_users  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap((out,), (*votes, key))
     real = real_votes(votes, allow_missing=allow_missing, drop_failed=False)

@@ -77,7 +77,7 @@ def import_(
     from sottovoce.cli._options import needs_extra  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.imports import import_model  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.imports.libraries import import_model  # noqa: PLC0415 - keeps --help fast
 
     check_folder(out)
     given = (shortest, stop_words, stem) != (None, None, None)
@@ -134,7 +134,7 @@ def _facts(model: "Model") -> dict[str, Any]:
 
 def _dimensions(model: "Model", words: int) -> list[dict[str, Any]]:
     """The salient words of a topic model; the dimensions of word vectors have none."""
-    from sottovoce.topics.lda import LdaModel  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.lda.model import LdaModel  # noqa: PLC0415 - keeps --help fast
 
     if not isinstance(model, LdaModel):
         return []

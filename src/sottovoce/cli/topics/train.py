@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sottovoce.corpus.read import Corpus
     from sottovoce.topics.background import WordChoice
     from sottovoce.topics.load import Model
-    from sottovoce.topics.voice import VoiceParameters
+    from sottovoce.topics.voice.mentions import VoiceParameters
 
 
 _LDA_EVERY, _W2V_EVERY = 50, 5
@@ -96,9 +96,9 @@ def train(
     from sottovoce.corpus.read import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.lda import LdaParameters, train_lda  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.lda.train import LdaParameters, train_lda  # noqa: PLC0415 - fast --help
     from sottovoce.topics.load import load_model  # noqa: PLC0415 - fast --help
-    from sottovoce.topics.w2v import SkipGramParameters, train_skip_gram  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram  # noqa: PLC0415 - fast --help
 
     if space not in {"lda", "w2v", "voice"}:
         raise ParameterError(f"--space must be lda, w2v or voice, got {space!r}.")
@@ -175,7 +175,7 @@ def show_model(model: "Model", folder: Path, as_json: bool) -> None:
 def _train_voice(
     texts: "Corpus", out: Path, parameters: "VoiceParameters", words: "WordChoice", private: bool
 ) -> None:
-    from sottovoce.topics.voice import train_voice  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.voice.train import train_voice  # noqa: PLC0415 - keeps --help fast
 
     with progress("Training"):
         train_voice(texts, parameters, words=words, public=not private).save(out)
@@ -183,7 +183,7 @@ def _train_voice(
 
 def _voice_parameters(first: str | None, second: str | None, stop_words: str) -> "VoiceParameters":
     from sottovoce.corpus.words.rules import load_stop_words  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.voice import VoiceParameters  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.voice.mentions import VoiceParameters  # noqa: PLC0415 - keeps --help fast
 
     usual = VoiceParameters()
     function_words = usual.function_words

@@ -16,8 +16,8 @@ from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.files import FilePath
 from sottovoce.learn.count.opened import TogetherCounts
-from sottovoce.topics.cooccurrence import noised_pair_topics
-from sottovoce.topics.lda import LdaModel
+from sottovoce.topics.cooccurrence.noised import noised_pair_topics
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import Origin
 
 DEFAULT_TOPICS = 25

@@ -20,8 +20,12 @@ from sottovoce.files import cause_of
 from sottovoce.release.compression._kmeans import balanced_clusters
 from sottovoce.release.compression.maps import Compression, Decompression
 from sottovoce.release.compression.word_map import even_sizes
+from sottovoce.topics.imports.files import (
+    binary_vectors,
+    checked_size,
+    text_vectors,
+)
 from sottovoce.topics.load import load_model
-from sottovoce.topics.w2v.files import binary_vectors, checked_size, text_vectors
 from sottovoce.topics.w2v.model import SkipGramModel
 
 LEAST_COVERAGE = 0.5

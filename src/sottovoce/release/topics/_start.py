@@ -15,7 +15,7 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.release.topics._expected import PairSums, without_trade_offs
 from sottovoce.release.topics._positive import PositiveCells, TopicModel
-from sottovoce.topics.cooccurrence import pair_topics
+from sottovoce.topics.cooccurrence.factorise import pair_topics
 
 _TILT = 0.25
 _COMMON, _NOISY = 0.05, 0.2

@@ -34,7 +34,7 @@ from sottovoce.release.topics._refine import (
     settled_theta,
 )
 from sottovoce.release.topics._start import topics_of_pairs
-from sottovoce.topics.lda import LdaModel
+from sottovoce.topics.lda.model import LdaModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

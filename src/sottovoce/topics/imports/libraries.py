@@ -19,7 +19,7 @@ from sottovoce.errors import MissingExtraError, ModelFileError, ParameterError
 from sottovoce.files import cause_of
 from sottovoce.json import parse_json
 from sottovoce.topics.imports import _tomotopy_child as tomotopy_child
-from sottovoce.topics.imports._files import (
+from sottovoce.topics.imports.files import (
     import_mallet,
     import_word2vec,
     topic_model,

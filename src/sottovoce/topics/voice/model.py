@@ -32,9 +32,14 @@ from sottovoce.topics.model_file import (
 )
 from sottovoce.topics.rows import checked_rows, scored, topic_number
 from sottovoce.topics.space import Mode, Space
-from sottovoce.topics.voice._mentions import Mentions
-from sottovoce.topics.voice._speaker import FIRST, SECOND, SpeakerScorer
-from sottovoce.topics.voice.parameters import FIRST_PERSON, VoiceParameters
+from sottovoce.topics.voice.mentions import (
+    FIRST,
+    FIRST_PERSON,
+    SECOND,
+    Mentions,
+    SpeakerScorer,
+    VoiceParameters,
+)
 
 KIND = "voice"
 SPEAKER_KIND = "voice-s"

@@ -10,7 +10,7 @@ from sottovoce.advisor.marks import pieces
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.verdict import HOW_PLAINLY
-from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.clean import clean_text
 from sottovoce.corpus.words.rules import ENGLISH
 from sottovoce.web.advise import _words as words

@@ -12,7 +12,7 @@ from sottovoce.advisor.person import Person
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.verdict import HOW_PLAINLY, Signs, verdict
-from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._drawing import TimelineDrawing

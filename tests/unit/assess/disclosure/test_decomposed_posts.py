@@ -2,7 +2,8 @@
 
 import unicodedata
 
-from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.topics.catalogue import Catalogue, Topic
 
 READER = DisclosureReader(Catalogue((Topic("nausea", ("übelkeit", "صداع"), "health"),)))

@@ -4,13 +4,8 @@ import time
 
 import pytest
 
-from sottovoce.assess.disclosure import (
-    Disclosure,
-    DisclosureLevel,
-    DisclosureReader,
-    disclosure_counts,
-    disclosures,
-)
+from sottovoce.assess.disclosure.disclosures import DisclosureReader, disclosure_counts, disclosures
+from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
 from sottovoce.topics import Catalogue, Topic
 
 OUTRIGHT = {

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import sottovoce
-from sottovoce.assess.disclosure import TopicCounts, disclosure_counts
+from sottovoce.assess.disclosure.disclosures import TopicCounts, disclosure_counts
 
 SOURCE = Path(sottovoce.__file__).parent
 # Which rooms may read what a post says: those that show one's own posts to oneself.

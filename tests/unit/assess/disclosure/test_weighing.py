@@ -5,10 +5,10 @@ from importlib.resources import files
 
 from support.disclosure_posts import OPEN_FILES, UNTOPICAL
 
-from sottovoce.assess import disclosure
-from sottovoce.assess.disclosure import DisclosureLevel, disclosures
 from sottovoce.assess.disclosure._read import TOGETHER
 from sottovoce.assess.disclosure._weighing import Signals, Weights
+from sottovoce.assess.disclosure.disclosures import disclosures
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 FAMILY = "I drop them back at her gate at six, every other weekend, and drive the long way home."
 
@@ -46,7 +46,9 @@ def test_who_speaks_of_another_must_have_more_that_speaks_for_themselves() -> No
 
 
 def test_the_shipped_weights_say_from_which_posts_they_are() -> None:
-    text = (files(disclosure) / "tables" / "weights.json").read_text(encoding="utf-8")
+    text = (files("sottovoce.assess.disclosure") / "tables" / "weights.json").read_text(
+        encoding="utf-8"
+    )
     groups = {name.split(" ")[0] for name in json.loads(text)["examples"]}
     assert groups == {*OPEN_FILES, UNTOPICAL}
 

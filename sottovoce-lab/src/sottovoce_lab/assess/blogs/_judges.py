@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Flags, Floats, Integers
-from sottovoce.assess.evaluation import TieOrder, tie_order
+from sottovoce.assess.evaluation.metrics import TieOrder, tie_order
 from sottovoce.assess.ranking import BANDS
 from sottovoce.compiled import kernel
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.assess.evaluation import paired_difference, percentile_interval
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM, WORDS
+from sottovoce.assess.evaluation.significance import paired_difference, percentile_interval
 from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS, Measure
 from sottovoce.assess.measures.risks import time_aware_risk
 from sottovoce.assess.ranking import BANDS

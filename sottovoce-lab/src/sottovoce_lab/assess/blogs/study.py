@@ -12,8 +12,8 @@ from typing import cast
 import numpy as np
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.assess.evaluation import holm, volume_strata
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM, WORDS
+from sottovoce.assess.evaluation.significance import holm, volume_strata
 from sottovoce.report.figures import ACCENT, INK, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult

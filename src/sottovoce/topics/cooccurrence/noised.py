@@ -24,15 +24,61 @@ out documents would judge them; of an opened sum no document can be held out.
 """
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 from threadpoolctl import threadpool_limits
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
-from sottovoce.topics.cooccurrence._leading import checked_pairs, leading_topics
-from sottovoce.topics.cooccurrence._weighted import weighted_factors
+from sottovoce.topics.cooccurrence.factorise import checked_pairs, leading_topics
+
+Singles: TypeAlias = NDArray[np.float32]
+_RATE, _MOMENTUM, _SCALE = 0.1, 0.9, 0.95
+_SMALLEST = 1e-20
+
+
+def weighted_factors(
+    pairs: Floats, weights: Floats, start: Floats, unit: Floats, steps: int
+) -> Floats:
+    """W >= 0, words x topics, with least sum over cells of weights (pairs - W W')^2.
+
+    Args:
+        pairs: what W W' should be; symmetric.
+        weights: one for each cell, symmetric, 0 where a cell says nothing.
+        start: where the search begins.
+        unit: the step of each word's entries, such as the root of its frequency.
+        steps: of descent.
+
+    W is the square of what moves, so that it stays >= 0; each entry moves in its word's own unit,
+    at a speed that its recent slopes set (Kingma and Ba 2015), slower towards the end.
+    """
+    size = max(float(np.mean(start)), _SMALLEST)
+    held: Singles = (pairs / size**2).astype(np.float32)
+    known: Singles = (weights / max(float(weights.mean()), _SMALLEST)).astype(np.float32)
+    root: Singles = np.sqrt(start / size + 1e-4).astype(np.float32)
+    own = unit[:, None].astype(np.float32)
+    speed, spread = np.zeros_like(root), np.zeros_like(root)
+    for step in range(1, steps + 1):
+        slope = _slope(held, known, root) * own
+        speed += (1 - _MOMENTUM) * (slope - speed)
+        spread += (1 - _SCALE) * (slope * slope - spread)
+        length = _RATE * min(1.0, 2 * (1 - step / steps) + 0.02) / (1 - _MOMENTUM**step)
+        move = speed / (np.sqrt(spread / (1 - _SCALE**step)) + _SMALLEST)
+        root = np.abs(root - np.float32(length) * own * move)
+    return np.asarray((root * root).astype(np.float64) * size)
+
+
+def _slope(pairs: Singles, weights: Singles, root: Singles) -> Singles:
+    """Of half the weighted misfit, by ``root``, up to a constant."""
+    weighted = root * root
+    apart = weighted @ weighted.T
+    apart -= pairs
+    apart *= weights
+    return np.asarray((apart @ weighted) * root)
+
 
 SHARES = (0.0, 0.3)
 """Tried for the pairs of words that have nothing to do with one another."""

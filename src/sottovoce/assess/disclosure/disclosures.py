@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import starmap
+from typing import NamedTuple
 
-from sottovoce.assess.disclosure._frames import load_frames
-from sottovoce.assess.disclosure._levels import Disclosure
 from sottovoce.assess.disclosure._read import Index, ReaderKnowledge, read_post
 from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, misspellings
+from sottovoce.assess.disclosure._tokens import load_frames
 from sottovoce.assess.disclosure._weighing import load_weights
+from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
 from sottovoce.corpus.words.normal import normal_form, normal_form_placed
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.shipped import rules_of, shipped_catalogue
+from sottovoce.topics.shipped.rules import rules_of, shipped_catalogue
 
 
 class DisclosureReader:
@@ -76,7 +77,7 @@ def disclosures(text: str, catalogue: Catalogue | None = None) -> tuple[Disclosu
 
     It is for the author's own posts and drafts: see ``disclosure_counts`` for a community.
 
-    >>> from sottovoce.assess.disclosure import disclosures
+    >>> from sottovoce.assess.disclosure.disclosures import disclosures
     >>> [told] = disclosures("My depression came back after the move.")
     >>> told.topic, told.level.words
     ('depression', 'says it outright')
@@ -90,3 +91,38 @@ def disclosures(text: str, catalogue: Catalogue | None = None) -> tuple[Disclosu
     """
     reader = _shipped() if catalogue is None else DisclosureReader(catalogue)
     return reader.read(text)
+
+
+class TopicCounts(NamedTuple):
+    """Of a community's posts, how many are about a topic, and how many say it outright.
+
+    >>> TopicCounts("debt", about=3, outright=1).outright
+    1
+    """
+
+    topic: str
+    about: int
+    """Posts that are about the topic, those that say it outright among them."""
+    outright: int
+
+
+def disclosure_counts(
+    posts: Iterable[str], catalogue: Catalogue | None = None
+) -> tuple[TopicCounts, ...]:
+    """How many of a community's posts are about each topic, and how many say it outright.
+
+    This is all there is of disclosure over a community: texts go in without their authors, counts
+    come out. What a post says of its author is for that author, see ``disclosures``.
+
+    >>> counts = disclosure_counts(["I'm in debt.", "Debt is rising.", "A walk by the sea."])
+    >>> [count for count in counts if count.about]
+    [TopicCounts(topic='debt', about=2, outright=1)]
+    """
+    reader = DisclosureReader(catalogue)
+    about = dict.fromkeys((topic.name for topic in reader.topics), 0)
+    outright = dict(about)
+    for found in reader.read_all(posts):
+        for told in found:
+            about[told.topic] += 1
+            outright[told.topic] += told.level is DisclosureLevel.OUTRIGHT
+    return tuple(TopicCounts(name, about[name], outright[name]) for name in about)
