@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sottovoce.assess.evaluation.judged import judged_topics, read_judgements
-from sottovoce.corpus.read import ReadOptions, open_posts
+from sottovoce.assess.evaluation.judged import judged_topics
+from sottovoce.corpus.read import ReadOptions, open_posts, read_truth
 from sottovoce.corpus.simulate import (
     DIFFICULTIES,
     SimulatedCommunity,
@@ -38,7 +38,7 @@ def draw_community(
 
 def own_community(posts: Path, truth: Path, read: ReadOptions) -> StudyCommunity:
     """A user's own posts and judgements."""
-    known = read_judgements(truth)
+    known = read_truth(truth)
     table = open_posts(posts, options=read).read_all()
     return StudyCommunity(posts.name, table, judged_topics(known), name_personas(known))
 

@@ -13,7 +13,7 @@ import hashlib
 import numpy as np
 from scipy import sparse
 from sottovoce.topics.lda import _infer as infer
-from sottovoce.topics.w2v import _model as cosines
+from sottovoce.topics.w2v import model as cosines
 
 generator = np.random.default_rng(0)
 topics, words, posts = 103, 400, 300
