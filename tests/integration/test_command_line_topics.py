@@ -18,7 +18,8 @@ from support.warm_python import WarmPopen
 
 from sottovoce.errors import ModelFileError
 from sottovoce.release.compression import EmbeddingClusterCompression, read_embedding
-from sottovoce.topics import SkipGramModel, load_model
+from sottovoce.topics import load_model
+from sottovoce.topics.w2v.model import SkipGramModel
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -20,9 +20,10 @@ from sottovoce.corpus.read import read_truth
 from sottovoce.corpus.simulate import SimulationParameters, write_community
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import Catalogue, LdaModel, load_model
+from sottovoce.topics import Catalogue, load_model
 from sottovoce.topics.judgements import sheets
 from sottovoce.topics.judgements.sheets import CHECK_TEXT
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import Origin
 
 Run = Callable[..., tuple[int, str, str]]

@@ -29,6 +29,7 @@ from sottovoce.topics.imports.libraries import import_model
 from sottovoce.topics.judgements import agreement as study
 from sottovoce.topics.judgements.sheets import topic_sheet
 from sottovoce.topics.judgements.votes import read_votes, topic_votes
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.match import catalogue_of
 
 WORDS = ("bank", "debt", "doctor", "family", "home", "loan", "money", "sleep", "work")
@@ -265,7 +266,7 @@ def topics_train(folder: Path) -> None:
 
 def topics_show(_: Path) -> None:
     by_command, found = command("topics", "show", "model"), load_model(Path("model"))
-    assert isinstance(found, sv.topics.LdaModel)
+    assert isinstance(found, LdaModel)
     assert by_command["fingerprint"] == found.fingerprint
     shown = [[word["word"] for word in each["words"]] for each in by_command["topics"]]
     assert shown == [[word for word, _ in words] for words in found.top_words()]
@@ -281,7 +282,7 @@ def topics_import(folder: Path) -> None:
 def topics_catalogue(folder: Path) -> None:
     command("topics", "catalogue", "model", "--out", folder / "own.toml")
     found = load_model(Path("model"))
-    assert isinstance(found, sv.topics.LdaModel)
+    assert isinstance(found, LdaModel)
     assert sv.topics.Catalogue.load(folder / "own.toml") == catalogue_of(found)
 
 
@@ -290,7 +291,7 @@ def topics_match(_: Path) -> None:
         command("topics", "match", "model", "topics.toml"),
         load_model(Path("model")),
     )
-    assert isinstance(model, sv.topics.LdaModel)
+    assert isinstance(model, LdaModel)
     found = sv.topics.match_model(sv.topics.Catalogue.load("topics.toml"), model)
     assert by_command["matches"] == plain([vars(fit) for fit in found.fits])
     assert by_command["unmatched"] == plain([vars(topic) for topic in found.unmatched])

@@ -15,9 +15,10 @@ from scipy import sparse
 from sottovoce.corpus.schema import POSTS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import LdaModel, SkipGramModel
 from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.space import Mode
+from sottovoce.topics.w2v.model import SkipGramModel
 
 WORDS = ("debt", "loan", "bank", "prozac", "sad", "tired", "baby", "clinic")
 MONDAY = datetime(2024, 1, 1, tzinfo=UTC)

@@ -8,7 +8,9 @@ from scipy import sparse
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import Catalogue, LdaModel, SkipGramModel, Topic
+from sottovoce.topics import Catalogue, Topic
+from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.w2v.model import SkipGramModel
 
 Floats = NDArray[np.float64]
 

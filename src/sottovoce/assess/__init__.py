@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING
 from sottovoce.lazy import attach
 
 __all__ = [
-    "Alerts",
-    "Bucket",
-    "Explanation",
     "Measure",
     "Ranking",
     "Scoring",
@@ -23,22 +20,17 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.assess.alerts import Alerts
     from sottovoce.assess.assess import assess_posts
-    from sottovoce.assess.explain.explanation import Explanation
     from sottovoce.assess.measures.catalogue import Measure, known_measures
     from sottovoce.assess.ranking import Ranking, rank
     from sottovoce.assess.scores import Scoring, score
-    from sottovoce.assess.setting import Bucket, Setting
+    from sottovoce.assess.setting import Setting
     from sottovoce.assess.state.parts import load_state, save_state
     from sottovoce.assess.state.state import State, merge_all
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Alerts": "sottovoce.assess.alerts",
-            "Bucket": "sottovoce.assess.setting",
-            "Explanation": "sottovoce.assess.explain.explanation",
             "Measure": "sottovoce.assess.measures.catalogue",
             "Ranking": "sottovoce.assess.ranking",
             "Scoring": "sottovoce.assess.scores",

@@ -33,7 +33,6 @@ from sottovoce.loop.documents import WEEK, UserDocuments
 from sottovoce.release.counts import Counts
 from sottovoce.topics import (
     Catalogue,
-    LdaModel,
     LdaParameters,
     SkipGramParameters,
     Space,
@@ -41,6 +40,7 @@ from sottovoce.topics import (
     train_lda,
     train_skip_gram,
 )
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.match import match_model
 from sottovoce.topics.space import PostScorer
 

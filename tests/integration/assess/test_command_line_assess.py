@@ -13,7 +13,7 @@ from support.communities import random_posts
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import LdaModel
+from sottovoce.topics.lda.model import LdaModel
 
 Run = Callable[..., tuple[int, str, str]]
 TOPICS = """

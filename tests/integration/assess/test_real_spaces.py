@@ -13,7 +13,8 @@ from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.state.parts import to_table
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import Catalogue, LdaModel
+from sottovoce.topics import Catalogue
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.space import Mode
 from sottovoce.topics.w2v.model import SkipGramModel
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pyarrow as pa
 import pytest
 
-from sottovoce.assess import Bucket
+from sottovoce.assess.setting import Bucket
 from sottovoce.errors import ParameterError
 
 

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import Bucket, State
+from sottovoce.assess import State
 from sottovoce.assess.scores import Scoring, plan_scoring
+from sottovoce.assess.setting import Bucket
 from sottovoce.assess.state.parts import to_table
 from sottovoce.errors import InputError
 

@@ -6,8 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sottovoce.assess import Alerts
-from sottovoce.assess.alerts import CHANGES
+from sottovoce.assess.alerts import CHANGES, Alerts
 from sottovoce.assess.measures.catalogue import MEASURES, RECOMMENDED
 from sottovoce.assess.measures.lifts import BANDS as MEASURED_BANDS
 from sottovoce.assess.measures.lifts import (

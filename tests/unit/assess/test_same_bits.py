@@ -10,8 +10,10 @@ from sottovoce.assess import Ranking, score
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import Catalogue, LdaModel, SkipGramModel, Topic
+from sottovoce.topics import Catalogue, Topic
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.space import Mode, Space
+from sottovoce.topics.w2v.model import SkipGramModel
 
 # Of scores and ranks in the order of users, both modes one after the other, at commit 45ee8ee.
 DIGESTS = {

@@ -21,7 +21,9 @@ from sottovoce.assess.setting import Setting
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
+from sottovoce.topics import Catalogue
+from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.w2v.model import SkipGramModel
 
 POSTS = random_posts(11, users=60, posts=1500, weeks=20)
 

@@ -14,7 +14,8 @@ from sottovoce.corpus import Vocabulary
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.topics import PrivateTopics
-from sottovoce.topics import LdaModel, load_model
+from sottovoce.topics import load_model
+from sottovoce.topics.lda.model import LdaModel
 
 RATE = 1.0
 TRUE = np.kron(np.eye(2), np.full((1, 4), 0.25))

@@ -13,7 +13,6 @@ import pytest
 
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ModelFileError, ParameterError
-from sottovoce.topics import LdaModel, SkipGramModel
 from sottovoce.topics.imports.files import import_mallet, import_word2vec
 from sottovoce.topics.imports.libraries import (
     from_gensim,
@@ -22,7 +21,9 @@ from sottovoce.topics.imports.libraries import (
     import_model,
     import_tomotopy,
 )
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.lda.train import only_plain_pickles
+from sottovoce.topics.w2v.model import SkipGramModel
 
 DOCUMENTS = [["debt", "loan", "bank"], ["baby", "birth", "New_York"], ["debt", "loan", "x!"]] * 20
 STATE = """#doc source pos typeindex type topic

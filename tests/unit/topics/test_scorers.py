@@ -11,7 +11,8 @@ from support import spaces
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.topics import BagOfWords, Catalogue, LdaModel, Topic
+from sottovoce.topics import BagOfWords, Catalogue, Topic
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.space import PostScorer
 
 pytestmark = pytest.mark.kernel

@@ -3,6 +3,7 @@
 import stat
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,9 +12,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ModelFileError, ParameterError
 from sottovoce.topics import (
-    LdaModel,
     LdaParameters,
-    SkipGramModel,
     SkipGramParameters,
     WordChoice,
     train_lda,
@@ -21,6 +20,10 @@ from sottovoce.topics import (
 )
 from sottovoce.topics.background import corpus_facts
 from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.lda.model import LdaModel
+
+if TYPE_CHECKING:
+    from sottovoce.topics.w2v.model import SkipGramModel
 
 GROUPS = [
     ["debt", "loan", "bank", "credit", "owe"],

@@ -12,10 +12,10 @@ from scipy import sparse
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ModelFileError, ParameterError
-from sottovoce.topics import Catalogue, Topic, VoiceModel, VoiceParameters, load_model, train_voice
+from sottovoce.topics import Catalogue, Topic, VoiceParameters, load_model, train_voice
 from sottovoce.topics.background import WordChoice
 from sottovoce.topics.voice.mentions import find_mentions, mark_near
-from sottovoce.topics.voice.model import evidence_of_words
+from sottovoce.topics.voice.model import VoiceModel, evidence_of_words
 
 EVERY_WORD = WordChoice(TokenRules(shortest=1), None, 1, None)
 DEBT = Catalogue((Topic("debt", ("loan",), "money", sensitive=True),))

@@ -9,9 +9,9 @@ from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read import open_posts
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import Catalogue, Topic, VoiceModel, train_voice
+from sottovoce.topics import Catalogue, Topic, train_voice
 from sottovoce.topics.background import WordChoice
-from sottovoce.topics.voice.model import SpeakerVoice
+from sottovoce.topics.voice.model import SpeakerVoice, VoiceModel
 
 DEBT = Catalogue((Topic("debt", ("debt", "bills"), "money", sensitive=True),))
 HELPER = "the federal debt and interest: you should pay your bills before you talk of the economy"

@@ -35,7 +35,8 @@ from sottovoce.compiled import available_cores
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import CheckFailedError
-from sottovoce.topics import Catalogue, LdaModel, LdaParameters, Topic, WordChoice, train_lda
+from sottovoce.topics import Catalogue, LdaParameters, Topic, WordChoice, train_lda
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce_lab.bench._assess_cores import core_rows
 from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
 

@@ -23,7 +23,6 @@ from sottovoce.files import cause_of
 from sottovoce.loop.adversary import Training
 from sottovoce.topics import (
     Catalogue,
-    LdaModel,
     LdaParameters,
     SkipGramParameters,
     Space,
@@ -32,6 +31,7 @@ from sottovoce.topics import (
     train_skip_gram,
     train_voice,
 )
+from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.match import match_model
 from sottovoce_lab._data import data_file
 
