@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sottovoce as sv
+from sottovoce.assess.explain.explanation import Explanation
 from sottovoce.cli._app import app
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import (
@@ -164,7 +165,7 @@ MEASURED: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-def as_the_command_says(found: sv.assess.Explanation) -> dict[str, Any]:
+def as_the_command_says(found: Explanation) -> dict[str, Any]:
     """The parts of an explanation that the command prints as JSON."""
     return {
         **asdict(found.position),
