@@ -17,8 +17,8 @@ from sottovoce.learn.paper import descent, rado_solver
 from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import mode_leakage, run_leakage
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.solve import chebyshev, dealer, masked
-from sottovoce.learn.sums import masked_sum, packed, ring
+from sottovoce.learn.solve import chebyshev, masked
+from sottovoce.learn.sums import masked_sum, ring
 from sottovoce.learn.training_terms import Mode, Recipe
 from sottovoce.learn.wire.machine import Leakage
 
@@ -66,13 +66,11 @@ def runs() -> Iterator[Run]:
     """All kinds, each after the one that it is like."""
     penalty: dict[str, Any] = {"penalty": 0.1}
     yield Run("`open`, pairwise masks", _mode("open"))
-    yield Run("`open`, packed Paillier", _mode("open", way="packed"), "`open`, pairwise masks")
     yield Run(
         "`open`, rados", _mode("open", statistics="rados", **penalty), "`open`, pairwise masks"
     )
     yield Run("`open`, block rados without matching", _mode("open", blocks=True))
     yield Run("`hidden`", _mode("hidden", **penalty), "`open`, pairwise masks")
-    yield Run("`hidden` with a dealer", _mode("hidden", solver="dealer", **penalty), "`hidden`")
     yield Run("`paper`", _mode("paper", statistics="rados", **penalty))
     agreed = "Texts with an agreed dictionary, `open`"
     yield Run(agreed, _run(kind="train", mode="open"), "`open`, pairwise masks")
@@ -87,11 +85,9 @@ def protocols() -> Iterator[Run]:
     """What runs are built from, each after the one that it is like."""
     yield Run("A sum by a ring", ring.LEAKAGE)
     yield Run("A sum by pairwise masks", masked_sum.LEAKAGE)
-    yield Run("A sum by packed Paillier", packed.LEAKAGE)
     yield Run("Rados by a blind intermediary (Protocol 1)", intermediary.LEAKAGE)
     yield Run("Encrypted rados by a secure product", rado_solver.INTERACTIVE_LEAKAGE)
     yield Run("The exact masked solve", masked.LEAKAGE)
-    yield Run("The masked solve with a dealer", dealer.LEAKAGE)
     yield Run("Chebyshev on shares", chebyshev.LEAKAGE, "The exact masked solve")
     yield Run("Bitwise comparison", comparison.LEAKAGE)
     yield Run("Secure sign", sign.LEAKAGE)

@@ -96,9 +96,9 @@ def named(path: Path, below: Path) -> str:
     name = path.relative_to(below).as_posix() + ("/" if path.is_dir() else "")
     name = re.sub(r"^together/state/\w+/", "~/.local/state/", name)
     name = re.sub(
-        r"^(together|packed|founded)/(ada|ben|cy|coordinator|key-holder)/", "PARTY/", name
+        r"^(together|hidden|founded)/(ada|ben|cy|coordinator|key-holder)/", "PARTY/", name
     )
-    name = re.sub(r"^packed/", "together/", name)
+    name = re.sub(r"^hidden/", "together/", name)
     name = re.sub(r"-(wal|shm)$", "", name)
     name = re.sub(r"^home/", "~/", name)
     return re.sub(r"^(tmp/)", r"/\1", name)
@@ -192,7 +192,7 @@ def test_learn_writes_what_the_page_says(place: Path, run: Run) -> None:
     inputs = set(place.rglob("*"))
     ran(run, "learn init together --names ada,ben,cy")
     with small_keys_allowed():
-        ran(run, f"learn init packed --names ada,ben,cy --way packed --key-bits {BITS}")
+        ran(run, f"learn init hidden --names ada,ben,cy --mode hidden --key-bits {BITS}")
     inputs |= give_texts(place / "together")
     found = joined(place, run, inputs)
     with warm_parties(), running_parties(place / "together") as parties:

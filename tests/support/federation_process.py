@@ -58,7 +58,7 @@ def outcome(node: Node, session: bytes) -> str:
 
 def made(given: dict[str, Any], folder: Path, killer: KillAtPoint) -> Node:
     name, peers = given["name"], tuple(given["peers"])
-    training = ToyTraining(peers, given["way"])
+    training = ToyTraining(peers)
     if given["liar"] is not None:
         training = ToyDocuments(peers, liar=given["liar"])
     files = (folder / given[part] for part in ("certificate", "key", "authority"))

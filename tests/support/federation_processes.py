@@ -35,7 +35,6 @@ class Processes:
         given = {
             "name": name,
             "peers": self.training.peers,
-            "way": self.training.way,
             "liar": getattr(self.training, "liar", None),
             "roster": self._roster,
             "certificate": f"{name}.certificate",

@@ -18,7 +18,7 @@ from sottovoce.federation.certificates import Credentials, fingerprint
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
+from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.primes import random_primes
 from sottovoce.learn.solve.plan import Share, opened_integers
@@ -105,14 +105,12 @@ class ToyTraining:
     """An open training over fixed rows, as a federation runs it."""
 
     peers: tuple[str, ...]
-    way: str = "masks"
     rows: int = 12
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everybody who takes part."""
-        extra = (KEY_HOLDER,) if self.way == "packed" else ()
-        return (COORDINATOR, *extra, *self.peers)
+        return (COORDINATOR, *self.peers)
 
     def terms(self, *, session: bytes | None = None, peers: Iterable[str] | None = None) -> bytes:
         """What is agreed on."""
@@ -137,13 +135,11 @@ class ToyTraining:
         """The machine of a party under whole terms."""
         if name == COORDINATOR:
             return TrainingCoordinator(whole)
-        if name == KEY_HOLDER:
-            return TrainingKeyHolder(whole, same_key(2))
         return TrainingPeer(name, whole, self.data[name])
 
     @property
     def recipe(self) -> Recipe:
-        return Recipe(way=self.way, penalty=0.1, key_bits=BITS)  # type: ignore[arg-type] # a word
+        return Recipe(penalty=0.1)
 
     @cached_property
     def data(self) -> dict[str, LocalData]:
@@ -199,11 +195,13 @@ class ToyDocuments(ToyTraining):
 class ToyHidden(ToyTraining):
     """A hidden training: the coordinator and the key holder end with shares of theta."""
 
-    way: str = "packed"
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (COORDINATOR, KEY_HOLDER, *self.peers)
 
     @property
     def recipe(self) -> Recipe:
-        return Recipe(solver="dealer", penalty=0.1, key_bits=BITS, fraction_bits=16)
+        return Recipe(penalty=0.1, key_bits=BITS, fraction_bits=16)
 
     def machine(self, whole: TrainingTerms, name: str) -> Party:
         if name == COORDINATOR:

@@ -2,8 +2,8 @@
 
 Then they count together (``_count``).
 
-Four peers, a coordinator and a key holder run as processes of this machine, by the same commands
-that anybody would use on six machines.
+Four peers and a coordinator run as processes of this machine, by the same commands that anybody
+would use on five machines.
 """
 
 import tempfile
@@ -28,25 +28,25 @@ from sottovoce.report.page import Section
 
 PEERS = ("ada", "ben", "cy", "dee")
 CONCERNED, NOT = "concerned", "not concerned"
-TRAINING = TrainingSettings(way="packed", key_bits=2048, penalty=0.1, held_out=0.25)
+TRAINING = TrainingSettings(penalty=0.1, held_out=0.25)
 WORDS_FILE = "words.txt"
 FEWEST_PEOPLE = 100
 FEATURES = FeatureSettings(dictionary="given", words_file=WORDS_FILE)
 _INTRODUCTION = (
     "Four platforms each know a quarter of these people, and want one classifier that says who "
     "writes about something sensitive at all, say to offer help. None of them may show its posts "
-    "to the others. They train together: each adds up numbers of its own texts, encrypts the "
-    "sums and sends them to a coordinator, who adds what it cannot open; a key holder opens the "
-    "total, and nothing but the total. Out of such totals, of few words over many people, our own "
-    "attacks read no long document; that was measured on other texts, and is no proof."
+    "to the others. They train together: each adds up numbers of its own texts, hides the "
+    "sums under masks and sends them to a coordinator, who adds what it cannot read: the masks "
+    "cancel in the total, and only there. Out of such totals, of few words over many people, our "
+    "own attacks read no long document; that was measured on other texts, and is no proof."
 )
 _PROCESSES = (
-    "The six parties ran as processes of their own while this page was made, over mutual TLS, with "
-    "certificates of an authority of their own. In the end every peer has the classifier and uses "
-    "it by itself. What was right was counted on the quarter of its people that each peer had kept "
-    "apart, and only the sum of the counts was opened. Which words make the features was settled "
-    "while looking at such counts on these very people, so take the share that was right as an "
-    "illustration, a little too good to be an estimate."
+    "The five parties ran as processes of their own while this page was made, over mutual TLS, "
+    "with certificates of an authority of their own. In the end every peer has the classifier and "
+    "uses it by itself. What was right was counted on the quarter of its people that each peer "
+    "had kept apart, and only the sum of the counts was opened. Which words make the features was "
+    "settled while looking at such counts on these very people, so take the share that was right "
+    "as an illustration, a little too good to be an estimate."
 )
 _TABLE = (
     "The table begins with what each party has learnt by following the protocol; the rows after "
@@ -88,7 +88,7 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
         title="How four train one classifier and keep their texts",
         paragraphs=(_INTRODUCTION, _PROCESSES, _TABLE),
         facts={
-            "Parties": f"{len(PEERS)} peers, a coordinator and a key holder, as processes",
+            "Parties": f"{len(PEERS)} peers and a coordinator, as processes",
             "People": f"{demo.people:,}, a quarter at each peer",
             "Words": f"{demo.words}, the public catalogue's on sensitive topics",
             "Right on people kept apart": f"{evaluated['accuracy']:.1%} of {evaluated['rows']:,}",

@@ -91,7 +91,7 @@ def party_toml(who: WrittenParty, training: TrainingSettings, features: FeatureS
         named: dict[str, Plain | None] = msgspec.to_builtins(msgspec.convert(count_with, CountWith))
         lines += ["", *_COUNT_WITH, "[count_with]", *toml_lines(named)]
     if role == "coordinator":
-        chosen = {"mode": training.mode, "way": training.way} | msgspec.to_builtins(training)
+        chosen = {"mode": training.mode} | msgspec.to_builtins(training)
         lines += ["", _TRAINING, "[training]", *toml_lines(chosen)]
         lines += ["", _FEATURES, "[features]", *toml_lines(_features(features))]
     return "\n".join(lines) + "\n"

@@ -20,9 +20,8 @@ CHANGES_FILE = "roster-changes.jsonl"
 TEXTS_FILE, ROWS_FILE = "texts.csv", "rows.csv"
 _LARGEST_FILE = 1 << 20
 _Table = TypeVar("_Table", bound=msgspec.Struct)
-_Way: TypeAlias = Literal["masks", "packed"]
 _Statistics: TypeAlias = Literal["exact", "rados"]
-_Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+_Solver: TypeAlias = Literal["masked", "chebyshev"]
 _What: TypeAlias = Literal["words", "pairs"]
 _Dictionary: TypeAlias = Literal["given", "agreed", "hashed", "mapped"]
 
@@ -82,7 +81,6 @@ class TrainingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     mode: Literal["open", "hidden"] = "open"
-    way: _Way = "masks"
     statistics: _Statistics = "exact"
     solver: _Solver = "masked"
     penalty: float | None = None
@@ -105,7 +103,7 @@ class TrainingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def needs_key_holder(self) -> bool:
         """Whether somebody beside the coordinator must hold a key."""
-        return self.mode == "hidden" or self.way == "packed" or self.intermediary
+        return self.mode == "hidden" or self.intermediary
 
 
 class FeatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -191,7 +189,6 @@ class Accepts(msgspec.Struct, frozen=True):
     """
 
     modes: list[Literal["open", "hidden"]]
-    ways: list[_Way] = msgspec.field(default_factory=lambda: [*get_args(_Way)])
     statistics: list[_Statistics] = msgspec.field(default_factory=lambda: [*get_args(_Statistics)])
     solvers: list[_Solver] = msgspec.field(default_factory=lambda: [*get_args(_Solver)])
     dictionaries: list[_Dictionary] = msgspec.field(

@@ -55,7 +55,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         held_out: about what fraction of its documents each peer keeps for `evaluate`, in blocks of
             five; with 0 it counts on those that were trained on.
         penalty: ridge's lambda; None chooses it, where the mode allows.
-        options: further fields of `Recipe`, such as ``way``, ``solver`` or ``queries``.
+        options: further fields of `Recipe`, such as ``solver`` or ``queries``.
         keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.
 
     Attributes:

@@ -133,7 +133,7 @@ def train(
             nobody can match entities: trains on basic block rados (open mode, masks).
         keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.
         faults: what goes wrong between the parties, for tests.
-        options: fields of `Recipe`: ``penalty``, ``way``, ``statistics``, ``solver``, ...; and of
+        options: fields of `Recipe`: ``penalty``, ``statistics``, ``solver``, ...; and of
             `TextRecipe` where holders have texts: ``dictionary``, ``words``, ``width``, ...
 
     ``penalty`` None chooses the likeliest lambda in the open mode with exact statistics, from the

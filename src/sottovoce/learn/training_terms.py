@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 Mode: TypeAlias = Literal["open", "hidden", "paper"]
 Statistics: TypeAlias = Literal["exact", "rados"]
-SumWay: TypeAlias = Literal["masks", "packed"]
-Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+Solver: TypeAlias = Literal["masked", "chebyshev"]
 Offset: TypeAlias = Literal["print", "mean"]
 AllowRare: TypeAlias = Literal["a word of one document is that document"]
 ALLOW_RARE: AllowRare = "a word of one document is that document"
@@ -39,7 +38,6 @@ class Recipe:
 
     Attributes:
         statistics: ``exact`` adds up sums of the examples; ``rados`` those of sampled rados.
-        way: how aggregates are added up: pairwise masks, or packed Paillier with a key holder.
         penalty: ridge's lambda; None chooses the likeliest from the sums that are opened anyway.
         penalties: the candidates.
         fraction_bits: binary places of the statistics.
@@ -51,8 +49,7 @@ class Recipe:
         allow_rare: the name of what peers accept who go below five documents or two peers.
         allow_two: the name of what two peers accept.
         key_bits: of Paillier keys, where there are any.
-        solver: of the hidden mode: exact under masks, exact with randomness that the first peer
-            deals, or Chebyshev on shares for many features.
+        solver: of the hidden mode: exact under masks, or Chebyshev on shares for many features.
         queries: how many rows each peer may have classified in the hidden mode; None: its part of
             ``queries_together``. The paper mode has no budget.
         queries_together: how many rows all peers may have classified together; None: as many as
@@ -60,7 +57,6 @@ class Recipe:
     """
 
     statistics: Statistics = "exact"
-    way: SumWay = "masks"
     penalty: float | None = None
     penalties: Sequence[float] = PENALTIES
     fraction_bits: int = 30
@@ -77,7 +73,6 @@ class Recipe:
 
     def __post_init__(self) -> None:
         check_choice("statistics", self.statistics, get_args(Statistics))
-        check_choice("way", self.way, get_args(SumWay))
         check_choice("solver", self.solver, get_args(Solver))
         if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):
             raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")

@@ -14,7 +14,6 @@ from sottovoce.federation.transport.frames import Settings
 from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
-WAYS = ("masks", "packed")
 POINTS = (
     "before hold",
     "after hold",
@@ -59,7 +58,6 @@ def check(outcome: Outcome, expected: bytes) -> bool:
     return ends == {expected}
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "seeds",
     [
@@ -72,9 +70,9 @@ def check(outcome: Outcome, expected: bytes) -> bool:
     ids=str,
 )
 def test_a_wire_that_loses_doubles_shuffles_and_damages_changes_no_result(
-    way: str, seeds: range
+    seeds: range,
 ) -> None:
-    training, expected = undisturbed(way)
+    training, expected = undisturbed()
     ended = [
         check(rehearsed(training, faults=Faults(0.01, 0.01, 0.01, 0.01, seed)), expected)
         for seed in seeds
@@ -83,16 +81,16 @@ def test_a_wire_that_loses_doubles_shuffles_and_damages_changes_no_result(
 
 
 @drawn_once
-def undisturbed(way: str) -> tuple[ToyTraining, bytes]:
+def undisturbed() -> tuple[ToyTraining, bytes]:
     """A training, and what it comes to."""
-    training = ToyTraining(PEERS, way)
+    training = ToyTraining(PEERS)
     return training, in_process(training)
 
 
 @cache
-def places(way: str) -> list[Crash]:
+def places() -> list[Crash]:
     """Every time that any party of an undisturbed run reaches any point."""
-    reached = rehearsed(undisturbed(way)[0]).reached
+    reached = rehearsed(undisturbed()[0]).reached
     return [
         Crash(name, point, turn)
         for (name, point), times in sorted(reached.items())
@@ -100,19 +98,17 @@ def places(way: str) -> list[Crash]:
     ]
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("point", POINTS)
-def test_a_party_that_crashes_and_comes_back_changes_no_result(way: str, point: str) -> None:
-    training, expected = undisturbed(way)
-    crashes = [crash for crash in places(way) if crash.point == point]
+def test_a_party_that_crashes_and_comes_back_changes_no_result(point: str) -> None:
+    training, expected = undisturbed()
+    crashes = [crash for crash in places() if crash.point == point]
     # The long run below tries every place.
     assert all(check(rehearsed(training, crash), expected) for crash in crashes[::26])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("point", POINTS)
-def test_no_place_of_a_crash_changes_a_result(way: str, point: str) -> None:
-    training, expected = undisturbed(way)
-    crashes = [crash for crash in places(way) if crash.point == point]
+def test_no_place_of_a_crash_changes_a_result(point: str) -> None:
+    training, expected = undisturbed()
+    crashes = [crash for crash in places() if crash.point == point]
     assert all(check(rehearsed(training, crash), expected) for crash in crashes)

@@ -19,7 +19,6 @@ DEADLINE_S = 2.5
 NAMED = ("LostPartyError", "TooFewPartiesError", "RunRefusedError")
 WAYS: dict[str, dict[str, Any]] = {
     "masks": {"penalty": 0.1},
-    "packed": {"penalty": 0.1, "way": "packed", "key_bits": 2048},
     "hidden": {"penalty": 0.1, "mode": "hidden", "key_bits": 2048, "fraction_bits": 14},
 }
 # Before a party begins; dee is killed when it is about to send so manieth a message.

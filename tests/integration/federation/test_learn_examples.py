@@ -27,7 +27,7 @@ NAMES = ("ada", "ben", "cy", "dee")
 LABELS = f"labels = {json.dumps(sorted({*made_texts(20, 0)[1]}))}\n"
 OWN_LIMITS = {"budget = 2\n": "budget = 9\n", "labels = []\n": LABELS}
 # With a key holder, and keys that anyone can break.
-_HELPED = {"--mode open": f"--mode open --way packed --key-bits {BITS}"}
+_HELPED = {"--mode open": f"--mode hidden --key-bits {BITS}"}
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,6 @@ from sottovoce.learn.run.records import read_hidden
 PEERS = ("ada", "ben", "cy")
 WAYS: dict[str, dict[str, Any]] = {
     "masks": {"penalty": 0.1},
-    "packed": {"way": "packed", "penalty": 0.1, "key_bits": 2048},
     "hidden": {"mode": "hidden", "penalty": 0.1, "key_bits": 2048, "fraction_bits": 16},
 }
 NAMED = {"LostPartyError", "TooFewPartiesError", "RunRefusedError"}

@@ -72,10 +72,10 @@ def answered(run: Run, *command: object) -> Any:  # noqa: ANN401 - JSON
 def test_commands_train_classify_and_tell_as_one_process_would(
     tmp_path: Path, run: Run, key_bits: int
 ) -> None:
-    """Ionosphere under packed Paillier: theta to the last bit, labels, transcript, a clean stop."""
+    """Ionosphere by sums under masks: theta to the last bit, labels, transcript, a clean stop."""
     folder = tmp_path / "all"
     given = split(*ionosphere())
-    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=key_bits, penalty=PENALTY))
+    prepare_rows(folder, given, TrainingSettings(penalty=PENALTY))
     config = {name: folder / name / "party.toml" for name in ("coordinator", *NAMES)}
     new = folder / "ada" / "rows.csv"
     with running_parties(folder) as parties:
@@ -88,7 +88,7 @@ def test_commands_train_classify_and_tell_as_one_process_would(
         parties.settle()
         parties.stop()
         assert {process.returncode for process in parties.processes.values()} == {0}
-    trained = learn.train(given, way="packed", key_bits=key_bits, penalty=PENALTY)
+    trained = learn.train(given, penalty=PENALTY)
     for name in NAMES:
         found = kept(folder, name)["classifiers"][0]
         assert found["coefficients"].tobytes() == trained.coef_[0].tobytes()
@@ -106,9 +106,9 @@ def check_transcript(lines: list[dict[str, object]]) -> None:
     assert len(lines) > 8
     assert UNKNOWN not in {line["means"] for line in lines}
     assert {"ben"} <= {line["sender"] for line in lines} | {line["receiver"] for line in lines}
-    sent = [line for line in lines if line["kind"] == "summand"]
+    sent = [line for line in lines if line["kind"] == "masked"]
     assert len(sent) == 3, "supports, counts of kept words, and statistics"
-    assert all("who adds them up cannot open them" in str(line["words"]) for line in sent)
+    assert all("which nobody can read alone" in str(line["words"]) for line in sent)
 
 
 def check_keys(lines: list[dict[str, Any]], folder: Path) -> None:
@@ -279,11 +279,11 @@ def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
 def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
     tmp_path: Path, run: Run, key_bits: int
 ) -> None:
-    """Packed Paillier cannot go on without a peer: it ends by name, or begins again."""
+    """Once sums rest on all peers none may be lost: it ends by name, or begins again."""
     folder = tmp_path / "all"
     rows, labels = ionosphere()
     given = split(rows[:, 2:6], labels)
-    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=key_bits, penalty=PENALTY))
+    prepare_rows(folder, given, TrainingSettings(penalty=PENALTY))
     for path in folder.glob("*/party.toml"):
         path.write_text(path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1))
     config = folder / "coordinator" / "party.toml"
@@ -305,7 +305,7 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
         assert (code, err.count("\n")) == (2, 1)
         assert "cy" in err
     left = {name: rows for name, rows in given.items() if name != "cy"}
-    trained = learn.train(left, way="packed", key_bits=key_bits, penalty=PENALTY)
+    trained = learn.train(left, penalty=PENALTY)
     for name in left:
         found = kept(folder, name)["classifiers"][0]["coefficients"]
         assert found.tobytes() == trained.coef_[0].tobytes()

@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 import pytest
 from support.federation_nodes import Enrolled, federation
 from support.federations import ToySum, ToyTraining, in_process
-from support.hidden_systems import small_keys_allowed
 
 from sottovoce.errors import AbortedError, InputError, JournalError
 from sottovoce.learn.training_terms import COORDINATOR
@@ -15,10 +14,9 @@ from sottovoce.learn.training_terms import COORDINATOR
 PEERS = ("ann", "bob", "cy")
 
 
-@pytest.mark.parametrize("way", ["masks", "packed"])
-def test_a_training_over_tls_is_the_one_in_process_bit_for_bit(way: str, tmp_path: Path) -> None:
-    training = ToyTraining(PEERS, way)
-    with small_keys_allowed(), federation(training, tmp_path) as nodes:
+def test_a_training_over_tls_is_the_one_in_process_bit_for_bit(tmp_path: Path) -> None:
+    training = ToyTraining(PEERS)
+    with federation(training, tmp_path) as nodes:
         session = nodes[COORDINATOR].propose(training.terms())
         expected = in_process(training)
         assert nodes[COORDINATOR].wait(session, 20) == expected

@@ -38,19 +38,19 @@ def killed_and_restarted(running: Processes, seed: int, expected: str) -> tuple[
     return words == {expected}, time.monotonic() - begun
 
 
-def kills(folder: Path, way: str, seeds: range) -> list[tuple[bool, float]]:
-    training = ToyDocuments(PEERS) if way == "weighed" else ToyTraining(PEERS, way)
+def kills(folder: Path, seeds: range, *, weighed: bool = False) -> list[tuple[bool, float]]:
+    training = ToyDocuments(PEERS) if weighed else ToyTraining(PEERS)
     with small_keys_allowed():
         expected = in_process(training).hex()
     with processes(training, folder) as running:
         return [killed_and_restarted(running, seed, expected) for seed in seeds]
 
 
-@pytest.mark.parametrize("way", ["masks", "packed", "weighed"])
+@pytest.mark.parametrize("weighed", [False, True])
 def test_parties_killed_at_any_place_come_back_to_the_right_result(
-    way: str, tmp_path: Path
+    tmp_path: Path, *, weighed: bool
 ) -> None:
-    ends = kills(tmp_path, way, range(2))
+    ends = kills(tmp_path, range(2), weighed=weighed)
     assert any(right for right, _ in ends)
     assert all(lasted <= 30 for _, lasted in ends)
 
@@ -69,9 +69,8 @@ def test_a_peer_with_sums_of_documents_that_it_has_not_is_named_to_everybody(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["masks", "packed"])
-def test_fifty_kills_end_in_the_right_result_or_by_name(way: str, tmp_path: Path) -> None:
-    ends = kills(tmp_path, way, range(100, 125))
+def test_fifty_kills_end_in_the_right_result_or_by_name(tmp_path: Path) -> None:
+    ends = kills(tmp_path, range(100, 125))
     lasted = sorted(seconds for _, seconds in ends)
     right = sum(each for each, _ in ends)
     figures = f"{right} of {len(ends)} right, median {lasted[12]:.1f} s, most {lasted[-1]:.1f} s"

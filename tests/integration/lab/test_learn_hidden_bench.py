@@ -29,7 +29,7 @@ def test_rows_put_every_way_beside_every_peer(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(hidden_solves, "cheetah_cost", lambda *_: SolveCost(100.0, 10**9))
     monkeypatch.setattr(hidden_solves, "phe_newton_seconds", lambda *_: None)
     rows = bench_hidden(runs=1, fraction_bits=(14,))
-    assert len(rows) == 9
+    assert len(rows) == 6
     assert {row["bench"] for row in rows} == {"learn"}
     for row in rows:
         if row["theirs"] is None:

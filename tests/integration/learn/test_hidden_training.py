@@ -54,9 +54,9 @@ class Run:
         return solve.system(matrix, vector)
 
 
-@pytest.fixture(scope="module", params=["masked", "dealer"])
-def exact(request: pytest.FixtureRequest) -> Run:
-    return Run(solver=request.param)
+@pytest.fixture(scope="module")
+def exact() -> Run:
+    return Run()
 
 
 def test_the_shares_open_to_the_plain_solve_of_the_same_integers(exact: Run) -> None:
@@ -93,7 +93,7 @@ def test_two_peers_ciphertexts_of_theta_differ(exact: Run) -> None:
     assert first.key_holder.public == exact.keys[1].public
 
 
-@pytest.mark.parametrize("solver", ["masked", "dealer", "chebyshev"])
+@pytest.mark.parametrize("solver", ["masked", "chebyshev"])
 def test_signs_are_those_of_the_open_mode(solver: str) -> None:
     opened = train(PEERS, penalty=0.1).predict(X[:8])
     with quick_training(PEERS, mode="hidden", solver=solver, **OPTIONS) as trained:
@@ -105,9 +105,7 @@ def test_parts_of_entities_and_mean_offsets_are_classified() -> None:
     columns = [[0], [1], [2], [0, 1, 2]]
     given = [(x[:, at], y) for (x, y), at in zip(PEERS, columns, strict=True)]
     names = [[NAMES[at] for at in own] for own in columns]
-    with quick_training(
-        given, mode="hidden", solver="dealer", features=names, **OPTIONS
-    ) as trained:
+    with quick_training(given, mode="hidden", features=names, **OPTIONS) as trained:
         whole = trained.predict(X[:5], peer="peer3")
         parts = {f"peer{i}": X[:5, at] for i, at in enumerate(columns[:3])}
         np.testing.assert_array_equal(trained.predict(parts, peer="peer0"), whole)
@@ -118,7 +116,7 @@ def test_parts_of_entities_and_mean_offsets_are_classified() -> None:
 
 
 def test_nobody_hands_out_theta() -> None:
-    with quick_training(PEERS, mode="hidden", solver="dealer", **OPTIONS) as trained:
+    with quick_training(PEERS, mode="hidden", **OPTIONS) as trained:
         for name in ("coef_", "intercept_"):
             with pytest.raises(LeakError, match="nobody has theta"):
                 getattr(trained, name)
@@ -140,7 +138,6 @@ def query(run: Run, rows: int, budget: QueryBudget) -> tuple[HiddenContributor, 
     return asker, Exchange([asker, *scorers])
 
 
-@pytest.mark.parametrize("exact", ["dealer"], indirect=True)  # queries are the same for all
 def test_each_bit_that_the_asker_gets_is_a_fair_coin(exact: Run) -> None:
     coins = []
     for _ in range(5):
@@ -184,7 +181,7 @@ def test_a_row_far_out_of_range_is_refused_and_not_wrapped(exact: Run) -> None:
 def test_the_hidden_mode_does_not_choose_the_penalty() -> None:
     with pytest.raises(ParameterError, match="would open the sums"):
         Run(penalty=None)
-    with quick_training(PEERS, mode="hidden", solver="dealer", fraction_bits=16) as trained:
+    with quick_training(PEERS, mode="hidden", fraction_bits=16) as trained:
         assert trained.penalty == 0.1
 
 
@@ -200,9 +197,3 @@ def test_too_many_features_for_the_key_are_refused_before_anything_is_solved() -
         quick_training(wide, mode="hidden", **OPTIONS),
     ):
         pass
-
-
-def test_packed_sums_serve_the_hidden_mode_too() -> None:
-    opened = train(PEERS, penalty=0.1).predict(X[:4])
-    with quick_training(PEERS, mode="hidden", way="packed", solver="dealer", **OPTIONS) as trained:
-        np.testing.assert_array_equal(trained.predict(X[:4]), opened)

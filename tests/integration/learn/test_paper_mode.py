@@ -84,7 +84,7 @@ def test_unit_vectors_give_nothing_in_the_hidden_mode(monkeypatch: pytest.Monkey
         return scoring(scorer, session, share)
 
     monkeypatch.setattr(HiddenScorer, "_comparing", spied)
-    options: dict[str, Any] = {"solver": "dealer", "fraction_bits": 16, "penalty": 0.1}
+    options: dict[str, Any] = {"fraction_bits": 16, "penalty": 0.1}
     with quick_training(PEERS, mode="hidden", queries=11, **options) as trained:
         rows = unit_rows(X.mean(axis=0), X.std(axis=0))
         first, again = trained.predict(rows), trained.predict(rows)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.captured import captured
-from support.hidden_systems import BITS, small_keys_allowed, two_keys
+from support.hidden_systems import small_keys_allowed, two_keys
 from support.text_runs import (
     AGREED,
     GIVEN,
@@ -79,18 +79,6 @@ def test_a_run_gives_the_classifier_of_the_same_rows_bit_for_bit(text: TextRecip
         (model,) = models(read_trained(ended.results[name]))
         np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
         assert model.intercept == alone.intercept_[0]
-
-
-def test_packed_sums_give_the_same_as_masks() -> None:
-    peers = made_peers()
-    ways: tuple[Any, ...] = ("masks", "packed")
-    with small_keys_allowed():
-        both = [
-            trained(made_terms(text=HASHED, recipe={"way": way, "key_bits": BITS}), peers)
-            for way in ways
-        ]
-    one, other = (part_kept(each.results["ben"], "classifiers") for each in both)
-    np.testing.assert_array_equal(one["coefficients"], other["coefficients"])
 
 
 def test_rows_of_numbers_train_as_train_does_with_features_of_each_peer() -> None:

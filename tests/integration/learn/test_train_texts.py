@@ -182,7 +182,6 @@ def test_a_hidden_evaluation_of_rows_counts_every_row() -> None:
     peers = dict(zip(NAMES, small_peers(width=3), strict=True))
     recipe: dict[str, Any] = {
         "key_bits": BITS,
-        "solver": "dealer",
         "fraction_bits": 16,
         "penalty": 0.1,
     }

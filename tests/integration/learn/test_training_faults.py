@@ -23,7 +23,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "all of it": {"drop": 0.002, "duplicate": 0.2, "reorder": 0.2, "flip": 0.002},
 }
 UNENDING = {"doubled", "shuffled"}
-HIDDEN: dict[str, Any] = {"mode": "hidden", "solver": "dealer", "fraction_bits": 16}
+HIDDEN: dict[str, Any] = {"mode": "hidden", "fraction_bits": 16}
 
 
 def ended(faults: Faults, **options: Any) -> Any:  # noqa: ANN401 - whatever it is given

@@ -22,11 +22,8 @@ from sottovoce.errors import InputError
 from sottovoce.report.figures import as_svg
 
 SENT = [
-    *(Flow(name, "coordinator", "summand", "sums", 2, 5000) for name in PEERS),
+    *(Flow(name, "coordinator", "masked", "sums", 2, 5000) for name in PEERS),
     *(Flow("coordinator", name, "model", "theta", 1, 700) for name in PEERS),
-    *(Flow("key holder", name, "key", "a key", 1, 300) for name in PEERS),
-    Flow("coordinator", "key holder", "added", "sum", 1, 5000),
-    Flow("key holder", "coordinator", "sum", "sum", 1, 900),
 ]
 
 
@@ -70,32 +67,32 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
     section = learn_section(None, command="x")  # type: ignore[arg-type] # not looked at
     assert section.facts["Right on people kept apart"] == "75.0% of 40"
     assert section.facts["Who always says the commoner label"] == "60.0%"
-    assert section.facts["Sent by all parties"] == "29.9 kB"
+    assert section.facts["Sent by all parties"] == "22.8 kB"
     assert section.table == (
         ("who", "learns"),
         ("coordinator", "the sum"),
         ("lying peer", "no more"),
         ("together", "all"),
     )
-    assert "20.0 kB of encrypted sums" in section.plots[0].finding
+    assert "20.0 kB of masked sums" in section.plots[0].finding
     assert section.parts[0].title == "What four count together, everybody hidden whole"
 
 
 def test_drawings_hold_the_bytes_that_were_sent() -> None:
     drawn = as_svg(architecture(SENT, PEERS).figure)
-    for words in ("↑ 5.0 kB", "↓ 700 B", "↓ 300 B", "ada", "key holder"):
+    for words in ("↑ 5.0 kB", "↓ 700 B", "ada", "coordinator"):
         assert words in drawn
     assert drawn.count("↑ 5.0 kB") == len(PEERS)
     line = pipeline(SENT, 200, 20)
-    assert "nothing leaves ada but 5.0 kB of encrypted sums and 0 B" in line.finding
+    assert "nothing leaves ada but 5.0 kB of masked sums and 0 B" in line.finding
     assert "rows of" in as_svg(line.figure)
 
 
 def test_flows_add_up_by_ends_and_kind() -> None:
-    assert total(SENT) == 4 * 6000 + 5900
+    assert total(SENT) == 4 * 5700
     assert total(SENT, "ada") == 5000
-    assert total(SENT, receiver="ada") == 1000
-    assert of_kind(SENT, "key", sender="key holder") == 1200
+    assert total(SENT, receiver="ada") == 700
+    assert of_kind(SENT, "model", sender="coordinator") == 2800
     assert [size_in_words(n) for n in (850, 12_340, 4.5e6, 2e9)] == [
         "850 B",
         "12.3 kB",

@@ -83,7 +83,6 @@ BEYOND: Mapping[str, RunTerms] = {
     ),
     "width": made_terms(text=replace(HASHED, width=200, buckets=1 << 18)),
     "statistics": made_terms(text=HASHED, recipe={"statistics": "rados", "penalty": 0.1}),
-    "ways": made_terms(text=HASHED, recipe={"way": "packed"}),
     "solvers": made_terms(text=HASHED, recipe={"solver": "chebyshev"}),
     "dictionaries": made_terms(text=GIVEN),
 }
@@ -93,7 +92,7 @@ BEYOND: Mapping[str, RunTerms] = {
 def test_a_field_beyond_what_is_accepted_is_refused_by_name(field: str) -> None:
     narrow: Any = {
         "modes": ["open"], "most_held_out": 0.4, "most_features": 100, "statistics": ["exact"],
-        "ways": ["masks"], "solvers": ["masked"], "dictionaries": ["hashed", "mapped"],
+        "solvers": ["masked"], "dictionaries": ["hashed", "mapped"],
     }  # fmt: skip
     with pytest.raises(ParameterError, match=field):
         check_policy(BEYOND[field], Accepts(**narrow), "ada")

@@ -1,8 +1,8 @@
 """An attack: a lying coordinator has ciphertexts of one run opened in another.
 
-The key holder opens what a packed training calls a sum. If it had one key for all its runs, the
-coordinator would hand it a hidden training's ciphertexts as the sum of a training that it made up,
-and read what nobody may see. So every run has a key of its own, and every purpose within a run.
+The key holder opens what an intermediary calls rados. If it had one key for all its runs, a liar
+would hand it a hidden training's ciphertexts as the rados of a run that it made up, and read what
+nobody may see. So every run has a key of its own, of one purpose.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,20 +12,16 @@ import numpy as np
 import pytest
 from support.federations import JOURNAL_KEY, same_key
 from support.hidden_systems import BITS, small_keys_allowed
-from support.text_runs import GIVEN, made_holdings, made_peers, made_terms
+from support.text_runs import GIVEN, made_terms
 
 from sottovoce.errors import InputError
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation.party._run_keys import RADOS, SOLVE, SUMS, RunKeys, purposes
-from sottovoce.learn.features import TextRecipe
+from sottovoce.federation.party._run_keys import RADOS, SOLVE, RunKeys, purposes
 from sottovoce.learn.paillier.wire import array_to_bytes, encrypt_integers
-from sottovoce.learn.run.party import make_party
-from sottovoce.learn.run.terms import Holdings, RunTerms
-from sottovoce.learn.sums.fixed import FixedPoint
-from sottovoce.learn.sums.packed import ADDED, PackedKeyHolder, PackedSum
+from sottovoce.learn.rados.intermediary import RadoReceiver, RadoTerms
+from sottovoce.learn.run.terms import INTERMEDIARY, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.wire.exchange import Exchange
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, new_session
 from sottovoce.privacy.randomness import drawing_from, random_bytes
 
 if TYPE_CHECKING:
@@ -53,27 +49,26 @@ def small(**given: Any) -> RunTerms:  # noqa: ANN401 - as made_terms takes them
     return made_terms(text=GIVEN, recipe=recipe, **given)
 
 
-def hidden(way: str = "masks") -> RunTerms:
-    return small(mode="hidden", recipe={"way": way})
+def hidden() -> RunTerms:
+    return small(mode="hidden")
 
 
-def packed() -> RunTerms:
-    return small(recipe={"way": "packed"})
+def rados() -> RunTerms:
+    return small(kind="rados")
 
 
-def test_a_ciphertext_of_a_hidden_training_is_not_opened_as_a_sum_of_another() -> None:
+def test_a_ciphertext_of_a_hidden_training_is_not_opened_as_rados_of_another_run() -> None:
     """Before, both runs were under one key, and the key holder opened it and told it."""
     keys = RunKeys(JournalOnly(), None)
     victim = keys.of_run(hidden(), KEY_HOLDER)[SOLVE]
-    oracle = keys.of_run(packed(), KEY_HOLDER)[SUMS]
-    peers = ["ada", "ben", "cy"]
-    terms = PackedSum(bytes(16), COORDINATOR, KEY_HOLDER, peers, 3, FixedPoint(1.0, 3))
-    secret = encrypt_integers(np.array([3, 1, 4]), terms.plan(BITS), victim)
-    holder = PackedKeyHolder(terms, oracle)
+    oracle = keys.of_run(rados(), KEY_HOLDER)[RADOS]
+    terms = RadoTerms(new_session(), "ada", INTERMEDIARY, KEY_HOLDER, 3, 2, 2, 1.0)
+    secret = encrypt_integers(np.array([[3, 1, 4]] * 2), terms.plan(BITS), victim)
+    holder = RadoReceiver(terms, oracle)
     holder.start()
-    payload: dict[str, Value] = {"array": array_to_bytes(secret), "names": tuple(peers)}
+    payload: dict[str, Value] = {"doubled": array_to_bytes(secret)}
     with pytest.raises(InputError, match="under another key"):
-        holder.receive(Message(bytes(16), COORDINATOR, KEY_HOLDER, ADDED, "added", payload))
+        holder.receive(Message(terms.session, INTERMEDIARY, KEY_HOLDER, 3, "rados", payload))
 
 
 def test_every_run_and_every_purpose_has_a_key_of_its_own() -> None:
@@ -81,22 +76,23 @@ def test_every_run_and_every_purpose_has_a_key_of_its_own() -> None:
     keys = RunKeys(node, same_key(1))
     found = [
         key.public.fingerprint
-        for terms in (packed(), packed(), hidden(), hidden("packed"), small(kind="rados"))
+        for terms in (rados(), rados(), hidden(), hidden(), small())
         for key in keys.of_run(terms, KEY_HOLDER).values()
     ]
     found += [keys.of_run(hidden(), COORDINATOR)[SOLVE].public.fingerprint]
-    assert len(set(found)) == len(found) == 7
-    assert keys.of_run(packed(), COORDINATOR) == {}
+    assert len(set(found)) == len(found) == 5
+    assert keys.of_run(small(), COORDINATOR) == {}
 
 
 @pytest.mark.parametrize(
     ("terms", "name", "wanted"),
     [
-        (packed(), KEY_HOLDER, (SUMS,)),
-        (packed(), "ada", ()),
-        (hidden("packed"), KEY_HOLDER, (SOLVE, SUMS)),
+        (small(), COORDINATOR, ()),
+        (hidden(), "ada", ()),
+        (hidden(), KEY_HOLDER, (SOLVE,)),
         (hidden(), COORDINATOR, (SOLVE,)),
-        (small(kind="rados"), KEY_HOLDER, (RADOS,)),
+        (rados(), COORDINATOR, ()),
+        (rados(), KEY_HOLDER, (RADOS,)),
     ],
 )
 def test_keys_are_made_for_what_a_party_does(
@@ -105,32 +101,14 @@ def test_keys_are_made_for_what_a_party_does(
     assert purposes(terms, name) == wanted
 
 
-def test_a_hidden_training_opens_its_sums_under_another_key_than_its_solve() -> None:
-    terms = made_terms(
-        mode="hidden",
-        text=TextRecipe(dictionary="hashed", width=3),
-        recipe={"penalty": 0.1, "key_bits": BITS, "way": "packed", "fraction_bits": 8},
-    )
-    holdings = made_holdings(made_peers(documents=12))
-    keys = RunKeys(JournalOnly(), None).of_run(terms, KEY_HOLDER)
-    holdings[KEY_HOLDER] = Holdings(key=keys[SOLVE], sums_key=keys[SUMS])
-    parties = [make_party(terms, name, holdings[name]) for name in terms.parties]
-    exchange = Exchange(parties)
-    exchange.run()
-    told = [m.item("key", str) for m in exchange.views["ada"] if m.kind == "key"]
-    solve, sums = (f"{int(keys[each].public.n):x}" for each in (SOLVE, SUMS))
-    assert [sums in text for text in told] == [True, True, False]
-    assert [solve in text for text in told] == [False, False, True]
-
-
 def test_a_restarted_helper_goes_on_with_the_key_of_its_run_and_draws_nothing_for_it() -> None:
-    node, terms = JournalOnly(), packed()
+    node, terms = JournalOnly(), rados()
     seed = bytes(range(32))
     with drawing_from(seed):
-        before = RunKeys(node, None).of_run(terms, KEY_HOLDER)[SUMS]
+        before = RunKeys(node, None).of_run(terms, KEY_HOLDER)[RADOS]
         drawn = random_bytes(8)
     with drawing_from(seed):
-        after = RunKeys(node, None).of_run(terms, KEY_HOLDER)[SUMS]
+        after = RunKeys(node, None).of_run(terms, KEY_HOLDER)[RADOS]
         assert random_bytes(8) == drawn
     assert before.public == after.public
 
@@ -138,10 +116,10 @@ def test_a_restarted_helper_goes_on_with_the_key_of_its_run_and_draws_nothing_fo
 def test_the_key_of_a_run_goes_with_it_and_only_a_hidden_classifiers_stays() -> None:
     node = JournalOnly()
     keys = RunKeys(node, None)
-    done, broken, sums = hidden("packed"), hidden(), packed()
-    for terms in (done, broken, sums):
+    done, broken, mixed = hidden(), hidden(), rados()
+    for terms in (done, broken, mixed):
         keys.of_run(terms, KEY_HOLDER)
-    keys.forget({done.session: "finished", broken.session: "aborted", sums.session: "finished"})
+    keys.forget({done.session: "finished", broken.session: "aborted", mixed.session: "finished"})
     usable = [(key.session, key.purpose) for key in node.journal.run_keys() if key.usable]
     assert usable == [(done.session, SOLVE)]
     query = small(kind="classify", mode="hidden", training=done.session, asker="ada", rows=1)

@@ -84,7 +84,7 @@ def test_a_missing_or_binary_configuration_is_refused(tmp_path: Path) -> None:
 
 def test_init_writes_what_every_party_needs_and_nobody_else_can_read(tmp_path: Path) -> None:
     roster = set_up(
-        tmp_path / "all", SetupPlan(NAMES, TrainingSettings(way="packed", key_bits=2048))
+        tmp_path / "all", SetupPlan(NAMES, TrainingSettings(mode="hidden", key_bits=2048))
     )
     assert [each.certificate_name for each in roster] == ["coordinator", "key-holder", *NAMES]
     for entry in roster:

@@ -72,7 +72,7 @@ def test_damaged_lists_are_told(run: Command, config: Path) -> None:
 
 
 def test_setup_writes_the_whole_policy_for_everybody_who_bears_a_risk(tmp_path: Path) -> None:
-    plan = SetupPlan(("ada", "ben", "cy"), TrainingSettings(way="packed", key_bits=2048))
+    plan = SetupPlan(("ada", "ben", "cy"), TrainingSettings(mode="hidden", key_bits=2048))
     set_up(tmp_path / "all", plan)
     for name in ("ada", "key-holder"):
         text = (tmp_path / "all" / name / "party.toml").read_text()

@@ -31,9 +31,7 @@ def test_each_modes_table_has_the_four_rows(mode: Mode, blocks: bool) -> None:
     "given",
     [
         {"kind": "train", "mode": "open"},
-        {"kind": "train", "mode": "open", "recipe": Recipe(way="packed")},
         {"kind": "train", "mode": "hidden", "recipe": GIVEN},
-        {"kind": "train", "mode": "hidden", "recipe": Recipe(penalty=0.1, solver="dealer")},
         {"kind": "rados", "mode": "open", "recipe": GIVEN},
         {"kind": "evaluate", "mode": "open", "training": bytes(16)},
         {

@@ -2,16 +2,13 @@
 
 The terms of the two are the same, so that no peer minds. A sum goes on without whoever falls
 silent, and the first training's sums less the second's were dee's own. Now a peer that remembers an
-earlier training helps to open no sum that lacks a peer of its run, and the key holder of packed
-sums is told so.
+earlier training helps to open no sum that lacks a peer of its run.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.hidden_systems import BITS, small_keys_allowed
 from support.openings import MemoryInProcess
 from support.text_runs import AGREED, HASHED, made_holdings, made_peers, made_terms
 
@@ -21,17 +18,7 @@ from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.wire.exchange import Faults
 
 PEERS = made_peers(documents=30)
-WAYS: dict[str, Any] = {
-    "masks": {},
-    "packed": {"way": "packed", "key_bits": BITS, "fraction_bits": 10},
-}
-LOST = Faults(silent_from={"dee": 2})  # after its keys, or the seed of its mask
-
-
-@pytest.fixture(autouse=True)
-def _small_keys() -> Iterator[None]:
-    with small_keys_allowed():
-        yield
+LOST = Faults(silent_from={"dee": 2})  # after its keys
 
 
 class Remembering:
@@ -50,20 +37,18 @@ class Remembering:
         return terms, run_in_process(terms, self.holdings(), faults=faults)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_nobody_is_lost_in_a_training_that_comes_after_another(way: str) -> None:
+def test_nobody_is_lost_in_a_training_that_comes_after_another() -> None:
     """Before, the second opened the sums of those who were left."""
-    peers, terms = Remembering(), {"text": HASHED, "recipe": WAYS[way]}
-    peers.trains(**terms)
-    with pytest.raises(TooFewPartiesError, match="got one without dee"):
-        peers.trains(LOST, **terms)
-    peers.trains(**terms)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_the_first_training_goes_on_without_the_lost_as_before(way: str) -> None:
     peers = Remembering()
-    _, ended = peers.trains(LOST, text=HASHED, recipe=WAYS[way])
+    peers.trains(text=HASHED)
+    with pytest.raises(TooFewPartiesError, match="got one without dee"):
+        peers.trains(LOST, text=HASHED)
+    peers.trains(text=HASHED)
+
+
+def test_the_first_training_goes_on_without_the_lost_as_before() -> None:
+    peers = Remembering()
+    _, ended = peers.trains(LOST, text=HASHED)
     assert ended.results["ada"]["peers"] == ("ada", "ben", "cy")
     assert peers.memories["ada"].among(b"", b"trained") == (("ada", "ben", "cy"),)
 

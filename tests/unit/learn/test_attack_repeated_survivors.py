@@ -1,19 +1,17 @@
 """A lying mask server names a survivor twice, so that a list of two peers counts as three.
 
 A peer that counted the list signed it. The missing third signature stopped the sum later; now the
-list itself is refused, as it is where a key holder opens sums.
+list itself is refused.
 """
 
 import numpy as np
 import pytest
 
-from sottovoce.errors import DisagreementError, TooFewPartiesError
+from sottovoce.errors import DisagreementError
 from sottovoce.learn.sums import masked_sum as masks
-from sottovoce.learn.sums.fixed import FixedPoint
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
-from sottovoce.learn.sums.packed import PackedSum, told_sum
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message, new_session
 
@@ -36,12 +34,3 @@ def test_a_survivor_that_is_named_twice_is_refused() -> None:
     with pytest.raises(DisagreementError, match="survivors must be named once each"):
         Exchange([LyingServer(terms), *peers]).run()
     assert all(peer.survivors == () for peer in peers)
-
-
-def test_a_packed_sum_over_a_peer_twice_is_refused() -> None:
-    terms = PackedSum(new_session(), "coordinator", "key holder", NAMES, 1, FixedPoint(1.0, 3, 0))
-    said = (terms.session, "key holder", "coordinator", 4, "sum")
-    vector = np.zeros(1, np.uint64)
-    message = Message(*said, {"vector": vector, "names": ("ada", "ben", "cy", "cy")})
-    with pytest.raises(TooFewPartiesError, match="each once"):
-        told_sum(message, terms)

@@ -119,13 +119,11 @@ def truth(message: Message) -> Message:
 
 WAYS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "masks": ("train", "open", {}),
-    "packed": ("train", "open", {"way": "packed"}),
     "hidden": ("train", "hidden", {}),
     "paper": ("train", "paper", {"statistics": "rados"}),
     "rados": ("rados", "open", {}),
 }
-HELPED = [("packed", "key holder"), ("hidden", "key holder")]
-HELPED += [("rados", "key holder"), ("rados", "intermediary")]
+HELPED = [("hidden", "key holder"), ("rados", "key holder"), ("rados", "intermediary")]
 
 
 @pytest.mark.parametrize(("way", "who"), [*((way, "cy") for way in WAYS), *HELPED])
@@ -232,34 +230,19 @@ def test_what_is_told_later_is_compared_before_sums_rest_on_it(what: str, way: s
 
 
 @pytest.mark.parametrize(
-    ("kind", "field", "change", "way", "named"),
+    ("kind", "field", "change", "named"),
     [
-        (
-            "apart",
-            "columns",
-            lambda left: left & (np.arange(left.size) > 0),
-            "masks",
-            "same opened",
-        ),
-        (
-            "apart",
-            "columns",
-            lambda left: left & (np.arange(left.size) > 0),
-            "packed",
-            "same opened",
-        ),
-        ("sum", "vector", lambda uses: uses + np.uint64(1), "masks", "keys does not hold"),
+        ("apart", "columns", lambda left: left & (np.arange(left.size) > 0), "same opened"),
+        ("sum", "vector", lambda uses: uses + np.uint64(1), "keys does not hold"),
     ],
 )
 def test_what_the_guard_is_told_is_the_same_at_all_peers(
-    kind: str, field: str, change: Callable[[Any], Any], way: str, named: str
+    kind: str, field: str, change: Callable[[Any], Any], named: str
 ) -> None:
     """With other columns opened, or counts of them, ben's sums would not be the others'."""
-    recipe: dict[str, Any] = {"penalty": 0.1, "key_bits": 512, "way": way}
-    with small_keys_allowed():
-        terms = made_terms("train", "open", recipe=recipe, text=HASHED)
-        with pytest.raises(DisagreementError, match=named):
-            run_with(terms, told_to_ben(kind, field, change))
+    terms = made_terms("train", "open", recipe={"penalty": 0.1}, text=HASHED)
+    with pytest.raises(DisagreementError, match=named):
+        run_with(terms, told_to_ben(kind, field, change))
 
 
 def test_evaluations_and_queries_are_of_the_same_terms_at_all_parties() -> None:

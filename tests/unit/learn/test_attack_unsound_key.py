@@ -46,8 +46,6 @@ from sottovoce.learn.rados.intermediary import RadoIntermediary, RadoOwner, Rado
 from sottovoce.learn.solve.masked import read_masked
 from sottovoce.learn.solve.plan import SolvePlan
 from sottovoce.learn.solve.system import PublicBounds
-from sottovoce.learn.sums.fixed import FixedPoint
-from sottovoce.learn.sums.packed import PackedCoordinator, PackedPeer, PackedSum
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.message import Message, new_session
 from sottovoce.learn.wire.script import run_together
@@ -163,22 +161,6 @@ def _message(session: bytes, sender: str, receiver: str, text: str, kind: str = 
     return Message(session, sender, receiver, 1, kind, {"key": text})
 
 
-def _packed(text: str) -> object:
-    session = new_session()
-    terms = PackedSum(session, "c", "k", ["ada", "ben", "cy"], 2, FixedPoint(1.0, 3))
-    peer = PackedPeer("ada", terms, np.zeros(2, np.uint64))
-    peer.start()
-    return peer.receive(_message(session, "k", "ada", text))
-
-
-def _packed_coordinator(text: str) -> object:
-    session = new_session()
-    terms = PackedSum(session, "c", "k", ["ada", "ben", "cy"], 2, FixedPoint(1.0, 3))
-    adder = PackedCoordinator(terms)
-    adder.start()
-    return adder.receive(_message(session, "k", "c", text))
-
-
 def _hidden(text: str) -> object:
     recipe = Recipe(key_bits=BITS)
     return told_agreed_key(_message(new_session(), "key holder", "ada", text), recipe, {})
@@ -207,7 +189,7 @@ def _rado_intermediary(text: str) -> object:
 
 @pytest.mark.parametrize(
     "handed_to",
-    [_packed, _packed_coordinator, _hidden, _solve, _rado_owner, _rado_intermediary],
+    [_hidden, _solve, _rado_owner, _rado_intermediary],
 )
 def test_nobody_takes_a_key_without_its_proof(handed_to: Callable[[str], object]) -> None:
     """The same text, without a proof or with the best there is, was taken by every protocol."""
@@ -218,7 +200,7 @@ def test_nobody_takes_a_key_without_its_proof(handed_to: Callable[[str], object]
 
 
 def test_a_proof_is_checked_once_and_remembered() -> None:
-    """Else every sum of a training would take a tenth of a second more."""
+    """Else every message of a training would take a tenth of a second more."""
     with small_keys_allowed():
         text = proven_key_to_text(same_key(1))
         _check_proven.cache_clear()

@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
 from sottovoce.errors import AbortedError, DisagreementError, LeakError
 from sottovoce.learn import train
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open import _guard
 from sottovoce.learn.open._pairs import PairTests
-from sottovoce.learn.open.train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
+from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.opened_bits import OpenedLimit, most_words
 from sottovoce.learn.run.adversaries import adversaries
-from sottovoce.learn.training_terms import KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.training_terms import Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import new_session
@@ -54,8 +53,6 @@ def the_parties(rows: Given, limits: Limits | None = None, **recipe: Any) -> lis
     settings = Recipe(penalty=0.1, **recipe)
     terms = TrainingTerms(new_session(), identities, NAMES, settings, documents=stated)
     parties: list[Party] = [TrainingCoordinator(terms, own.get("coordinator"))]
-    if terms.recipe.way == "packed":
-        parties.append(TrainingKeyHolder(terms, two_keys()[1], own.get(KEY_HOLDER)))
     return parties + [TrainingPeer(name, terms, each) for name, each in data.items()]
 
 
@@ -126,13 +123,12 @@ def test_a_peers_own_documents_bound_what_it_allows_whatever_it_is_told() -> Non
     assert len(opened(the_parties({**rows, "p3": (thin, y)}))) < len(opened(the_parties(rows)))
 
 
-@pytest.mark.parametrize("way", ["masks", "packed"])
 def test_a_coordinator_that_opens_more_than_is_allowed_is_refused(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_guard, "_fewest", lambda _own, told: max(told) + 1)
-    with small_keys_allowed(), pytest.raises(DisagreementError) as refused:
-        opened(the_parties(the_rows(), way=way, key_bits=BITS))
+    with pytest.raises(DisagreementError) as refused:
+        opened(the_parties(the_rows()))
     assert "lets the sums of at most" in str(refused.value)
     assert "most_opened_share" in str(refused.value)
 
@@ -169,13 +165,11 @@ def alike_rows(flips: int) -> Given:
     return rows
 
 
-@pytest.mark.parametrize("way", ["masks", "packed"])
 @pytest.mark.parametrize(("flips", "left_out"), [(0, 0), (1, 1), (4, 1), (5, 0)])
 def test_a_word_that_differs_from_another_in_few_documents_is_left_out(
-    flips: int, left_out: int, way: str
+    flips: int, left_out: int
 ) -> None:
-    with small_keys_allowed():
-        found = opened(the_parties(alike_rows(flips), way=way, key_bits=BITS))
+    found = opened(the_parties(alike_rows(flips)))
     assert len({2, 3} & set(found)) == 2 - left_out
     assert 4 in found or left_out  # the opposite of the third: alike to the fourth where that is
 

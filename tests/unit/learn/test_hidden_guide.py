@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from support.leakage_page import LINK, is_shown
 
-from sottovoce.learn.solve import chebyshev, dealer, masked
+from sottovoce.learn.solve import chebyshev, masked
 from sottovoce.learn.wire.machine import Leakage
 
 GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-hidden.md"
 
 
-@pytest.mark.parametrize("module", [masked, dealer, chebyshev])
+@pytest.mark.parametrize("module", [masked, chebyshev])
 def test_the_page_of_leakage_shows_every_hidden_solve_of_the_guide(module: object) -> None:
     leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
     assert isinstance(leakage, Leakage)

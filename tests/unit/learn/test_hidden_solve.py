@@ -1,6 +1,6 @@
 """Who gets what in a hidden solve, and what is refused on the way."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from sottovoce.errors import (
     SingularSystemError,
     StalledError,
 )
-from sottovoce.learn.paillier.wire import encrypt_integers
 from sottovoce.learn.solve import _masked_algebra as masked_algebra
 from sottovoce.learn.solve import masked as masked_module
 from sottovoce.learn.solve.chebyshev import (
@@ -37,8 +36,6 @@ from sottovoce.learn.solve.chebyshev import (
     cut,
     plan_chebyshev,
 )
-from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, plan_dealt, triangle
-from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
 from sottovoce.learn.solve.field import random_public_prime
 from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
 from sottovoce.learn.solve.plan import (
@@ -49,8 +46,6 @@ from sottovoce.learn.solve.plan import (
     opened_integers,
     opened_theta,
     plan_solve,
-    residues_from_bytes,
-    residues_to_bytes,
 )
 from sottovoce.learn.solve.run import encrypted_system, ready_chebyshev, ready_masked
 from sottovoce.learn.solve.system import (
@@ -179,35 +174,6 @@ def test_redraws_come_to_an_end() -> None:
         masked_module.check_retries(masked_module.MOST_RETRIES, 1, plan)
 
 
-def test_a_singular_dealt_system_is_refused_by_name() -> None:
-    singular = IntegerSystem([[5, 0], [0, 0]], [1, 1], 0)
-    plan = plan_dealt(tight_bounds(singular), key_bits=BITS)
-    with pytest.raises(SingularSystemError, match="large random prime"):
-        Exchange(dealt_parties(plan=plan, system=singular)).run()
-
-
-def dealt_parties(
-    *,
-    plan: object = None,
-    system: IntegerSystem = SYSTEM,
-) -> list[Party]:
-    chosen = plan or plan_dealt(tight_bounds(system), key_bits=BITS, determinant=True)
-    held = two_keys()[1]
-    terms = DealtTerms(new_session(), "D", "C", "K", chosen)  # type: ignore[arg-type] # a plan
-    numbers = encrypt_integers(np.array(triangle(system), dtype=object), terms.plan.sent, held)
-    return [SolveDealer(terms), DealtCoordinator(terms, numbers), DealtKeyHolder(terms, held)]
-
-
-def test_the_dealer_hears_nothing() -> None:
-    parties = dealt_parties()
-    exchange = Exchange(parties)
-    exchange.run()
-    assert exchange.views["D"] == []
-    said = Message(parties[0]._terms.session, "C", "D", 1, "masked", {})  # type: ignore[attr-defined] # a private part
-    with pytest.raises(OutOfOrderError):
-        parties[0].receive(said)
-
-
 def chebyshev_parties() -> list[Party]:
     own, held = two_keys()
     plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, 1e-3)
@@ -216,16 +182,16 @@ def chebyshev_parties() -> list[Party]:
     return [ChebyshevCoordinator(terms, own, *numbers), ChebyshevKeyHolder(terms, held)]
 
 
-@pytest.mark.parametrize("made", [masked_parties, dealt_parties, chebyshev_parties])
+@pytest.mark.parametrize("made", [masked_parties, chebyshev_parties])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_faulty_wire_changes_no_result_that_is_reached(made: object, seed: int) -> None:
-    parties = list(made())  # type: ignore[operator] # one of three
+    parties = list(made())  # type: ignore[operator] # either
     faults = Faults(duplicate=0.3, reorder=0.3, flip=0.05, seed=seed)
     try:
         Exchange(parties, faults=faults).run()
     except StalledError:
         return
-    *_, coordinator, holder = parties
+    coordinator, holder = parties
     exact = solved_exactly(SYSTEM)
     theta = opened_theta(coordinator.share, holder.share)
     np.testing.assert_allclose(theta, [float(x) for x in exact.theta], rtol=1e-2)
@@ -380,8 +346,6 @@ def test_bounds_and_plans_out_of_range_are_refused() -> None:
         SolveTerms(new_session(), "C", "C", PLAN)
     with pytest.raises(ParameterError, match="different parties"):
         ChebyshevTerms(new_session(), "C", "C", ChebyshevPlan(BOUNDS, BITS, 1.0, 2.0))
-    with pytest.raises(ParameterError, match="three parties"):
-        DealtTerms(new_session(), "C", "C", "K", plan_dealt(BOUNDS, key_bits=BITS))
 
 
 @pytest.mark.parametrize("key_bits", [2048, 3072])
@@ -414,22 +378,16 @@ def test_primes_are_too_long_to_divide_a_determinant_by_chance(size: int, key_bi
             assert plan.prime_bits >= 90
             needed = needed_bits(bounds, score=score, slack_bits=64, determinant=False)
             assert (15 << (plan.prime_bits - 4)) ** plan.primes >= 1 << needed
-            assert plan_dealt(bounds, key_bits=key_bits, score=score).prime_bits >= 90
     with pytest.raises(ParameterError, match="at least 90 bits, got 89"):
         SolvePlan(BOUNDS, key_bits, 4, 89)
-    with pytest.raises(ParameterError, match="at least 90 bits, got 89"):
-        DealtPlan(BOUNDS, key_bits, 89)
     with pytest.raises(ParameterError, match="at least 1 prime"):
         SolvePlan(BOUNDS, key_bits, 0, 90)
 
 
-@pytest.mark.parametrize("made", [plan_solve, plan_dealt])
 @pytest.mark.parametrize("slack", [0, 63])
-def test_a_plan_with_less_slack_than_its_masks_is_refused(
-    made: Callable[..., object], slack: int
-) -> None:
+def test_a_plan_with_less_slack_than_its_masks_is_refused(slack: int) -> None:
     with pytest.raises(ParameterError, match=f"slack_bits must be >= 64, got {slack}"):
-        made(BOUNDS, key_bits=BITS, slack_bits=slack)
+        plan_solve(BOUNDS, key_bits=BITS, slack_bits=slack)
 
 
 def test_a_systems_numbers_are_not_printed() -> None:
@@ -459,11 +417,6 @@ def test_inputs_of_another_shape_key_or_plan_are_refused() -> None:
     longer = insecure_key_for_tests(BITS + 64, 3)
     with pytest.raises(InputError, match=f"keys of {BITS} bits"):
         SolveKeyHolder(terms, longer)
-    dealt_terms = DealtTerms(new_session(), "D", "C", "K", plan_dealt(BOUNDS, key_bits=BITS))
-    with pytest.raises(InputError, match="9 numbers"):
-        DealtCoordinator(dealt_terms, vector)
-    with pytest.raises(InputError, match=f"a key of {BITS} bits"):
-        DealtKeyHolder(dealt_terms, longer)
     plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace)
     iteration = ChebyshevTerms(new_session(), "C", "K", plan)
     with pytest.raises(InputError, match=f"keys of {BITS} bits"):
@@ -505,27 +458,13 @@ def test_a_masked_system_that_breaks_its_plan_is_refused_and_the_true_one_taken(
 
 
 def test_messages_out_of_turn_are_refused_by_name() -> None:
-    _, coordinator, holder = dealt_parties()
-    dealer = dealt_parties()[0]
-    coordinator.start()
-    session = coordinator._terms.session  # type: ignore[attr-defined] # a private part
-    early = Message(session, "K", "C", 3, "reduced", {"data": b""})
+    coordinator, holder = masked_parties()
+    holder.start()
+    (answer,) = holder.receive(coordinator.start()[0])
     with pytest.raises(OutOfOrderError):
-        coordinator.receive(early)
-    first = dealer.start()[0]
-    own = replace(first, session=session)
-    with pytest.raises(DamagedMessageError, match="a prime of"):
-        coordinator.receive(changed(own, prime=35))
-    coordinator.receive(own)
+        coordinator.receive(replace(answer, step=answer.step + 2))
+    coordinator.receive(answer)
     with pytest.raises(ReplayedMessageError):
-        coordinator.receive(own)
+        coordinator.receive(answer)
     for party in (coordinator, holder):
         assert party.time_out() == []
-
-
-def test_residues_travel_whole_or_not_at_all() -> None:
-    assert residues_from_bytes(residues_to_bytes([1, 100], 101), 2, 101) == [1, 100]
-    with pytest.raises(DamagedMessageError, match="2 residues"):
-        residues_from_bytes(b"abc", 2, 101)
-    with pytest.raises(DamagedMessageError, match="below their modulus"):
-        residues_from_bytes(b"\xff\x00", 2, 101)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.trainings import Peers, pooled, quick_training, small_peers
+from support.trainings import Peers, pooled, small_peers
 
 from sottovoce.errors import (
     AbortedError,
@@ -51,12 +51,11 @@ def summed_integers(peers: Peers, places: int) -> ExampleSums:
     return ExampleSums.from_vector(numbers.decode(np.asarray(total)), width)
 
 
-@pytest.mark.parametrize("way", ["masks", "packed"])
-def test_theta_is_that_of_the_same_rounded_sums_to_the_last_bit(way: str) -> None:
-    with quick_training(PEERS, penalty=0.1, way=way) as trained:
-        plain = ridge_from_sums(summed_integers(PEERS, 30), 0.1)
-        np.testing.assert_array_equal(trained.coef_[0], plain.coefficients)
-        assert trained.intercept_[0] == plain.intercept
+def test_theta_is_that_of_the_same_rounded_sums_to_the_last_bit() -> None:
+    trained = train(PEERS, penalty=0.1)
+    plain = ridge_from_sums(summed_integers(PEERS, 30), 0.1)
+    np.testing.assert_array_equal(trained.coef_[0], plain.coefficients)
+    assert trained.intercept_[0] == plain.intercept
 
 
 def test_theta_is_within_a_millionth_of_the_floating_point_solve() -> None:
@@ -243,7 +242,6 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"peers": PEERS[:2]}, TooFewPartiesError, "at least 3"),
     ({"mode": "secret"}, ParameterError, "mode must be one of"),
     ({"nonsense": 1}, ParameterError, "options must be among"),
-    ({"way": "ring"}, ParameterError, "way must be one of"),
     ({"statistics": "means"}, ParameterError, "statistics must be one of"),
     ({"penalty": 0.0}, ParameterError, "penalty must be finite and > 0"),
     ({"penalty": float("nan")}, ParameterError, "penalty must be finite and > 0"),

@@ -15,11 +15,9 @@ from sottovoce.learn.wire.machine import Leakage
 GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-protocols.md"
 CASES: list[tuple[Mode, Recipe, bool]] = [
     ("open", Recipe(), False),
-    ("open", Recipe(way="packed"), False),
     ("open", Recipe(statistics="rados", penalty=0.1), False),
     ("open", Recipe(), True),
     ("hidden", Recipe(penalty=0.1), False),
-    ("hidden", Recipe(penalty=0.1, solver="dealer"), False),
     ("paper", Recipe(statistics="rados", penalty=0.1), False),
 ]
 

@@ -12,10 +12,10 @@ from sottovoce.learn.training_terms import ALLOW_RARE, Recipe
 PEERS = {"ada": bytes(32), "ben": bytes(range(32)), "cy": b"\x07" * 32}
 MAP = FeatureMap(np.array([[0, 1], [1, 0]]), np.array([0.5, -2.0]), 3)
 FULL_RECIPE = Recipe(
-    statistics="rados", way="packed", penalty=0.25, penalties=(0.5, 2.0),
+    statistics="rados", penalty=0.25, penalties=(0.5, 2.0),
     fraction_bits=20, moment_bits=21, rados=77, fewest_documents=2, fewest_peers=1,
     allow_rare=ALLOW_RARE, allow_two="each learns the other's summand", key_bits=2048,
-    solver="dealer", queries=4, queries_together=9,
+    solver="chebyshev", queries=4, queries_together=9,
 )  # fmt: skip
 FULL_TEXT = TextRecipe(
     dictionary="mapped", words=("aa", "bb"), values="counts", width=9, buckets=1 << 12,
@@ -39,9 +39,9 @@ QUERY = RunTerms(
 @pytest.mark.parametrize(
     ("terms", "digest"),
     [
-        (TRAIN, "115f2ea72659b78280b95921da6e02ba753f72a18f702c6da415e8dc1b877afa"),
-        (FULL, "4343ff478c0f517a15656c98d559c601ced621994fb7c6c6f962c14efd85dd4e"),
-        (QUERY, "172c2894bf9db54ec395f42f0bb89a073ca482331b4c559af876e4d9b5c990e4"),
+        (TRAIN, "5db4d29e413368f6457dea7f720229f4ada419c6fa9f0dc58685712f789ca2e9"),
+        (FULL, "1c8b941a3376190e12af541b77ff0ed3fecfbd482caa8a445728d557a26fbfb9"),
+        (QUERY, "07207ce1486c492981c45be37e6c22775ba1e6e4c7f37fbf5ca932b1d35e799a"),
     ],
     ids=["defaults", "every field set", "a query"],
 )

@@ -23,13 +23,11 @@ from sottovoce.errors import CheckFailedError
 from sottovoce.json import parse_json
 from sottovoce.learn.paillier.grid import cores
 from sottovoce.learn.solve.chebyshev import plan_chebyshev
-from sottovoce.learn.solve.dealer import plan_dealt
 from sottovoce.learn.solve.plan import opened_integers, opened_theta, plan_solve
 from sottovoce.learn.solve.run import (
     HiddenSolution,
     ReadySolve,
     ready_chebyshev,
-    ready_dealt,
     ready_masked,
 )
 from sottovoce.learn.solve.system import (
@@ -66,7 +64,7 @@ class SolveCost(NamedTuple):
 def bench_hidden(
     *, key_bits: int = KEY_BITS, runs: int = RUNS, fraction_bits: tuple[int, ...] = FRACTION_BITS
 ) -> list[BenchRow]:
-    """The masked solve, its dealer variant and Chebyshev's iteration beside the peers."""
+    """The masked solve and Chebyshev's iteration beside the peers."""
     matrix, vector = ionosphere_system()
     cheetah = cheetah_cost(matrix, vector, runs)
     phe = phe_newton_seconds(len(vector), key_bits)
@@ -130,11 +128,9 @@ class SolveWay(NamedTuple):
 def _ways(system: IntegerSystem, bounds: PublicBounds, key_bits: int) -> dict[str, SolveWay]:
     score = (system.size * _SCORE_RANGE) << _SCORE_BITS
     masked = plan_solve(bounds, key_bits=key_bits, score=score)
-    dealt = plan_dealt(bounds, key_bits=key_bits, score=score)
     iterated = plan_chebyshev(bounds, key_bits=key_bits, penalty=PENALTY)
     return {
         "masked solve": SolveWay(partial(ready_masked, system, masked), _check_integers),
-        "dealer variant": SolveWay(partial(ready_dealt, system, dealt), _check_integers),
         "Chebyshev on shares": SolveWay(partial(ready_chebyshev, system, iterated), _check_theta),
     }
 

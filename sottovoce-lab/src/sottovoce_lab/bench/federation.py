@@ -28,7 +28,7 @@ from sottovoce.learn.documents import Table
 from sottovoce.learn.run.party import run_in_process
 from sottovoce.learn.run.terms import Holdings
 from sottovoce.learn.wire.codec import Value
-from sottovoce_lab.bench.learn import KEY_BITS, PEERS, PENALTY, message_rows
+from sottovoce_lab.bench.learn import PEERS, PENALTY, message_rows
 from sottovoce_lab.bench.rows import BenchRow, bench_row
 
 _PEER = "all parties in one process"
@@ -45,29 +45,26 @@ class RunCost(NamedTuple):
 
 
 def bench_federation(words: int) -> list[BenchRow]:
-    """SMS messages over ``words`` features: packed Paillier, then pairwise masks."""
+    """SMS messages over ``words`` features, by pairwise masks."""
     rows, signs = message_rows(words)
     labels = np.where(signs > 0, "spam", "ham")
-    found = []
-    for way, what in (("packed", f"packed Paillier, {KEY_BITS} bits"), ("masks", "pairwise masks")):
-        with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
-            there, here = _both(Path(folder) / "all", rows, labels, way)
-        case = f"{len(rows):,} messages, {words:,} words, open, {what}"
-        found += [
-            _row(case, "CPU s", there.processor, _PEER, here.processor, less_is_better=True),
-            _row(case, "wall s", there.wall, _PEER, here.wall, less_is_better=True),
-            _row(case, "bytes sent", there.bytes, _PEER, here.bytes, less_is_better=True),
-        ]
-    return found
+    with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
+        there, here = _both(Path(folder) / "all", rows, labels)
+    case = f"{len(rows):,} messages, {words:,} words, open, pairwise masks"
+    return [
+        _row(case, "CPU s", there.processor, _PEER, here.processor, less_is_better=True),
+        _row(case, "wall s", there.wall, _PEER, here.wall, less_is_better=True),
+        _row(case, "bytes sent", there.bytes, _PEER, here.bytes, less_is_better=True),
+    ]
 
 
-def _both(folder: Path, rows: Any, labels: Any, way: Any) -> tuple[RunCost, RunCost]:  # noqa: ANN401 - arrays and a word
+def _both(folder: Path, rows: Any, labels: Any) -> tuple[RunCost, RunCost]:  # noqa: ANN401 - arrays
     columns = [f"x{at}" for at in range(rows.shape[1])]
     names = tuple(f"peer-{at}" for at in range(PEERS))
     peers = {
         name: Table.of(rows[at::PEERS], labels[at::PEERS], columns) for at, name in enumerate(names)
     }
-    training = TrainingSettings(way=way, key_bits=KEY_BITS, penalty=PENALTY)
+    training = TrainingSettings(penalty=PENALTY)
     prepare(folder, peers, SetupPlan(names, training, FeatureSettings(columns=columns)))
     there = _by_processes(folder)
     here, theta = _in_process(folder, names)

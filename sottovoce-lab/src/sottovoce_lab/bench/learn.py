@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 def bench_learn(words: int, *, hidden: bool = True) -> list[BenchRow]:
-    """Ionosphere with sums under Paillier, hidden solves, and ``words`` features of texts."""
+    """Ionosphere with sums under masks, hidden solves, and ``words`` features of texts."""
     with cores(1):
         rows = [*_ionosphere_rows(), *_text_rows(words)]
     return rows + bench_hidden() if hidden else rows
@@ -47,38 +47,26 @@ def bench_learn(words: int, *, hidden: bool = True) -> list[BenchRow]:
 
 def _ionosphere_rows() -> list[BenchRow]:
     rows, signs = ionosphere_rows()
-    seconds, trained = _best(lambda: _trained(rows, signs, way="packed"), RUNS)
+    seconds, trained = _best(lambda: _trained(rows, signs), RUNS)
     check_theta(trained, rows, signs)
     numbers = _SUPPORT_PARTS * rows.shape[1] + example_vector_size(_kept(trained))
-    case = f"Ionosphere, open, packed Paillier, {KEY_BITS} bits, key and tables included"
-    theirs = phe_sum_seconds(numbers)
-    masked, _ = _best(lambda: _trained(rows, signs, way="masks"), RUNS)
-    return [
-        _row(case, "CPU s", seconds, _PHE, theirs, less_is_better=True),
-        _row(
-            "Ionosphere, open, pairwise masks", "CPU s", masked, _PHE, theirs, less_is_better=True
-        ),
-    ]
+    theirs, case = phe_sum_seconds(numbers), "Ionosphere, open, pairwise masks"
+    return [_row(case, "CPU s", seconds, _PHE, theirs, less_is_better=True)]
 
 
 def _text_rows(words: int) -> list[BenchRow]:
     rows, signs = message_rows(words)
     ridge, _ = _best(lambda: pooled_ridge(rows, signs), RUNS)
-    masked, trained = _best(lambda: _trained(rows, signs, way="masks"), RUNS)
+    seconds, trained = _best(lambda: _trained(rows, signs), RUNS)
     check_theta(trained, rows, signs)
-    packed, _ = _best(lambda: _trained(rows, signs, way="packed"), 1)
-    what = f"{len(rows):,} messages, {words:,} words, open"
-    packed_case = f"{what}, packed Paillier, {KEY_BITS} bits"
-    return [
-        _row(f"{what}, pairwise masks", "CPU s", masked, _RIDGE, ridge, less_is_better=True),
-        _row(packed_case, "CPU s", packed, _RIDGE, ridge, less_is_better=True),
-    ]
+    case = f"{len(rows):,} messages, {words:,} words, open, pairwise masks"
+    return [_row(case, "CPU s", seconds, _RIDGE, ridge, less_is_better=True)]
 
 
-def _trained(rows: Floats, signs: Floats, *, way: str) -> TrainedClassifier:
+def _trained(rows: Floats, signs: Floats) -> TrainedClassifier:
     """Four peers' training."""
     peers = [(rows[at::PEERS], signs[at::PEERS]) for at in range(PEERS)]
-    return train(peers, penalty=PENALTY, way=way, key_bits=KEY_BITS)
+    return train(peers, penalty=PENALTY)
 
 
 def _kept(trained: TrainedClassifier) -> int:

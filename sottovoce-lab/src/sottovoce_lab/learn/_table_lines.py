@@ -82,7 +82,6 @@ class TableLine:
         paper: the paper's figures.
         cross_validated: fits for cross-validation, where ``fitted`` takes too long for that; it
             gives the same classifier.
-        masked: the same training under pairwise masks, where ``fitted`` is under Paillier.
         twin: the classifier in clear that must predict the same.
         floating: the floating-point solve, whose theta must be close.
     """
@@ -94,7 +93,6 @@ class TableLine:
     fitted: Callable[[Examples], Any]
     paper: Paper = NO_FIGURES
     cross_validated: Callable[[Examples], Any] | None = None
-    masked: Callable[[Examples], Any] | None = None
     twin: Callable[[Examples], LinearModel] | None = None
     floating: Callable[[Examples], LinearModel] | None = None
 
@@ -106,7 +104,7 @@ def lines(sizes: LearnTableSizes) -> list[TableLine]:
 
 def text_lines(sizes: LearnTableSizes) -> list[TableLine]:
     """The rows with theta in clear, for more features than Ionosphere has."""
-    return [*_single_lines(sizes), *(_folds_under_masks(line) for line in _peer_lines(sizes))]
+    return [*_single_lines(sizes), *_peer_lines(sizes)]
 
 
 def few_features_lines(sizes: LearnTableSizes) -> list[TableLine]:
@@ -115,12 +113,7 @@ def few_features_lines(sizes: LearnTableSizes) -> list[TableLine]:
     plain = TableLine(
         "ridge", 4, ALL_RADOS, "plain", _twin_fitted(recipe), floating=_floating(recipe)
     )
-    return [plain, replace(_hidden_lines(sizes)[1], paper=NO_FIGURES)]
-
-
-def _folds_under_masks(line: TableLine) -> TableLine:
-    """Cross-validate under masks what is trained under Paillier: the same integers, in no time."""
-    return replace(line, cross_validated=line.masked)
+    return [plain, replace(_hidden_lines(sizes)[0], paper=NO_FIGURES)]
 
 
 def _single_lines(sizes: LearnTableSizes) -> list[TableLine]:
@@ -149,42 +142,30 @@ def _single_lines(sizes: LearnTableSizes) -> list[TableLine]:
 def _peer_lines(sizes: LearnTableSizes) -> list[TableLine]:
     rados = Recipe(statistics="rados", rados=sizes.rados, penalty=PENALTY, key_bits=KEY_BITS)
     sums = Recipe(penalty=PENALTY, key_bits=KEY_BITS)
-    packed, exact = replace(rados, way="packed"), replace(sums, way="packed")
     return [
         TableLine("radoLearn", 4, "plain", "plain", _twin_fitted(rados), Paper(0.089, 0.12)),
         TableLine(
-            "radoLearn", 4, "encrypted", "plain", _open_fitted(packed), Paper(0.10, 75.0),
-            masked=_open_fitted(rados), twin=_twin(rados),
+            "radoLearn", 4, "masked", "plain", _open_fitted(rados), Paper(0.10, 75.0),
+            twin=_twin(rados),
         ),
         TableLine("ridge", 4, ALL_RADOS, "plain", _twin_fitted(sums), floating=_floating(sums)),
         TableLine(
             "ridge, pairwise masks", 4, f"{ALL_RADOS}, masked", "plain", _open_fitted(sums),
             twin=_twin(sums), floating=_floating(sums),
         ),
-        TableLine(
-            "ridge, packed Paillier", 4, f"{ALL_RADOS}, encrypted", "plain", _open_fitted(exact),
-            masked=_open_fitted(sums), twin=_twin(sums), floating=_floating(sums),
-        ),
     ]  # fmt: skip
 
 
 def _hidden_lines(sizes: LearnTableSizes) -> list[TableLine]:
-    dealer = Recipe(
-        penalty=PENALTY, key_bits=KEY_BITS, fraction_bits=sizes.places, solver="dealer",
-        queries=sizes.asked,
-    )  # fmt: skip
-    masked, plain = replace(dealer, solver="masked"), Recipe(penalty=PENALTY)
-    both = {"twin": _twin(plain), "floating": _floating(plain)}
-    encrypted = f"{ALL_RADOS}, encrypted"
+    masked = Recipe(
+        penalty=PENALTY, key_bits=KEY_BITS, fraction_bits=sizes.places, queries=sizes.asked
+    )
+    plain = Recipe(penalty=PENALTY)
     return [
         TableLine(
-            "radoLearn's closed form, masked solve", 4, encrypted, "encrypted",
-            _hidden_fitted(masked), Paper(0.085, 87.0), cross_validated=_hidden_fitted(dealer),
-            **both,
-        ),
-        TableLine(
-            "radoLearn's closed form, dealer", 4, encrypted, "encrypted", _hidden_fitted(dealer),
-            Paper(0.085, 87.0), **both,
+            "radoLearn's closed form, masked solve", 4, f"{ALL_RADOS}, encrypted", "encrypted",
+            _hidden_fitted(masked), Paper(0.085, 87.0), cross_validated=_twin_fitted(masked),
+            twin=_twin(plain), floating=_floating(plain),
         ),
     ]  # fmt: skip
 

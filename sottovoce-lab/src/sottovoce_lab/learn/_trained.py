@@ -6,7 +6,6 @@ solved without any protocol.
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,6 @@ from sottovoce.learn.hidden.train import (
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open.train import (
     TrainingCoordinator,
-    TrainingKeyHolder,
     TrainingPeer,
     local_statistics,
     moments_stage,
@@ -45,9 +43,6 @@ from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, Trai
 from sottovoce.learn.wire.exchange import Exchange, Traffic
 from sottovoce.learn.wire.message import new_session
 from sottovoce_lab.learn._data import Examples
-
-if TYPE_CHECKING:
-    from sottovoce.learn.wire.machine import Party
 
 Signs = NDArray[np.float64]
 
@@ -147,10 +142,7 @@ class StudyClassifier:
 def open_trained(given: PeerTraining) -> StudyClassifier:
     """By the open mode's protocol; exact if theta is the plain twin's to the last bit."""
     peers = [TrainingPeer(name, given.terms, each) for name, each in given.holders.items()]
-    parties: list[Party] = [TrainingCoordinator(given.terms), *peers]
-    if given.recipe.way == "packed":
-        parties.append(TrainingKeyHolder(given.terms, generate_key(given.recipe.key_bits)))
-    traffic = Exchange(parties).run()
+    traffic = Exchange([TrainingCoordinator(given.terms), *peers]).run()
     model, twin = peers[0].model, plain_twin(given)
     if model is None:
         raise ValueError("a training that ended has a classifier")

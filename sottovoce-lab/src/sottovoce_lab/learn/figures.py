@@ -45,7 +45,7 @@ def run_learn_figures(options: StudyOptions) -> StudyResult:
     """Train twice, and draw what was sent."""
     documents, width = (200, 20) if options.quick else (options.documents or 1000, 100)
     peers = {name: made_up_documents(documents, at) for at, name in enumerate(NAMES)}
-    trained = _trained(peers, TrainingSettings(way="packed", key_bits=KEY_BITS, penalty=0.1), width)
+    trained = _trained(peers, TrainingSettings(penalty=0.1), width)
     few = {name: each.part(_first(each, 30)) for name, each in [*peers.items()][:3]}
     mixed = _trained(
         few, TrainingSettings(intermediary=True, key_bits=KEY_BITS, penalty=0.1, rados=40), width=10
@@ -64,46 +64,31 @@ def architecture(sent: Sequence[Flow], peers: Iterable[str]) -> Plot:
     step = 2.35
     middle = step * len(names) / 2
     boxes = {
-        "coordinator": Box(
-            middle - 1.7, 3.9, "coordinator\nadds up, cannot open", COORDINATOR, 2.4
-        ),
-        HOLDER: Box(middle + 2.1, 3.9, "key holder\nopens sums only", KEY_HOLDER, 2.2),
+        "coordinator": Box(middle, 3.9, "coordinator\nadds what it cannot read", COORDINATOR, 3.0)
     }
-    arrows = _between_helpers(sent)
+    arrows = []
     for at, name in enumerate(names):
-        text = f"{name}\ntexts → rows → sums,\nencrypted"
+        text = f"{name}\ntexts → rows → sums,\nmasked"
         boxes[name] = Box(step * (at + 0.5), 0.75, text, PEER, 2.1, 0.95)
         arrows += _of_peer(sent, name, at - (len(names) - 1) / 2)
-    gave = sum(of_kind(sent, "summand", sender=name) for name in names)
+    gave = sum(of_kind(sent, "masked", sender=name) for name in names)
     finding = (
-        f"{len(names)} peers sent the coordinator {size_in_words(gave)} of encrypted sums, which "
-        "it cannot open, and one another nothing."
+        f"{len(names)} peers sent the coordinator {size_in_words(gave)} of masked sums, which "
+        "it cannot read one by one, and one another nothing."
     )
     canvas = Canvas(9.2, 4.6, step * len(names), 4.6)
     return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
 
 
-def _between_helpers(sent: Sequence[Flow]) -> list[Arrow]:
-    there = size_in_words(total(sent, "coordinator", HOLDER))
-    back = size_in_words(total(sent, HOLDER, "coordinator"))
-    return [
-        Arrow("coordinator", HOLDER, f"encrypted sum\n{there}", bend=-0.25, aside=(0, 0.28)),
-        Arrow(HOLDER, "coordinator", f"key, sum\n{back}", bend=-0.25, aside=(0, -0.3),
-              colour=KEY_HOLDER),
-    ]  # fmt: skip
-
-
 def _of_peer(sent: Sequence[Flow], name: str, place: float) -> list[Arrow]:
-    """Up and down to the coordinator, and what the key holder tells; words above the peer."""
+    """Up and down to the coordinator; words above the peer."""
     up = size_in_words(total(sent, name, "coordinator"))
     down = size_in_words(total(sent, "coordinator", name))
-    key = size_in_words(total(sent, HOLDER, name))
     at = 0.35 * place
     return [
-        Arrow(name, "coordinator", f"↑ {up}", place=0.12, ends=(-0.62, at - 0.12)),
-        Arrow("coordinator", name, f"↓ {down}", place=0.88, ends=(at + 0.12, 0.08),
+        Arrow(name, "coordinator", f"↑ {up}", place=0.12, ends=(-0.12, at - 0.12)),
+        Arrow("coordinator", name, f"↓ {down}", place=0.88, ends=(at + 0.12, 0.12),
               colour=COORDINATOR),
-        Arrow(HOLDER, name, f"↓ {key}", place=0.76, ends=(at, 0.74), colour=KEY_HOLDER),
     ]  # fmt: skip
 
 
@@ -113,26 +98,26 @@ def pipeline(sent: Sequence[Flow], documents: int, width: int) -> Plot:
     Private Text Classification, Figure 1.
     """
     name = NAMES[0]
-    sums = of_kind(sent, "summand", sender=name)
+    sums = of_kind(sent, "masked", sender=name)
     rest = total(sent, name) - sums
     boxes = {
         "texts": Box(1.0, 2.0, f"{documents:,} texts\nwith labels"),
         "rows": Box(3.5, 2.0, f"rows of\n{width} numbers"),
         "sums": Box(6.0, 2.0, "supports, and\nsums of x, y, xy, xx'"),
-        "hidden": Box(8.5, 2.0, f"encrypted\n{size_in_words(sums)}"),
+        "hidden": Box(8.5, 2.0, f"masked\n{size_in_words(sums)}"),
         "coordinator": Box(8.5, 0.5, "coordinator", COORDINATOR, height=0.6),
         "model": Box(3.5, 0.5, "classifier\nat the peer", height=0.6),
     }
-    told = total(sent, "coordinator", name) + total(sent, HOLDER, name)
+    told = total(sent, "coordinator", name)
     arrows = [
         Arrow("texts", "rows", "words,\nwhich ones\ncount", aside=(0, 0.55)),
         Arrow("rows", "sums", "add up", dashed=False, aside=(0, 0.25)),
-        Arrow("sums", "hidden", "pack,\nencrypt", dashed=False, aside=(0, 0.35)),
+        Arrow("sums", "hidden", "add\nmasks", dashed=False, aside=(0, 0.35)),
         Arrow("hidden", "coordinator", f"{size_in_words(sums)}"),
         Arrow("coordinator", "model", f"dictionary, supports, theta: {size_in_words(told)}"),
     ]
     finding = (
-        f"Of {documents:,} texts nothing leaves {name} but {size_in_words(sums)} of encrypted sums "
+        f"Of {documents:,} texts nothing leaves {name} but {size_in_words(sums)} of masked sums "
         f"and {size_in_words(rest)} by which the peers agree on terms, words, labels and keys."
     )
     canvas = Canvas(9.2, 2.9, 9.5, 3.0)
@@ -211,9 +196,13 @@ def _told(finding: str) -> str:
 
 def _notes() -> tuple[str, ...]:
     told = "Every number of bytes is a sum over the parties' own transcripts of a run between "
-    key = "The paper's coordinator makes the key; here the key holder does, so that who adds up "
+    key = (
+        "The paper's coordinator has the key of the sums; here masks hide them, so that who adds "
+        "up reads the total only. The paper's intermediary stands beside each peer; here one "
+        "serves all."
+    )
     return (
         "Dashed arrows cross a network, solid ones stay at their party, as in the paper.",
         told + "processes on this machine; the texts are made up.",
-        key + "cannot open. The paper's intermediary stands beside each peer; here one serves all.",
+        key,
     )

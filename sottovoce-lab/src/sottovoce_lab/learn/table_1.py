@@ -57,8 +57,8 @@ NOTE = (
     f"{PENALTY:g}. 'equal to plain': theta is, to the last bit, that of the plain solve of the "
     "same rounded integers. 'all, by sums': the sums of the examples, which are the moments of all "
     "2^m rados. Errors of hidden rows are counted with theta opened by the study; the rows 'asked' "
-    "went through Protocol 3. The masked solve is cross-validated by its dealer variant, and on "
-    "texts packed Paillier by pairwise masks: the integers are the same. The paper's times are "
+    "went through Protocol 3. The masked solve is cross-validated in clear: the integers are "
+    "the same. Rados are hidden by masks where the paper encrypts them. The paper's times are "
     "from another machine, and it does not say which rows its errors are of."
 )
 

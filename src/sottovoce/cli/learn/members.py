@@ -33,9 +33,6 @@ def new(
     mode: Annotated[
         str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
     ] = "open",
-    way: Annotated[
-        str, typer.Option(help="How sums are added up: masks, or packed (with a key holder).")
-    ] = "masks",
     passphrase: Annotated[
         str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")
     ] = "none",  # noqa: S107 - the name of a source
@@ -51,7 +48,7 @@ def new(
     with needs_extra("federation"):
         from sottovoce.federation.join.folders import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
 
-    training = new_training({"mode": mode, "way": way})
+    training = new_training({"mode": mode})
     plan = FoundingPlan(listen, join, training, passphrase=passphrase, days=days)
     history = new_federation(folder, plan)
     own = history.changes[0]

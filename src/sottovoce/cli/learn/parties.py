@@ -100,9 +100,6 @@ def init(
     mode: Annotated[
         str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
     ] = "open",
-    way: Annotated[
-        str, typer.Option(help="How sums are added up: masks, or packed (with a key holder).")
-    ] = "masks",
     hosts: Annotated[
         str | None,
         typer.Option(help="Where parties listen, in the order shown; default: here."),
@@ -137,7 +134,7 @@ def init(
     listed = peer_names(peers, _listed(names))
     plan = SetupPlan(
         listed,
-        _training(mode, way, key_bits, allow_two, len(listed), intermediary=intermediary),
+        _training(mode, key_bits, allow_two, len(listed), intermediary=intermediary),
         hosts=tuple(_listed(hosts)),
         base_port=base_port,
         passphrase=passphrase,
@@ -147,7 +144,7 @@ def init(
 
 
 def _training(
-    mode: str, way: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
+    mode: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
 ) -> "TrainingSettings":
     from sottovoce.learn.paillier.keys import check_bits  # noqa: PLC0415 - fast --help
     from sottovoce.learn.sums.fixed import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
@@ -160,7 +157,6 @@ def _training(
         )
     given: dict[str, Any] = {
         "mode": mode,
-        "way": way,
         "key_bits": key_bits,
         "allow_two": allow_two,
         "intermediary": intermediary,

@@ -157,7 +157,6 @@ RULES: dict[str, Rule] = {
     "mode": Rule("who learns what; a count says it by itself", _mode),
     "identities": Rule("among whom sums are opened", _peers, apart=True),
     "recipe.statistics": Rule("what is summed", _among("statistics")),
-    "recipe.way": Rule("how sums are kept apart", _among("ways")),
     "recipe.penalty": Rule("public, and of the solve alone", _penalty),
     "recipe.penalties": Rule("public, and of the solve alone", _penalties),
     "recipe.fraction_bits": Rule(

@@ -22,7 +22,7 @@ from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 if TYPE_CHECKING:
     from sottovoce.learn.paillier.keys import PrivateKey
 
-SUMS, SOLVE, RADOS = "sums", "solve", "rados"
+SOLVE, RADOS = "solve", "rados"
 
 
 class JournalReader(Protocol):
@@ -34,16 +34,9 @@ class JournalReader(Protocol):
 
 def purposes(terms: RunTerms, name: str) -> tuple[str, ...]:
     """What a party needs keys for in a run, the most important first."""
-    if name == COORDINATOR:
-        return (SOLVE,) if terms.mode == "hidden" else ()
-    if name != KEY_HOLDER:
-        return ()
-    if terms.kind == "rados":
+    if name == KEY_HOLDER and terms.kind == "rados":
         return (RADOS,)
-    if terms.mode == "hidden":
-        with_sums = terms.kind == "train" and terms.recipe.way == "packed"
-        return (SOLVE, SUMS) if with_sums else (SOLVE,)
-    return (SUMS,)
+    return (SOLVE,) if name in {COORDINATOR, KEY_HOLDER} and terms.mode == "hidden" else ()
 
 
 class RunKeys:

@@ -45,16 +45,10 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("agreement", ANY): "everybody's signatures under that list",
     ("opened", ANY): "shares that take the masks off the sum, and off no single peer's numbers",
     ("sum", ANY): "the sum over all peers, as far as this party is told it",
-    # Sums under Paillier.
-    ("key", ANY): "a public key, under which anybody can encrypt",
-    ("mask", "seed"): (
-        "the seed of this peer's mask, without which its summand is not opened, and whether a sum "
-        "over fewer peers will do"
-    ),
-    ("summand", ANY): "this peer's numbers, encrypted; who adds them up cannot open them",
-    ("added", ANY): "the sum of all peers' encrypted numbers, for the key holder to open",
-    ("model", ANY): "the classifier: one number for each feature, and its penalty",
     # The hidden mode.
+    ("key", ANY): "a public key, under which anybody can encrypt",
+    ("summand", ANY): "this peer's numbers, encrypted; who adds them up cannot open them",
+    ("model", ANY): "the classifier: one number for each feature, and its penalty",
     ("shape", ANY): "how many features are kept, and which peers are left",
     ("share", ANY): "a share of the classifier under its sender's key; uniform by itself",
     ("scores", ANY): "the asked rows' scores, encrypted and masked, half for each helper",
@@ -64,10 +58,6 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("wins", ANY): "how often each label's score wins, blurred and in random order",
     ("masked", ANY): "the encrypted system under masks; who opens it sees uniform numbers",
     ("answer", ANY): "an answer to a masked question; uniform without the masks",
-    ("dealt", ANY): "random numbers that belong together; they hold nobody's data",
-    ("reduced", ANY): "a masked matrix; uniform without the dealt numbers",
-    ("mixed", ANY): "a masked system; uniform without the dealt numbers",
-    ("solution", ANY): "a masked solution; uniform without the dealt numbers",
     ("product", ANY): "a masked product of the iteration; uniform without the masks",
     ("system", ANY): "a share of the system of equations, encrypted",
     # Rados.

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from sottovoce.federation._secrets import Secrets
 from sottovoce.federation.config import PartyConfig, RowsFile, TextsFile
 from sottovoce.federation.party._counts import counted_examples, spending
 from sottovoce.federation.party._memory import PartyMemory
-from sottovoce.federation.party._run_keys import SUMS, RunKeys
 from sottovoce.federation.party.terms import check_accepted, opened_limit, wanted_trust
 from sottovoce.federation.roster import Roster
 from sottovoce.learn.documents import Documents, Examples, Table, read_labelled
@@ -20,6 +20,9 @@ from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.machine import Party
+
+if TYPE_CHECKING:
+    from sottovoce.federation.party._run_keys import RunKeys
 
 # From a training's session to what this party kept of it.
 TrainingRecords = Callable[[bytes], Mapping[str, Value] | None]
@@ -56,7 +59,6 @@ class MachineMaker:
             examples=self._examples(terms),
             key=next(iter(keys.values()), None),
             earlier=self._records(terms.training) if terms.training else None,
-            sums_key=keys.get(SUMS),
             secret=self.memory.digest_secret,
             memory=self.memory,
             ledger=self.memory,

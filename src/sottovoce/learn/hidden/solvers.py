@@ -1,4 +1,4 @@
-"""The three hidden solves behind one interface: how peers encrypt for each, and its machines."""
+"""The two hidden solves behind one interface: how peers encrypt for each, and its machines."""
 
 import math
 from dataclasses import dataclass, replace
@@ -22,8 +22,6 @@ from sottovoce.learn.solve.chebyshev import (
     ChebyshevTerms,
     plan_chebyshev,
 )
-from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, plan_dealt
-from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
 from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
 from sottovoce.learn.solve.plan import SolvePlan, plan_solve
 from sottovoce.learn.solve.system import IntegerSystem, PublicBounds, standardised_bounds
@@ -35,7 +33,7 @@ QUERY_SUM = 1 << 12  # the largest sum of its numbers' sizes
 _FEWEST_QUERY_BITS = 8
 SCORE = QUERY_SUM << QUERY_BITS
 Integers: TypeAlias = NDArray[Any]
-Plan: TypeAlias = SolvePlan | DealtPlan | ChebyshevPlan
+Plan: TypeAlias = SolvePlan | ChebyshevPlan
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,6 @@ class HiddenSolve:
     width: int
     peers: tuple[str, ...]
 
-    @property
-    def dealer(self) -> str:
-        """The first peer, where one deals."""
-        return self.peers[0]
-
     @cached_property
     def bounds(self) -> PublicBounds:
         """What is public of the sum."""
@@ -67,8 +60,6 @@ class HiddenSolve:
     def plan(self) -> Plan:
         """What the solve's parties agree on."""
         bits = self.recipe.key_bits
-        if self.recipe.solver == "dealer":
-            return plan_dealt(self.bounds, key_bits=bits, score=SCORE)
         if self.recipe.solver == "chebyshev":
             # The intercept's eigenvalue is 1 whatever lambda is.
             return plan_chebyshev(self.bounds, key_bits=bits, penalty=min(self.penalty, 1.0))
@@ -78,7 +69,7 @@ class HiddenSolve:
     def query_bits(self) -> int:
         """Binary places of rows to classify: as many as leave the scores' sign tellable.
 
-        The exact solves plan for scores of at most 2^-65 of their modulus. Chebyshev's theta is at
+        The exact solve plans for scores of at most 2^-65 of their modulus. Chebyshev's theta is at
         most ||b|| / lambda in size, at its own binary places, and its modulus does not know rows.
         """
         plan = self.plan
@@ -146,25 +137,14 @@ class HiddenSolve:
     def encrypted(
         self, matrix: Integers, vector: Integers, public: PublicKey
     ) -> tuple[EncryptedArray, ...]:
-        """A peer's part, laid out as the solver takes it."""
-        if self.recipe.solver == "dealer":
-            upper = matrix[np.triu_indices(self.width)]
-            return (encrypt_integers(np.concatenate([upper, vector]), self.summand_slots, public),)
+        """A peer's part."""
         arrays = (matrix, vector)
         return tuple(encrypt_integers(each, self.summand_slots, public) for each in arrays)
 
     @property
-    def shares_matrix(self) -> bool:
-        """Whether A is apart from b, so that one A serves several labels."""
-        return self.recipe.solver != "dealer"
-
-    @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Of the arrays that `encrypted` makes."""
-        d = self.width
-        if self.recipe.solver == "dealer":
-            return ((d * (d + 1) // 2 + d,),)
-        return ((d, d), (d,))
+        return ((self.width, self.width), (self.width,))
 
     def summed(self, parts: list[tuple[EncryptedArray, ...]]) -> tuple[EncryptedArray, ...]:
         """All peers' parts, with lambda, in the slots and bounds of the solve.
@@ -176,7 +156,8 @@ class HiddenSolve:
         totals = list(first)
         for part in others:
             totals = [here + there for here, there in zip(totals, part, strict=True)]
-        totals[0] = totals[0].plus_integers(self._laid_out_ridge(), bound=self._ridge_bound())
+        ridge = self.ridge()
+        totals[0] = totals[0].plus_integers(ridge, bound=int(ridge.max()))
         bound = self.slots.value_bound
         return tuple(replace(total, plan=self.slots, bound=bound) for total in totals)
 
@@ -189,21 +170,9 @@ class HiddenSolve:
             total = total + other
         return first[0], replace(total, plan=self.slots, bound=self.slots.value_bound)
 
-    def _laid_out_ridge(self) -> Integers:
-        ridge = self.ridge()
-        if self.recipe.solver != "dealer":
-            return ridge
-        upper = ridge[np.triu_indices(self.width)]
-        return np.concatenate([upper, np.zeros(self.width, dtype=upper.dtype)])
-
-    def _ridge_bound(self) -> int:
-        return int(self.ridge().max())
-
     def coordinator(self, key: PrivateKey, arrays: tuple[EncryptedArray, ...]) -> PartyMaker:
         """C's machine, from the summed system."""
         plan = self.plan
-        if isinstance(plan, DealtPlan):
-            return lambda session: DealtCoordinator(self._dealt(session, plan), arrays[0])
         if isinstance(plan, ChebyshevPlan):
             return lambda session: ChebyshevCoordinator(
                 ChebyshevTerms(session, COORDINATOR, KEY_HOLDER, plan), key, *arrays
@@ -215,8 +184,6 @@ class HiddenSolve:
     def key_holder(self, key: PrivateKey) -> PartyMaker:
         """K's machine."""
         plan = self.plan
-        if isinstance(plan, DealtPlan):
-            return lambda session: DealtKeyHolder(self._dealt(session, plan), key)
         if isinstance(plan, ChebyshevPlan):
             return lambda session: ChebyshevKeyHolder(
                 ChebyshevTerms(session, COORDINATOR, KEY_HOLDER, plan), key
@@ -225,20 +192,10 @@ class HiddenSolve:
             SolveTerms(session, COORDINATOR, KEY_HOLDER, plan), key
         )
 
-    def dealing(self) -> PartyMaker | None:
-        """The dealer's machine, where one deals."""
-        plan = self.plan
-        if not isinstance(plan, DealtPlan):
-            return None
-        return lambda session: SolveDealer(self._dealt(session, plan))
 
-    def _dealt(self, session: bytes, plan: DealtPlan) -> DealtTerms:
-        return DealtTerms(session, self.dealer, COORDINATOR, KEY_HOLDER, plan)
-
-
-def modulus_bits(plan: SolvePlan | DealtPlan) -> int:
-    """The length of the modulus of an exact solve's shares."""
-    return plan.prime_bits * (plan.primes if isinstance(plan, SolvePlan) else 1)
+def modulus_bits(plan: SolvePlan) -> int:
+    """The length of the modulus of the exact solve's shares."""
+    return plan.prime_bits * plan.primes
 
 
 def _largest_theta(plan: ChebyshevPlan) -> int:

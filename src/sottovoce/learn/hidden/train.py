@@ -30,11 +30,8 @@ from sottovoce.learn.open.train import (
     feature_agreement_coordinator,
     feature_agreement_peer,
     moments_stage,
-    opened_columns,
     support_coordinator,
     support_peer,
-    support_stage,
-    supported_features,
     told_standard,
 )
 from sottovoce.learn.paillier.array import EncryptedArray
@@ -145,9 +142,6 @@ class HiddenPeer(Staged):
         standard, solve, public, known = prepared
         piece = self._summand(solve, standard, public)
         yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
-        dealing = solve.dealing()
-        if dealing is not None and self.name == solve.dealer:
-            yield Stage("solve", dealing)
         parts = []
         for stage_name, sender in SHARERS:
             told = yield Stage(stage_name, self._listening(sender))
@@ -167,12 +161,12 @@ class HiddenPeer(Staged):
         pieces = dict.fromkeys((COORDINATOR, KEY_HOLDER), tag)
         yield Stage("data", lambda s: Teller(self.name, s, "data", pieces))
         yield from feature_agreement_peer(self.name, data)
-        supported = yield from support_peer(self.name, terms, data, known)
+        supported = yield from support_peer(self.name, terms, data)
         self.data = data = supported.data
         kept, peers = supported.kept, supported.peers
         self.survivors = peers
         stage = moments_stage(terms, kept, peers)
-        made = stage.peer(self.name, data.identity, data.moments(kept), known)
+        made = stage.peer(self.name, data.identity, data.moments(kept))
         summed = yield Stage("moments", made)
         same = told_alike(terms, "moments", peers, summed.total)
         yield from same.party(self.name, data.identity)
@@ -191,7 +185,7 @@ class HiddenPeer(Staged):
         rows = standard.applied(self.data.rows)
         matrix, vector = solve.quantised(rows, self.data.signs, standard.count)
         arrays: tuple[EncryptedArray, ...]
-        if self._first is not None and solve.shares_matrix:
+        if self._first is not None:
             arrays = (encrypt_integers(vector, solve.summand_slots, public),)
         else:
             arrays = solve.encrypted(matrix, vector, public)
@@ -227,13 +221,12 @@ class HiddenCoordinator(Staged):
             solve, public = self._taken_over(self._first)
         peers = self.survivors
         heard = yield Stage("summands", lambda s: Listener(self.name, s, "summand", peers))
-        shares_matrix = self._first is not None and solve.shares_matrix
-        shapes = solve.shapes[1:] if shares_matrix else solve.shapes
+        shapes = solve.shapes if self._first is None else solve.shapes[1:]
         parts = [told_summand(each, shapes, solve, public) for each in heard.heard.values()]
-        if self._first is not None and solve.shares_matrix:
-            self.system = solve.with_vector(self._first.system, parts)
-        else:
+        if self._first is None:
             self.system = solve.summed(parts)
+        else:
+            self.system = solve.with_vector(self._first.system, parts)
         solved = yield Stage("solve", solve.coordinator(self._key, self.system))
         self.share = solved.share
         # It has proven this key to everybody with the first label's.
@@ -252,13 +245,13 @@ class HiddenCoordinator(Staged):
 
     def _preparing(self) -> Generator[Stage, Any, tuple[HiddenSolve, PublicKey]]:
         """What all labels share: features, moments and the key holder's key."""
-        terms, known = self.terms, dict[int, PublicKey]()
+        terms = self.terms
         self.tags = yield from heard_tags(self.name, terms)
         self.holdings = yield from feature_agreement_coordinator(terms)
-        kept, peers = yield from support_coordinator(terms, known)
+        kept, peers = yield from support_coordinator(terms)
         self.survivors = peers
         stage = moments_stage(terms, kept, peers)
-        summed = yield Stage("moments", stage.adder(known))
+        summed = yield Stage("moments", stage.adder())
         yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
         self.standard = told_standard(stage, summed.total, kept)
         self.solve = solve = hidden_solve(terms, self.standard, peers)
@@ -266,7 +259,7 @@ class HiddenCoordinator(Staged):
         shape: dict[str, Value] = {"width": solve.width, "peers": peers}
         yield Stage("shape", lambda s: Teller(self.name, s, "shape", {KEY_HOLDER: shape}))
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, {})
         if public == self._key.public:
             raise InputError("the key holder must have a key of its own.")
         self.other = public
@@ -276,21 +269,18 @@ class HiddenCoordinator(Staged):
 class HiddenKeyHolder(Staged):
     """K: opens nothing but masked numbers, and ends with the other share of theta.
 
-    ``sums_key`` is for the sums that are opened on the way, where these are encrypted: what is
-    under the key of the solve is never opened as a sum. ``first`` is that of an earlier label.
+    ``first`` is that of an earlier label.
     """
 
     def __init__(
         self,
         terms: TrainingTerms,
         key: PrivateKey,
-        sums_key: PrivateKey | None = None,
         first: "HiddenKeyHolder | None" = None,
     ) -> None:
         check_keys(terms, key)
         super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
-        self.terms, self._key, self._sums_key = terms, key, sums_key or key
-        self._first = first
+        self.terms, self._key, self._first = terms, key, first
         self.share: Share | None = None
         self.tags: dict[str, bytes] = {}
         self.features = 0
@@ -313,13 +303,8 @@ class HiddenKeyHolder(Staged):
 
     def _preparing(self) -> Generator[Stage, Any, HiddenSolve]:
         """What all labels share: the sums that are opened, the system's size, and the own key."""
-        terms, key, sums_key = self.terms, self._key, self._sums_key
+        terms, key = self.terms, self._key
         self.tags = yield from heard_tags(self.name, terms)
-        if terms.recipe.way == "packed":
-            summed = yield Stage("support", support_stage(terms).opener(sums_key))
-            decided, peers = supported_features(summed.total, terms), summed.survivors
-            kept = opened_columns(decided, terms)
-            yield Stage("moments", moments_stage(terms, kept, peers).opener(sums_key, proven=True))
         told = yield Stage("shape", lambda s: Listener(self.name, s, "shape", [COORDINATOR]))
         width, peers = told_shape(told.heard[COORDINATOR], terms)
         self.survivors = peers

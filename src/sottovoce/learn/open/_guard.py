@@ -1,6 +1,6 @@
 """Which kept columns' sums are opened: as many as the documents hide, no two of them all but alike.
 
-All parties are told how many documents each peer has and how many use each column. Each works out
+All are told how many documents each peer has and how many use each column. Each works out
 by its own limit how many columns it allows (`_opened_bits`), from these counts and, a peer, from
 those of its own documents as well: a coordinator may lie about the former. The fewest that anybody
 allows are opened, the most used ones. Of two that differ in a few documents only, which other
@@ -23,13 +23,11 @@ from sottovoce.learn.open._pairs import PairTests
 from sottovoce.learn.open.sums import SumStage
 from sottovoce.learn.opened_bits import OpenedLimit, most_words
 from sottovoce.learn.support import Flags, KeptFeatures, feature_counts, with_columns
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 if TYPE_CHECKING:
-    from sottovoce.learn.paillier.key_proof import KnownKeys
-    from sottovoce.learn.paillier.keys import PrivateKey
     from sottovoce.learn.wire.codec import Value
 
 _NO_LIMIT = "the hidden mode or learn count, which have no such limit"
@@ -103,11 +101,10 @@ def guard_peer(
     data: LocalData,
     kept: KeptFeatures,
     peers: tuple[str, ...],
-    known: "KnownKeys | None" = None,
 ) -> Generator[Stage, Any, Guarded]:
     """Say how many columns one allows, check those that are chosen, and help to find alike ones."""
     stage, own = uses_stage(terms, kept, peers), local_uses(data, kept)
-    summed = yield Stage("uses", stage.peer(name, data.identity, own, known))
+    summed = yield Stage("uses", stage.peer(name, data.identity, own))
     uses = Uses.of(stage.numbers.decode(summed.total), terms.stated(peers), kept.width)
     mine = Uses.of(own, {name: len(data.rows)}, kept.width)
     hidden = data.limit.documents(uses.documents, name)
@@ -137,15 +134,13 @@ def guard_coordinator(
     kept: KeptFeatures,
     peers: tuple[str, ...],
     limit: OpenedLimit,
-    known: "KnownKeys | None" = None,
 ) -> Generator[Stage, Any, Guarded]:
     """Choose as many columns as everybody allows, and leave alike ones out."""
     stage = uses_stage(terms, kept, peers)
-    summed = yield Stage("uses", stage.adder(known))
+    summed = yield Stage("uses", stage.adder())
     total = summed.total
     uses = Uses.of(stage.numbers.decode(total), terms.stated(peers), kept.width)
-    parties = peers if terms.recipe.way == "masks" else (KEY_HOLDER, *peers)
-    heard = yield Stage("allowed", lambda s: Listener(COORDINATOR, s, "allowed", parties))
+    heard = yield Stage("allowed", lambda s: Listener(COORDINATOR, s, "allowed", peers))
     hidden = limit.documents(uses.documents, COORDINATOR)
     told = [said.item("words", int) for said in heard.heard.values()]
     most = _fewest(uses.allowed(limit, hidden, uses.order), told)
@@ -154,36 +149,18 @@ def guard_coordinator(
     if most < 1:
         raise _too_few(uses)
     opened = uses.first(most)
-    yield from _telling("opened", opened, parties)
+    yield from _telling("opened", opened, peers)
     tests = PairTests.of(terms, *uses.opened(opened))
     same = told_alike(terms, OPENED, peers, (total, opened))
     summed = yield Stage("pairs", tests.stage(terms, same.digest).adder())
     apart = tests.apart(summed.total)
     if not apart.any():
         raise _all_alike()
-    yield from _telling("apart", apart, parties)
+    yield from _telling("apart", apart, peers)
     guarded = Guarded(_chosen(_chosen(kept, opened), apart), kept.width, most)
     same = told_alike(terms, OPENED, peers, guarded.kept.kept)
     yield from same.party(COORDINATOR)
     return guarded
-
-
-def guard_key_holder(
-    terms: TrainingTerms,
-    kept: KeptFeatures,
-    peers: tuple[str, ...],
-    limit: OpenedLimit,
-    key: "PrivateKey",
-) -> Generator[Stage, Any, Guarded]:
-    """Say how many columns one allows; which are alike the coordinator says."""
-    stage = uses_stage(terms, kept, peers)
-    summed = yield Stage("uses", stage.opener(key, proven=True))
-    uses = Uses.of(stage.numbers.decode(summed.total), terms.stated(peers), kept.width)
-    most = uses.allowed(limit, limit.documents(uses.documents, KEY_HOLDER), uses.order)
-    yield from _telling_allowed(KEY_HOLDER, most)
-    told = yield Stage("opened", lambda s: Listener(KEY_HOLDER, s, "opened", [COORDINATOR]))
-    opened = told_opened(told.heard[COORDINATOR], uses, most)
-    return (yield from _hearing_apart(KEY_HOLDER, kept, opened))
 
 
 def _allowed_before(

@@ -14,9 +14,6 @@ does, it is uniform, whatever the others give. Numbers are drawn each for itself
 these bits simulates all sums, drawing a uniform number for each that is not 0. A sum of random
 numbers is 0 by chance once in 2^64: the columns then count as alike, which costs a word and shows
 nothing. To have one other peer with enough documents of its own is more than there must be.
-
-With a key holder these sums are masked all the same: packed sums are of whole numbers, not modulo
-2^64, and how large they are would tell how many peers gave one.
 """
 
 from collections.abc import Mapping
@@ -95,7 +92,7 @@ class PairTests:
     def stage(self, terms: TrainingTerms, told: bytes = b"") -> SumStage:
         """The sums, which the coordinator is told; by what it has told, which peers sign."""
         numbers = terms.counts()
-        return SumStage(terms, self.size, numbers, self.peers, context=told, way="masks")
+        return SumStage(terms, self.size, numbers, self.peers, context=told)
 
     def summand(
         self, name: str, columns: sparse.csr_array, grouped: NDArray[np.int64] | None

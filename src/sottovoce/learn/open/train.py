@@ -1,12 +1,11 @@
 """Training in the open mode: only sums over all peers are opened, and everybody gets theta.
 
-Private Text Classification, Protocol 2, with the coordinator's role split in two: who adds
-ciphertexts has no key, who has the key sees the aggregate only. With pairwise masks there is no
-key at all.
+Private Text Classification, Protocol 2, with the sums under pairwise masks: who adds them has no
+key, and sees the aggregate only.
 """
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from sottovoce.learn.open._guard import (
     GUARD_STAGES,
     Guarded,
     guard_coordinator,
-    guard_key_holder,
     guard_peer,
 )
 from sottovoce.learn.open._plausible import check_total, weights_of_documents
@@ -42,15 +40,10 @@ from sottovoce.learn.support import (
     kept_from_sums,
     support_size,
 )
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller
-
-if TYPE_CHECKING:
-    from sottovoce.learn.paillier.key_proof import KnownKeys
-    from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
-
 
 KEPT = "kept features"
 KEPT_STAGES = ("support", "kept", *alike_stages(KEPT))
@@ -83,7 +76,7 @@ class _EndingWithClassifiers(Staged):
 
 
 class TrainingPeer(_EndingWithClassifiers):
-    """A peer: gives masked or encrypted sums of its rows, and ends with the classifier."""
+    """A peer: gives masked sums of its rows, and ends with the classifier."""
 
     def __init__(self, name: str, terms: TrainingTerms, data: LocalData) -> None:
         super().__init__(name, terms.session, STAGES, self._script())
@@ -94,25 +87,23 @@ class TrainingPeer(_EndingWithClassifiers):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
-        known: dict[int, PublicKey] = {}
         yield from feature_agreement_peer(self.name, data)
-        supported = yield from support_peer(self.name, terms, data, known)
+        supported = yield from support_peer(self.name, terms, data)
         self.data = data = supported.data
         peers = self.survivors = supported.peers
-        guarding = guard_peer(self.name, terms, data, supported.kept, peers, known)
-        self.guarded = yield from guarding
+        self.guarded = yield from guard_peer(self.name, terms, data, supported.kept, peers)
         self.kept = self.guarded.kept
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, self.kept, peers)
-            made = stage.peer(self.name, data.identity, data.moments(self.kept), known)
+            made = stage.peer(self.name, data.identity, data.moments(self.kept))
             summed = yield Stage("moments", made)
             same = told_alike(terms, "moments", peers, summed.total)
             yield from same.party(self.name, data.identity)
             standard = told_standard(stage, summed.total, self.kept)
         stage = statistics_stage(terms, self.kept, peers)
         values = local_statistics(data, terms, self.kept, standard)
-        yield Stage("statistics", stage.peer(self.name, data.identity, values, known))
+        yield Stage("statistics", stage.peer(self.name, data.identity, values))
         told = yield Stage("model", lambda s: Listener(self.name, s, "model", [COORDINATOR]))
         self.solved = told_models(told.heard[COORDINATOR], len(terms.features), terms.classifiers)
 
@@ -129,21 +120,19 @@ class TrainingCoordinator(_EndingWithClassifiers):
 
     def _script(self) -> Script:
         terms = self.terms
-        known: dict[int, PublicKey] = {}
         self.holdings = yield from feature_agreement_coordinator(terms)
-        supported, peers = yield from support_coordinator(terms, known)
+        supported, peers = yield from support_coordinator(terms)
         self.survivors = peers
-        guarding = guard_coordinator(terms, supported, peers, self._limit, known)
-        self.guarded = yield from guarding
+        self.guarded = yield from guard_coordinator(terms, supported, peers, self._limit)
         kept = self.guarded.kept
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, kept, peers)
-            summed = yield Stage("moments", stage.adder(known))
+            summed = yield Stage("moments", stage.adder())
             yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
             standard = told_standard(stage, summed.total, kept)
         stage = statistics_stage(terms, kept, peers)
-        summed = yield Stage("statistics", stage.adder(known))
+        summed = yield Stage("statistics", stage.adder())
         opened = stage.numbers.decode(summed.total)
         if standard is None:
             check_total(opened, terms, kept, peers)
@@ -152,28 +141,6 @@ class TrainingCoordinator(_EndingWithClassifiers):
         piece = models_piece(self.solved)
         pieces = dict.fromkeys(peers, piece)
         yield Stage("model", lambda s: Teller(self.name, s, "model", pieces))
-
-
-class TrainingKeyHolder(Staged):
-    """Hands out its public key, and opens sums over all peers; it sees no other ciphertext."""
-
-    def __init__(
-        self, terms: TrainingTerms, key: "PrivateKey", limit: OpenedLimit | None = None
-    ) -> None:
-        super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
-        self.terms, self._key, self._limit = terms, key, limit or OpenedLimit()
-        self.survivors: tuple[str, ...] = ()
-
-    def _script(self) -> Script:
-        terms, key = self.terms, self._key
-        summed = yield Stage("support", support_stage(terms).opener(key))
-        kept = opened_columns(supported_features(summed.total, terms), terms)
-        peers = self.survivors = summed.survivors
-        guarded = yield from guard_key_holder(terms, kept, peers, self._limit, key)
-        kept = guarded.kept
-        if terms.recipe.statistics == "rados":
-            yield Stage("moments", moments_stage(terms, kept, peers).opener(key, proven=True))
-        yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key, proven=True))
 
 
 def feature_agreement_peer(name: str, data: LocalData) -> Generator[Stage, Any, None]:
@@ -210,11 +177,11 @@ class Supported(NamedTuple):
 
 
 def support_peer(
-    name: str, terms: TrainingTerms, data: LocalData, known: "KnownKeys | None" = None
+    name: str, terms: TrainingTerms, data: LocalData
 ) -> Generator[Stage, Any, Supported]:
     """Add one's support, and hear which features are kept; no peer hears a count."""
     support = data.support(terms.recipe.fewest_documents, labels=terms.opens_labels)
-    made = support_stage(terms).peer(name, data.identity, support, known, data.among)
+    made = support_stage(terms).peer(name, data.identity, support, data.among)
     summed = yield Stage("support", made)
     told = yield Stage("kept", lambda s: Listener(name, s, "kept", [COORDINATOR]))
     decided = told.heard[COORDINATOR].array("kept", "|b1")
@@ -225,10 +192,10 @@ def support_peer(
 
 
 def support_coordinator(
-    terms: TrainingTerms, known: "KnownKeys | None" = None
+    terms: TrainingTerms,
 ) -> Generator[Stage, Any, tuple[KeptFeatures, tuple[str, ...]]]:
     """Add up support, and tell the peers what is kept, and nothing else."""
-    summed = yield Stage("support", support_stage(terms).adder(known))
+    summed = yield Stage("support", support_stage(terms).adder())
     decided = supported_features(summed.total, terms)
     piece: dict[str, Value] = {"kept": decided}
     pieces = dict.fromkeys(summed.survivors, piece)

@@ -81,7 +81,7 @@ def rado_adversaries(recipe: Recipe) -> tuple[Learns, ...]:
 
 def _open(recipe: Recipe) -> tuple[Learns, ...]:
     lies = f"{_KEPT_FALSELY}{_READS}; {_CANNOT}"
-    theta = _TOTAL if recipe.way == "packed" else _WEIGHED + _TOTAL
+    theta = _WEIGHED + _TOTAL
     if recipe.statistics == "rados":
         theta = f"{_UNCHECKED}; it is told no more than a curious peer"
     return (

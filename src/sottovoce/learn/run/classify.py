@@ -6,7 +6,6 @@ become label names.
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,9 +96,8 @@ def score_stage(terms: RunTerms, classifiers: int) -> SumStage:
 
     Private Text Classification, Protocol 3 in the form of eq. 24.
     """
-    recipe = replace(terms.recipe, way="masks")
     identities = {name: terms.identities[name] for name in terms.order}
-    summing = TrainingTerms(terms.session, identities, (SCORES,), recipe)
+    summing = TrainingTerms(terms.session, identities, (SCORES,), terms.recipe)
     size = terms.rows * classifiers
     return SumStage(summing, size, summing.numbers(), summing.peers, told=True)
 

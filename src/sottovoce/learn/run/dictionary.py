@@ -18,7 +18,7 @@ nominated them; of three peers that says who, for a word that the third did not 
 
 import hashlib
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,8 +168,7 @@ def nomination_stage(terms: RunTerms, buckets: int) -> SumStage:
     """
     if len(terms.peers) >= _DIGIT:
         raise ParameterError(f"fewer than {_DIGIT} peers can agree on words.")
-    recipe = replace(terms.recipe, way="masks")
-    summing = TrainingTerms(terms.session, terms.identities, ("marks",), recipe)
+    summing = TrainingTerms(terms.session, terms.identities, ("marks",), terms.recipe)
     words = -(-buckets // _TOGETHER)
     return SumStage(summing, words, summing.counts(), terms.peers, everyone=False)
 

@@ -5,7 +5,7 @@ a `JointEvaluation`; of one label against the others, `ConfusionCounts`.
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -165,9 +165,8 @@ def count_stage(terms: RunTerms, labels: int) -> SumStage:
 
     With the keys of its masks peers sign the terms: nobody who was told others adds to it.
     """
-    recipe = replace(terms.recipe, way="masks")
     counted = (COUNTS, opening(terms).digest.hex())
-    summing = TrainingTerms(terms.session, terms.identities, counted, recipe)
+    summing = TrainingTerms(terms.session, terms.identities, counted, terms.recipe)
     size = labels * (labels + 1)
     return SumStage(summing, size, summing.counts(), terms.peers, everyone=False, told=True)
 

@@ -39,7 +39,7 @@ from sottovoce.learn.run.agree import (
 from sottovoce.learn.run.terms import INTERMEDIARY, Holdings, RunTerms
 from sottovoce.learn.run.train import RunScript, brought_examples
 from sottovoce.learn.support import KeptFeatures
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
@@ -83,7 +83,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
             name, terms, brought.secrets, brought.examples, brought.among
         )
         data = signed(brought.data(terms, features, agreed), brought.labels, (_one(agreed),))
-        inner = _masked(agreed, terms)
+        inner = agreed.training(terms, agreed.peers)
         supported = yield from support_peer(name, inner, data)
         data, kept = supported.data, supported.kept
         rows = np.hstack([kept.applied(data.rows), np.ones((len(data.rows), 1))])
@@ -117,7 +117,7 @@ def rados_coordinator(terms: RunTerms, _: Holdings) -> RunScript:
     def script() -> RunScript:
         agreed = yield from agreeing_coordinator(terms, HELPERS)
         _one(agreed)
-        inner = _masked(agreed, terms)
+        inner = agreed.training(terms, agreed.peers)
         kept, peers = yield from support_coordinator(inner)
         shape: dict[str, Value] = {"width": kept.width + 1, "peers": peers}
         pieces = dict.fromkeys(HELPERS, shape)
@@ -251,11 +251,6 @@ def _rado_terms(
         float(1 << size.bits),
         _FRACTION_BITS,
     )
-
-
-def _masked(agreed: Agreed, terms: RunTerms) -> TrainingTerms:
-    inner = agreed.training(terms, agreed.peers)
-    return replace(inner, recipe=replace(inner.recipe, way="masks"))
 
 
 def _one(agreed: Agreed) -> str:

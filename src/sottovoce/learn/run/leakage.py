@@ -222,7 +222,7 @@ def among(peers: int, leakage: Leakage) -> Leakage:
 
 def _open(recipe: Recipe) -> Leakage:
     aggregate = f"{_aggregate(recipe)}, {_NO_DOCUMENT}"
-    learns = [
+    learns = (
         Learns(
             "coordinator",
             f"which peers have which features; {_sums_told(recipe)}; {_ALIKE}; {aggregate}; "
@@ -234,25 +234,15 @@ def _open(recipe: Recipe) -> Leakage:
             f"{_peers_told(recipe)}; theta, with which it classifies by itself; of rows whose "
             "parts it and other peers hold, each row's score",
         ),
-    ]
-    if recipe.way == "packed":
-        learns.insert(
-            1, Learns("key holder", f"{_sums_told(recipe)}; {aggregate}; no peer's own sums")
-        )
-        collusion = (
-            "the coordinator and one peer together learn the sum of the other peers' sums; the "
-            "coordinator and the key holder every peer's; all peers but one, with either, the last "
-            "one's"
-        )
-    else:
-        collusion = (
-            "the coordinator and one peer together learn the sum of the other peers' sums; the "
-            "coordinator and two thirds of the peers every peer's; all peers but one, with the "
-            "coordinator, the last one's"
-        )
+    )
+    collusion = (
+        "the coordinator and one peer together learn the sum of the other peers' sums; the "
+        "coordinator and two thirds of the peers every peer's; all peers but one, with the "
+        "coordinator, the last one's"
+    )
     return Leakage(
         f"open mode, {recipe.statistics} statistics",
-        tuple(learns),
+        learns,
         collusion,
         _MODE_ASSUMES,
         adversaries("open", recipe),
@@ -271,8 +261,7 @@ def _hidden(recipe: Recipe) -> Leakage:
         Learns(
             "key holder",
             "how many features are kept; uniform numbers and a uniform share of theta; who asks, "
-            "and for how many rows; whether a peer's data are those of an earlier training"
-            + (f"; {_support(recipe)}; {marginals}" if recipe.way == "packed" else ""),
+            "and for how many rows; whether a peer's data are those of an earlier training",
         ),
         Learns(
             "every peer",
@@ -285,13 +274,6 @@ def _hidden(recipe: Recipe) -> Leakage:
         "the coordinator and one peer together learn the other peers' means and variances; the "
         "coordinator and the key holder A, b and theta: keep them apart"
     )
-    if recipe.solver == "dealer":
-        learns.append(Learns("dealer (the first peer)", "nothing more"))
-        collusion = (
-            "the coordinator and one peer together learn the other peers' means and variances; if "
-            "that peer is the dealer, or two of coordinator, key holder and dealer join, A, b and "
-            "theta: keep the three apart"
-        )
     return Leakage(
         f"hidden mode, {recipe.solver} solve",
         tuple(learns),
@@ -381,7 +363,7 @@ def _support(recipe: Recipe) -> str:
 
 
 def _weighed(recipe: Recipe) -> str:
-    if (recipe.way, recipe.statistics) != ("masks", "exact"):
+    if recipe.statistics != "exact":
         return ""
     return (
         f", but where rows are of 0 and 1 {PROJECTIONS} noisy projections of each peer's, which "

@@ -101,7 +101,7 @@ def _examples(holdings: Holdings, secret: bytes) -> Value:
 
 def _keys(holdings: Holdings) -> Value:
     identity = () if holdings.identity is None else (holdings.identity.public,)
-    keys = (key for key in (holdings.key, holdings.sums_key) if key is not None)
+    keys = () if holdings.key is None else (holdings.key,)
     return (identity, tuple(key.public.fingerprint for key in keys))
 
 

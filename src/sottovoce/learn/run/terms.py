@@ -135,9 +135,7 @@ class RunTerms:
 
     @property
     def _has_key_holder(self) -> bool:
-        if self.mode == "hidden":
-            return True
-        return self.mode == "open" and self.recipe.way == "packed" and self.kind == "train"
+        return self.mode == "hidden"
 
     def _check_peers(self) -> None:
         if len(self.session) != SESSION_BYTES:
@@ -163,8 +161,8 @@ class RunTerms:
     def _check_shared(self) -> None:
         if not self.shared:
             return
-        if self.mode != "open" or self.recipe.way != "masks" or self.kind != "train":
-            raise ParameterError("shared features are for the open mode, with way='masks'.")
+        if self.mode != "open" or self.kind != "train":
+            raise ParameterError("shared features are for the open mode's trainings.")
         unknown = set(self.shared) - set(self.features)
         if unknown or len(set(self.shared)) != len(self.shared):
             raise ParameterError(
@@ -240,7 +238,6 @@ class Holdings:
         identity: who it is, if it is a peer.
         examples: its documents or rows.
         key: its Paillier key, if the mode gives it one.
-        sums_key: another one, for sums that a key holder opens where the mode hides the rest.
         earlier: the result of an earlier run of its own: the training whose classifier is used.
         secret: what a peer's digests of its documents are keyed by, the same in all its runs; where
             none is brought, one that its identity gives.
@@ -258,7 +255,6 @@ class Holdings:
     secret: bytes = b""
     memory: "OpeningMemory | None" = None
     ledger: "QueryLedger | None" = None
-    sums_key: "PrivateKey | None" = None
     spending: "Spending | None" = None
     trust: "CountTrust | None" = None
     limit: OpenedLimit = field(default_factory=OpenedLimit)

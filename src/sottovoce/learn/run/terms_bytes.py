@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sottovoce.learn.run.terms import RunTerms
 
 
-VERSION = 4
+VERSION = 5
 _WHOLE_BITS = 63
 _Terms = TypeVar("_Terms")
 

@@ -176,7 +176,7 @@ def _meaning(terms: RunTerms) -> tuple[Value, ...]:
 def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
     """The coordinator's part."""
     key = None if terms.mode == "open" else holdings.wanted_key(COORDINATOR)
-    helpers = (KEY_HOLDER,) if KEY_HOLDER in terms.parties else ()
+    helpers = (KEY_HOLDER,) if terms.mode == "hidden" else ()
 
     def script() -> RunScript:
         agreed = yield from agreeing_coordinator(terms, helpers)
@@ -190,12 +190,14 @@ def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
 
 def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
     """The key holder's part."""
+    from sottovoce.learn.hidden.train import HiddenKeyHolder  # noqa: PLC0415 - masks need no gmpy2
+
     key = holdings.wanted_key(KEY_HOLDER)
 
     def script() -> RunScript:
         agreed = yield from agreeing_helper(KEY_HOLDER, terms)
         trained = yield from _trainings(
-            terms, agreed, lambda t, _, first: _key_holder(terms, t, key, holdings, first)
+            terms, agreed, lambda inner, _, first: HiddenKeyHolder(inner, key, first)
         )
         return records.helper_record(terms, agreed, trained)
 
@@ -283,17 +285,3 @@ def _coordinator(
     from sottovoce.learn.paper.mode import PaperCoordinator  # noqa: PLC0415 - likewise
 
     return PaperCoordinator(inner, key)
-
-
-def _key_holder(
-    terms: RunTerms,
-    inner: TrainingTerms,
-    key: "PrivateKey",
-    holdings: Holdings,
-    first: Any,  # noqa: ANN401 - likewise
-) -> Staged:
-    if terms.mode == "hidden":
-        from sottovoce.learn.hidden.train import HiddenKeyHolder  # noqa: PLC0415 - likewise
-
-        return HiddenKeyHolder(inner, key, holdings.sums_key, first)
-    return open_training.TrainingKeyHolder(inner, key, holdings.limit)

@@ -1,7 +1,6 @@
 """Hidden solves: A theta = b between a coordinator and a key holder, neither of whom sees it.
 
 Begin with `system` (what is solved, and what of it is public) and `plan` (how, and what a share
-is). Three solves: exact under masks (`masked`), exact with randomness that a peer deals (`dealer`
-and `dealt`), and `chebyshev`'s iteration on shares for many unknowns. `field` and `combs` are the
-arithmetic beneath; `run` has whole solves in one process.
+is). Two solves: exact under masks (`masked`), and `chebyshev`'s iteration on shares for many
+unknowns. `field` and `combs` are the arithmetic beneath; `run` has whole solves in one process.
 """

@@ -71,28 +71,6 @@ def random_invertible(size: int, prime: int) -> tuple[Matrix, int]:
             return matrix, determinant
 
 
-def product(left: Sequence[Vector], right: Sequence[Vector], prime: int) -> Matrix:
-    """A matrix product; sums are reduced once."""
-    columns = list(zip(*right, strict=True))
-    return [[_dot(row, column) % prime for column in columns] for row in left]
-
-
-def added(left: Sequence[Vector], right: Sequence[Vector], prime: int) -> Matrix:
-    """The sum of two matrices."""
-    return [
-        [(x + y) % prime for x, y in zip(row, other, strict=True)]
-        for row, other in zip(left, right, strict=True)
-    ]
-
-
-def subtracted(left: Sequence[Vector], right: Sequence[Vector], prime: int) -> Matrix:
-    """The difference of two matrices."""
-    return [
-        [(x - y) % prime for x, y in zip(row, other, strict=True)]
-        for row, other in zip(left, right, strict=True)
-    ]
-
-
 def solved(matrix: Matrix, vector: Vector, prime: int) -> tuple[Vector, int]:
     """The solution w of matrix w = vector, and the matrix's determinant; ([], 0) if singular.
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import CorruptShareError, DamagedMessageError, ParameterError
+from sottovoce.errors import CorruptShareError, ParameterError
 from sottovoce.learn.paillier.grid import gmpy2
 from sottovoce.learn.paillier.packing import blocks
 from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan
@@ -253,24 +253,3 @@ def opened_fractions(own: Share, other: Share) -> list[Fraction]:
 def opened_theta(own: Share, other: Share) -> Floats:
     """Theta to the nearest doubles."""
     return np.array([float(entry) for entry in opened_fractions(own, other)])
-
-
-def residues_to_bytes(residues: Sequence[int], modulus: int) -> bytes:
-    """Residues one after the other, each as long as the modulus."""
-    size = _bytes_of(modulus)
-    return b"".join(int(residue).to_bytes(size, "little") for residue in residues)
-
-
-def residues_from_bytes(data: bytes, count: int, modulus: int) -> list[int]:
-    """What `residues_to_bytes` made, checked."""
-    size = _bytes_of(modulus)
-    if len(data) != count * size:
-        raise DamagedMessageError(f"{count} residues must take {count * size} bytes.")
-    found = [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
-    if any(residue >= modulus for residue in found):
-        raise DamagedMessageError("residues must be below their modulus.")
-    return found
-
-
-def _bytes_of(modulus: int) -> int:
-    return (modulus.bit_length() + 7) // 8

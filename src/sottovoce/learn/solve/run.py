@@ -16,8 +16,6 @@ from sottovoce.learn.solve.chebyshev import (
     ChebyshevPlan,
     ChebyshevTerms,
 )
-from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, triangle
-from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
 from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
 from sottovoce.learn.solve.plan import Share, SolvePlan
 from sottovoce.learn.solve.system import IntegerSystem
@@ -49,11 +47,10 @@ class ReadySolve:
 
     coordinator: ShareHolder
     key_holder: ShareHolder
-    others: tuple[Party, ...] = ()
 
     def run(self) -> HiddenSolution:
         """Run the protocol to its end."""
-        traffic = Exchange([*self.others, self.coordinator, self.key_holder]).run()
+        traffic = Exchange([self.coordinator, self.key_holder]).run()
         shares = self.coordinator.share, self.key_holder.share
         if shares[0] is None or shares[1] is None:
             raise StalledError("a solve ended without a share.")
@@ -75,17 +72,6 @@ def ready_masked(system: IntegerSystem, plan: SolvePlan, keys: Keys | None = Non
     terms = SolveTerms(new_session(), "coordinator", "key holder", plan)
     numbers = encrypted_system(system, plan.sent, held.public)
     return ReadySolve(SolveCoordinator(terms, own, *numbers), SolveKeyHolder(terms, held))
-
-
-def ready_dealt(
-    system: IntegerSystem, plan: DealtPlan, key: PrivateKey | None = None
-) -> ReadySolve:
-    """The solve of a system with a dealer; ``key`` is the key holder's."""
-    held = key or generate_key(plan.key_bits)
-    terms = DealtTerms(new_session(), "dealer", "coordinator", "key holder", plan)
-    numbers = np.array(triangle(system), dtype=object)
-    coordinator = DealtCoordinator(terms, encrypt_integers(numbers, plan.sent, held.public))
-    return ReadySolve(coordinator, DealtKeyHolder(terms, held), (SolveDealer(terms),))
 
 
 def ready_chebyshev(

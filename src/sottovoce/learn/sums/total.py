@@ -18,7 +18,7 @@ from sottovoce.learn.wire.exchange import Exchange, Faults, Traffic
 from sottovoce.learn.wire.machine import Party
 from sottovoce.learn.wire.message import new_session
 
-Way: TypeAlias = Literal["ring", "masks", "packed"]
+Way: TypeAlias = Literal["ring", "masks"]
 Summands: TypeAlias = Mapping[str, Ring]
 
 
@@ -39,9 +39,8 @@ def secure_total(
     way: Way = "masks",
     faults: Faults | None = None,
     allow_two: AllowTwo | None = None,
-    key_bits: int = 3072,
 ) -> SummedUp:
-    """The sum of the peers' vectors, each value at most ``bound`` in size, by one of three ways."""
+    """The sum of the peers' vectors, each value at most ``bound`` in size, by either way."""
     check_choice("way", way, _WAYS)
     vectors = {name: np.asarray(values, np.float64).ravel() for name, values in summands.items()}
     if len({vector.size for vector in vectors.values()}) > 1:
@@ -49,7 +48,7 @@ def secure_total(
     checked_parties(list(vectors), allow_two=allow_two)
     numbers = FixedPoint(bound, len(vectors), fraction_bits)
     rings = {name: numbers.encode(vector) for name, vector in vectors.items()}
-    parties, found = _WAYS[way](rings, numbers, allow_two, key_bits)
+    parties, found = _WAYS[way](rings, allow_two)
     traffic = Exchange(parties, faults=faults).run()
     total, survivors = found()
     if total is None:  # whoever opens it fell silent, and nobody waited for it
@@ -61,13 +60,13 @@ _Found: TypeAlias = Callable[[], tuple[Ring | None, tuple[str, ...]]]
 _Made: TypeAlias = tuple[list[Party], _Found]
 
 
-def _ring(rings: Summands, _: FixedPoint, allow_two: AllowTwo | None, __: int) -> _Made:
+def _ring(rings: Summands, allow_two: AllowTwo | None) -> _Made:
     session, names = new_session(), sorted(rings)
     peers = [RingPeer(name, session, names, rings[name], allow_two=allow_two) for name in names]
     return [*peers], lambda: (peers[0].total, tuple(names))
 
 
-def _masks(rings: Summands, _: FixedPoint, allow_two: AllowTwo | None, __: int) -> _Made:
+def _masks(rings: Summands, allow_two: AllowTwo | None) -> _Made:
     identities = {name: Identity() for name in rings}
     public = {name: identity.public for name, identity in identities.items()}
     terms = MaskedSum(new_session(), "server", public, _size(rings), allow_two=allow_two)
@@ -76,29 +75,11 @@ def _masks(rings: Summands, _: FixedPoint, allow_two: AllowTwo | None, __: int) 
     return [server, *peers], lambda: (server.total, server.survivors)
 
 
-def _packed(
-    rings: Summands, numbers: FixedPoint, allow_two: AllowTwo | None, key_bits: int
-) -> _Made:
-    # Here, so that the other two ways do not need gmpy2.
-    from sottovoce.learn.paillier.keys import generate_key  # noqa: PLC0415 - see above
-    from sottovoce.learn.sums import packed  # noqa: PLC0415 - see above
-    from sottovoce.learn.sums.packed import PackedSum  # noqa: PLC0415 - see above
-
-    terms = PackedSum(
-        new_session(), "coordinator", "key holder", list(rings), _size(rings), numbers, allow_two
-    )
-    holder = packed.PackedKeyHolder(terms, generate_key(key_bits))
-    peers = [packed.PackedPeer(name, terms, rings[name]) for name in rings]
-    parties: list[Party] = [packed.PackedCoordinator(terms), holder, *peers]
-    return parties, lambda: (holder.total, holder.survivors)
-
-
 def _size(rings: Summands) -> int:
     return next(iter(rings.values())).size
 
 
-_WAYS: dict[Way, Callable[[Summands, FixedPoint, AllowTwo | None, int], _Made]] = {
+_WAYS: dict[Way, Callable[[Summands, AllowTwo | None], _Made]] = {
     "ring": _ring,
     "masks": _masks,
-    "packed": _packed,
 }
