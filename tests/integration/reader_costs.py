@@ -21,7 +21,7 @@ from sottovoce.federation.roster import load_roster
 from sottovoce.learn.count import TogetherCounts
 from sottovoce.release.card import read_card
 from sottovoce.release.counts_file import CountsFile
-from sottovoce.release.inputs import load_frequencies
+from sottovoce.release.request import load_frequencies
 from sottovoce.topics import model_file
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.imports.files import import_mallet, import_word2vec

@@ -29,7 +29,7 @@ BANDS = re.compile(r"\b(?:top|first) \d+%?(?:(?:,| and| or|, and) \d+%)*|95%")
 FORMER = re.compile(r"by mistake|[Ff]alse alarms\*\*|of 100 so many|beyond doubt")
 KEPT = {
     # Of releases: there the interval holds for all totals at once.
-    "beyond doubt": ("analys", "choosing", "_sum_errors", "_summary", "forecast"),
+    "beyond doubt": ("analys", "choosing", "quote", "_summary", "forecast"),
     # Of files, not of people.
     "by mistake": ("topics/catalogue.py", "published-by-mistake.md"),
 }

@@ -86,19 +86,22 @@ class SparkDocuments:
     documents: CountedDocuments
     declared: tuple[str, ...]
     tally: Tally
+    out: str
+    """Where the release is to lie."""
     session: Spark
     counted: Spark
     """Spark's table of blocks."""
     blocks: dict[BlockName, Block]
 
-    def check(self, plan: ReleasePlan) -> None:
+    def check(self, plan: ReleasePlan) -> str:
         """Refuse, before anything is spent, what only one machine draws."""
         if plan.settings.prior == "local":
             raise ParameterError("--prior local is not offered on Spark; use --engine embedded.")
+        return ""
 
-    def release(self, job: Job, address: str, ledger: Ledger) -> ReleaseCard:
-        """Spend, draw and publish ``job`` at ``address``, wherever that is."""
-        store = store_at(self.session, address)
+    def release(self, job: Job, ledger: Ledger) -> ReleaseCard:
+        """Spend, draw and publish ``job`` where it is to lie."""
+        store = store_at(self.session, self.out)
         with told("draw noise"):
             return release_to_shards(job, ledger, store, SparkWriters(self, store))
 
@@ -173,6 +176,7 @@ def counted_documents(
     session: Spark,
     inputs: ReleaseInputs,
     address: str,
+    out: str,
     *,
     block_rows: int = _BLOCK_ROWS,
 ) -> Iterator[SparkDocuments]:
@@ -194,7 +198,7 @@ def counted_documents(
         kind = format_of(address, reading)
         corpus, charged = _identity(session, rows, replace(reading, format=kind))
         documents = CountedDocuments(found, vocabulary, corpus, documents=charged)
-        yield SparkDocuments(documents, declared, tally, session, counted, blocks)
+        yield SparkDocuments(documents, declared, tally, out, session, counted, blocks)
 
 
 @dataclass(frozen=True)

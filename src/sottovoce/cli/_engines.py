@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
     from sottovoce.release.inputs import ReleaseInputs
     from sottovoce.release.release import Release
+    from sottovoce.release.request import ReleaseRequest
 
 
 ENGINES = ("embedded", "spark")
@@ -143,35 +144,45 @@ def ledger_beside(corpus: Path) -> Path:
     return ledger_of(Path(corpus))
 
 
-def chosen_ledger(given: Path | None, corpus: Path, engine: Engine) -> "LedgerPlace":
-    """The ledger of a release; on a cluster it lies where a driver elsewhere finds it too."""
-    from sottovoce.privacy.ledger.chosen_ledger import (  # noqa: PLC0415 - fast --help
-        beside_corpus,
-        ledger_place,
-        with_others,
-    )
+@dataclass(frozen=True)
+class OnSpark:
+    """Releases the documents of ``corpus`` into ``out`` on Spark."""
 
-    if given is None and engine.is_on_other_machines:
-        path = ledger_beside(corpus)
-        place = beside_corpus(path, "the next driver may run elsewhere")
-        return with_others(place, Path(corpus))
-    at_an_address = bool(_SCHEME.match(getattr(corpus, "written", "")))
-    return ledger_place(given, None if at_an_address else Path(corpus))
+    engine: Engine
+    corpus: Path
+    out: Path
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder to write to, if it is this machine's to look at."""
+        return folder_of(self.out, self.engine)
 
-@contextmanager
-def documents_on_spark(
-    engine: Engine, inputs: "ReleaseInputs", corpus: Path
-) -> "Iterator[SparkDocuments]":
-    """Documents counted on Spark, which stays up for the block to draw their noise."""
-    from sottovoce_spark.release import counted_documents  # noqa: PLC0415 - keeps --help fast
+    def find_ledger(self, request: "ReleaseRequest") -> "LedgerPlace":
+        """The ledger of a release; on a cluster it lies where a driver elsewhere finds it too."""
+        from sottovoce.privacy.ledger.chosen_ledger import (  # noqa: PLC0415 - fast --help
+            beside_corpus,
+            ledger_place,
+            with_others,
+        )
 
-    address = address_of(corpus)
-    with (
-        engine.session() as session,
-        counted_documents(session, inputs, address) as documents,
-    ):
-        yield documents
+        if request.ledger is None and self.engine.is_on_other_machines:
+            path = ledger_beside(self.corpus)
+            place = beside_corpus(path, "the next driver may run elsewhere")
+            return with_others(place, Path(self.corpus))
+        at_an_address = bool(_SCHEME.match(as_written(self.corpus)))
+        return ledger_place(request.ledger, None if at_an_address else Path(self.corpus))
+
+    @contextmanager
+    def count(self, inputs: "ReleaseInputs") -> "Iterator[SparkDocuments]":
+        """Documents counted on Spark, which stays up for the block to draw their noise."""
+        from sottovoce_spark.release import counted_documents  # noqa: PLC0415 - keeps --help fast
+
+        addresses = address_of(self.corpus), address_of(self.out)
+        with (
+            self.engine.session() as session,
+            counted_documents(session, inputs, *addresses) as documents,
+        ):
+            yield documents
 
 
 @contextmanager

@@ -1,11 +1,124 @@
-"""What ``release`` says of the texts it counted, its promise, and what else lies in its folder."""
+"""What ``release`` says: on the way, and of what it counted, promised and wrote."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from sottovoce.release.card import ReleaseCard
-    from sottovoce.release.job import Job
+import pyarrow as pa
+import typer
+
+from sottovoce.cli import _reading as formats
+from sottovoce.cli._options import warn_about_rows
+from sottovoce.cli._output import progress, show_facts, show_json
+from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import Tallied
+from sottovoce.privacy.exact import text_up
+from sottovoce.privacy.records import to_record
+from sottovoce.release.card import ReleaseCard
+from sottovoce.release.job import Job
+from sottovoce.release.make import Done, Listener
+from sottovoce.release.quote import ReleaseQuote
+
+# What is shown that follows from the true texts, without noise.
+_PRIVATE = (
+    "expected_nonzero_cells",
+    "documents_alike",
+    "texts",
+    "texts_with_quotes_tags_or_addresses",
+    "spent_before",
+)
+
+
+class Terminal(Listener):
+    """Says on standard error what a call from Python warns of."""
+
+    def __init__(self, encoding: str | None) -> None:
+        self._encoding = encoding
+
+    def read(self, source: Any, schema: pa.Schema, told: ReadOptions) -> ReadOptions:  # noqa: ANN401 - a path
+        """As told on Spark, which guesses nothing; else as guessed, which is said."""
+        if self._encoding is None:
+            return told
+        return formats.reading_of(source, schema, told, self._encoding)
+
+    def warn(self, *sentences: str) -> None:
+        """Say what must not be overlooked."""
+        for each in filter(None, sentences):
+            typer.echo(f"warning: {each}", err=True)
+
+    def say_grouping(self, column: str) -> None:
+        """Say by which column documents are grouped, where that was guessed."""
+        typer.echo(f"grouped by the column {column}; --by says otherwise", err=True)
+
+    def say_budget(self, warning: str) -> None:
+        """Say that a first release fixes a budget."""
+        self.warn(warning)
+
+    def tell_skipped(self, counted: Tallied) -> None:
+        """Say which rows were skipped."""
+        warn_about_rows(counted)
+
+    def show_step(self, name: str) -> AbstractContextManager[None]:
+        """Show that a step is under way."""
+        return progress(name)
+
+
+def show_release(job: Job, made: Done | ReleaseQuote, as_json: bool, out: Path | None) -> None:
+    """What was released into ``out``, or what a dry run would."""
+    card, account = made.card, made.account
+    n = account.budget.n
+    facts: dict[str, object] = {
+        "documents": card.documents,
+        "documents_left_out": job.documents.left_out,
+        "documents_alike": alike(job),
+        **texts_read(job),
+        "words": card.words,
+        "columns": card.columns,
+        "noise_deviation_per_column": job.plan.noise_deviation,
+        "spent_epsilon": text_up(account.spent * n),
+        "of_a_budget": f"{text_up(account.budget.epsilon)} at N={n}",
+        "ledger": made.ledger,
+    }
+    if out is None:
+        facts["expected_nonzero_cells"] = job.plan.expected_nonzeros(job.documents.counts)
+    else:
+        facts["folder"] = out
+    if as_json:
+        planned = {} if out is not None else {"errors": _error_facts(made)}
+        shown = {**facts, **planned, **promised(card), **_how(made, out)}
+        show_json({**shown, "private": [name for name in _PRIVATE if name in shown]})
+        return
+    names = {
+        "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
+        **{name: f"{name} (private)" for name in _PRIVATE},
+    }
+    title = "Dry run: nothing was drawn or spent" if out is None else "Release"
+    if made.paid_before and out is not None:
+        title += ", paid for before: nothing more was spent"
+    show_facts(title, named_facts(facts, {**names, **units(job)}))
+    typer.echo("What is marked private follows from the true texts: it is for you alone.")
+    for sentence in as_they_stand(job):
+        typer.echo(sentence)
+    if made.spent_before and not made.paid_before:
+        typer.echo(f"{made.spent_before[:1].upper()}{made.spent_before[1:]}, before this release.")
+    typer.echo(card.in_words())
+    if errors := getattr(made, "errors", None):
+        typer.echo(errors.in_words())
+
+
+def _error_facts(made: Done | ReleaseQuote) -> dict[str, float] | None:
+    errors = getattr(made, "errors", None)
+    return None if errors is None else dict(errors.facts())
+
+
+def _how(made: Done | ReleaseQuote, out: Path | None) -> dict[str, object]:
+    return {
+        "in_words": made.card.in_words(),
+        "dry_run": out is None,
+        "paid_before": made.paid_before and out is not None,
+        "spent_before": made.spent_before or None,
+    }
 
 
 def named_facts(facts: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
@@ -13,7 +126,7 @@ def named_facts(facts: Mapping[str, object], names: Mapping[str, str]) -> dict[s
     return {names.get(name, name): value for name, value in facts.items()}
 
 
-def units(job: "Job") -> dict[str, str]:
+def units(job: Job) -> dict[str, str]:
     """What rows and texts are called on the screen; a row may be a group of texts."""
     if job.documents.grouping is None:
         return {}
@@ -23,7 +136,7 @@ def units(job: "Job") -> dict[str, str]:
     }
 
 
-def texts_read(job: "Job") -> dict[str, object]:
+def texts_read(job: Job) -> dict[str, object]:
     """How many texts were read, and how many are not only their author's."""
     seen = job.documents.found
     if seen is None:
@@ -32,12 +145,12 @@ def texts_read(job: "Job") -> dict[str, object]:
     return {**texts, "texts_with_quotes_tags_or_addresses": seen.with_others_words}
 
 
-def alike(job: "Job") -> int:
+def alike(job: Job) -> int:
     """How many say what another says: copies of one document would each spend once more."""
     return 0 if job.documents.documents is None else job.documents.documents.alike
 
 
-def as_they_stand(job: "Job") -> Iterator[str]:
+def as_they_stand(job: Job) -> Iterator[str]:
     """Sentences about what was counted, rows and texts apart."""
     seen, grouping = job.documents.found, job.documents.grouping
     if same := alike(job):
@@ -60,10 +173,8 @@ def as_they_stand(job: "Job") -> Iterator[str]:
         )
 
 
-def promised(card: "ReleaseCard") -> dict[str, object]:
+def promised(card: ReleaseCard) -> dict[str, object]:
     """The guarantees of the card, as records."""
-    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - fast --help
-
     return {
         "stated": to_record(card.stated),
         "guarantee": to_record(card.guarantee),

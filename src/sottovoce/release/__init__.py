@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from sottovoce.release.compression.frequency import FrequencyCompression
     from sottovoce.release.compression.maps import RandomCompression
     from sottovoce.release.estimator import PrivateBagOfWords
-    from sottovoce.release.job import ReleaseQuote
     from sottovoce.release.make import release_counts
+    from sottovoce.release.quote import ReleaseQuote
     from sottovoce.release.release import Release, load_release
     from sottovoce.release.topics.estimator import PrivateTopics
 else:
@@ -64,7 +64,7 @@ else:
             "RandomCompression": "sottovoce.release.compression.maps",
             "Release": "sottovoce.release.release",
             "ReleaseCard": "sottovoce.release.card",
-            "ReleaseQuote": "sottovoce.release.job",
+            "ReleaseQuote": "sottovoce.release.quote",
             "load_release": "sottovoce.release.release",
             "release_counts": "sottovoce.release.make",
         },

@@ -9,13 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from sottovoce.arrays import Floats
 from sottovoce.corpus.clean import holding_others_words
 from sottovoce.corpus.counts import count_batches, term_statistics
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts
@@ -334,20 +332,3 @@ class _Bound:
             keep.append(self._seen[user] <= most)
         self.left_out += len(keep) - sum(keep)
         return batch.filter(pa.array(keep, pa.bool_()))
-
-
-def load_frequencies(path: Path, vocabulary: Vocabulary) -> Floats:
-    """Public frequencies from lines "word, tab, number"; words that are not listed get none."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        pairs = [line.rsplit("\t", 1) for line in lines if line.strip()]
-        listed = {word: float(number) for word, number in pairs}
-    except (OSError, UnicodeDecodeError, ValueError):
-        raise CorpusError(f"{path} must be readable lines of a word, a tab and a number.") from None
-    frequencies = np.array([listed.get(term, 0.0) for term in vocabulary.terms])
-    if not np.isfinite(frequencies).all() or frequencies.min() < 0:
-        raise CorpusError(f"the frequencies in {path} must be finite and >= 0.")
-    if not frequencies.any():
-        raise CorpusError(f"{path} lists none of the vocabulary's words.")
-    # A word without a listed frequency is rare, not impossible.
-    return np.where(frequencies > 0, frequencies, frequencies[frequencies > 0].min() / 2)

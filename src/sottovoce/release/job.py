@@ -7,27 +7,17 @@ what was drawn, so that the same request, made again, gives the same bytes and n
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._notebook import html_facts
-from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
+from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.files import check_folder, nearest_folder
-from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Account, Ledger, Spend, SpendRequest
-from sottovoce.privacy.ledger.accounts import check_budget
-from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
-from sottovoce.privacy.ledger.database import holds_ledger
-from sottovoce.privacy.ledger.elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
-from sottovoce.release._sum_errors import SumErrors
+from sottovoce.privacy.ledger import Ledger, Spend, SpendRequest
 from sottovoce.release.card import ReleaseCard, make_card
 from sottovoce.release.folder import (
     CARD_FILE,
@@ -43,95 +33,6 @@ from sottovoce.release.plan import Released, ReleasePlan, Sized
 
 # A count and its column, in the uncompressed archive that the ledger keeps; and in a shard.
 _BYTES_PER_CELL, _BYTES_PER_SHARD_CELL = 12, 4
-
-
-@dataclass(frozen=True, repr=False)
-class ReleaseQuote:
-    """What a release would promise, hold and cost; nothing was drawn or spent for it.
-
-    >>> import tempfile, sottovoce as sv
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     quoted = sv.release_counts(
-    ...         ["my debt", "a loan"], words=["debt", "loan"], epsilon=2, precision=2, budget=5,
-    ...         ledger=f"{folder}/my.ledger", dry_run=True,
-    ...     )
-    >>> quoted  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
-    ReleaseQuote(documents=2, words=2, columns=2, expected_nonzeros=3,
-                 costs='epsilon 2 of 5 at N=2', left='epsilon 3',
-                 guarantee='(N=2, epsilon=2) ... per word')
-    >>> str(quoted.cost), str(quoted.left)
-    ('2', '3')
-    """
-
-    card: ReleaseCard
-    """The card that the release would have, but for its files and its spend."""
-    expected_nonzeros: int
-    """About how many cells would not be 0. Private: it follows from the true counts."""
-    noise_deviation: float
-    """The standard deviation of the noise on a column."""
-    account: Account
-    """What the ledger would say of the documents afterwards."""
-    paid_before: bool
-    """Whether the ledger holds this very release already: it would then cost nothing."""
-    spent_before: str = ""
-    """How many of the documents have spent how much already, in words; nothing: none has."""
-    errors: SumErrors | None = None
-    """What noise does to sums over the rows; None: a threshold would bias them."""
-    elsewhere: tuple[SpentThere, ...] = field(default=(), compare=False)
-    """What they have spent in other ledgers that were found."""
-
-    def fixes(self, asked: LimitedPrecision | None) -> str:
-        """A warning that a first release fixes what its documents may ever spend; "" for others."""
-        if asked is not None or self.paid_before or self.spent_before:
-            return ""
-        fixed = self.account.budget
-        return (
-            "this first release fixes the budget of these documents: epsilon "
-            f"{text_up(fixed.epsilon)} at N={fixed.n}; --budget would allow more releases, and "
-            "cannot be changed later."
-        )
-
-    @property
-    def guarantee(self) -> LimitedPrecision:
-        """What would truly hold for each document."""
-        return self.card.guarantee
-
-    @property
-    def cost(self) -> Fraction:
-        """The epsilon that would be spent, at the N of the documents' budget."""
-        spent = Fraction(0) if self.paid_before else self.card.guarantee.rate
-        return spent * self.account.budget.n
-
-    @property
-    def left(self) -> Fraction:
-        """The epsilon that these documents could still spend afterwards, at the same N."""
-        return self.account.left * self.account.budget.n
-
-    def __repr__(self) -> str:
-        card, budget = self.card, self.account.budget
-        costs = f"epsilon {text_up(self.cost)} of {text_up(budget.epsilon)} at N={budget.n}"
-        return (
-            f"ReleaseQuote(documents={card.documents}, words={card.words}, "
-            f"columns={card.columns}, expected_nonzeros={self.expected_nonzeros}, "
-            f"costs={costs!r}, left='epsilon {text_up(self.left)}', "
-            f"guarantee={str(card.guarantee)!r})"
-        )
-
-    def _repr_html_(self) -> str:
-        facts = {
-            "documents": self.card.documents,
-            "words": self.card.words,
-            "columns": self.card.columns,
-            "cells expected not to be 0 (private: follows from the true counts)": (
-                self.expected_nonzeros
-            ),
-            "standard deviation of the noise": self.noise_deviation,
-            "epsilon spent": text_up(self.cost),
-            "epsilon left": text_up(self.left),
-            "errors of sums": self.errors,
-            "promise": self.card.in_words(),
-        }
-        return html_facts(facts, "A release, not made yet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +138,7 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> ReleaseCard:
     """
     request = ledger.kept(job.request)
     check_folder(folder)
-    _refuse_another_release(folder, job, ledger.find(request))
+    refuse_another_release(folder, job, ledger.find(request))
     check_room(folder, ledger.path.parent, job.plan, job.documents.counts)
     spend = ledger.commit(request)
     note = ledger.drawing_file(spend)
@@ -267,7 +168,7 @@ def draw_bundle(path: Path, job: Job, spend: int | None) -> None:
     write_bundle(path, released, documents.vocabulary, job.card(spend), *public)
 
 
-def _refuse_another_release(folder: Path | None, job: Job, own: Spend | None) -> None:
+def refuse_another_release(folder: Path | None, job: Job, own: Spend | None) -> None:
     """What lies in ``folder`` may have been published: only the same release may be put there."""
     if folder is None or not (folder / CARD_FILE).exists():
         return
@@ -275,120 +176,6 @@ def _refuse_another_release(folder: Path | None, job: Job, own: Spend | None) ->
         raise InputError(
             f"{folder} holds another release; give another folder, or remove that one first."
         )
-
-
-def open_account(
-    ledger: Ledger,
-    job: Job,
-    budget: LimitedPrecision | None,
-    *,
-    shared: bool = False,
-    elsewhere: Sequence[SpentThere] = (),
-) -> Account:
-    """The account of the job's documents; those that are new get ``budget``, or what is due.
-
-    A ledger that is not ``shared`` by all that its user releases, and knows other documents but
-    none of these, needs the budget said outright, unless they have one ``elsewhere``.
-    """
-    request = ledger.kept(job.request)
-    if budget is not None and budget.rate < request.guarantee.rate:
-        raise _too_small()
-    if budget is not None:
-        ledger.set_budget(request.corpus, budget, request.documents)
-    else:
-        ledger.admit(request, shared=shared, elsewhere=elsewhere)
-    return ledger.account(request.corpus)
-
-
-def quote(
-    job: Job,
-    place: LedgerPlace,
-    budget: LimitedPrecision | None,
-    folder: Path | None,
-) -> ReleaseQuote:
-    """What ``job`` would be and cost, or the error there would be; writes nothing.
-
-    ``folder``: None where it is not this machine's to look at.
-    """
-    if folder is not None:
-        check_folder(folder)
-    check_room(folder, place.path.parent, job.plan, job.documents.counts)
-    if budget is not None and budget.rate < job.request.guarantee.rate:
-        raise _too_small()
-    ledger = Ledger(place.path) if holds_ledger(place.path) else None
-    elsewhere = place.spent_elsewhere(job.request, ledger)
-    charged = place.charged(elsewhere)
-    account, paid_before = _account_after(job, place, ledger, budget, folder, charged)
-    documents = job.documents.documents
-    here = "" if ledger is None or documents is None else ledger.spent_before(documents)
-    return ReleaseQuote(
-        card=job.card(None),
-        expected_nonzeros=job.plan.expected_nonzeros(job.documents.counts),
-        noise_deviation=job.plan.noise_deviation,
-        account=account,
-        paid_before=paid_before,
-        spent_before="; ".join(filter(None, [here, *(each.in_words() for each in elsewhere)])),
-        elsewhere=tuple(elsewhere),
-        errors=job.plan.errors(job.documents.counts.shape[0]),
-    )
-
-
-def _account_after(
-    job: Job,
-    place: LedgerPlace,
-    ledger: Ledger | None,
-    budget: LimitedPrecision | None,
-    folder: Path | None,
-    elsewhere: Sequence[SpentThere],
-) -> tuple[Account, bool]:
-    """The account as it would be after ``job``, and whether that was paid for before."""
-    request = job.request if ledger is None else ledger.kept(job.request)
-    own = None if ledger is None else ledger.find(request)
-    _refuse_another_release(folder, job, own)
-    with _may_be_declared():
-        if ledger is None:
-            return _first_account(place.path, request, budget, elsewhere), False
-        if own is None:
-            shared = place.shared
-            return ledger.quote(request, budget, shared=shared, elsewhere=elsewhere), False
-    account = ledger.account(request.corpus)
-    if budget is not None:
-        check_budget(account, budget)
-    return account, True
-
-
-def _first_account(
-    path: Path,
-    request: SpendRequest,
-    budget: LimitedPrecision | None,
-    elsewhere: Sequence[SpentThere],
-) -> Account:
-    """The account after ``request`` in a ledger that is not there yet."""
-    known = min(budgets_in(elsewhere), key=lambda each: each.rate, default=request.guarantee)
-    given = known if budget is None else budget
-    if elsewhere and request.documents is not None:
-        refuse_beyond(new_here(path, request.documents, given), elsewhere, request)
-    return Account(request.corpus, given, request.guarantee.rate)
-
-
-@contextmanager
-def _may_be_declared() -> Iterator[None]:
-    """Say how to go on where documents may only say what others said."""
-    try:
-        yield
-    except BudgetError as error:
-        if not error.may_be_others:
-            raise
-        raise BudgetError(
-            f"{error} If they are other documents that only say the same, say so with "
-            "--declare-new-documents (in Python declare_new_documents=True)."
-        ) from None
-
-
-def _too_small() -> BudgetError:
-    return BudgetError(
-        "the budget does not even allow this release; nothing was spent or released."
-    )
 
 
 def check_room(folder: Path | None, outputs: Path, plan: ReleasePlan, counts: Sized) -> None:

@@ -1,229 +1,192 @@
-"""Documents in, a release out: what ``sottovoce release`` does, its ledger included."""
+"""Documents in, a release out: what `release_counts` and ``sottovoce release`` do.
 
+A request's documents are counted, its release is worked out, and the ledger is asked what they have
+spent. A dry run ends there. Else the spend is committed, noise is drawn once, and the release is
+put into its folder.
+"""
+
+import inspect
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
-from os import PathLike
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, overload
+from typing import Literal, Protocol, Unpack, overload
 
-import numpy as np
-from numpy.typing import ArrayLike
-from scipy import sparse
+import pyarrow as pa
 
-from sottovoce.arrays import Floats
-from sottovoce.corpus.everyday import named_vocabulary
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.kept_reading import warned_reading
-from sottovoce.corpus.read.tally import ReadOptions, named_columns
-from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.read.tally import ReadOptions, Tallied, Tally
 from sottovoce.errors import ParameterError
-from sottovoce.files import FilePath
-from sottovoce.privacy.exact import Exact, exact, positive_integer
-from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Account, Ledger
+from sottovoce.privacy.ledger import Ledger
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace, ledger_place
 from sottovoce.release.card import ReleaseCard
-from sottovoce.release.compression import WordVectors, read_embedding
 from sottovoce.release.folder import others_in_folder
-from sottovoce.release.groups import checked_ids
-from sottovoce.release.inputs import (
-    CountedDocuments,
-    ReleaseInputs,
-    load_frequencies,
-)
-from sottovoce.release.job import Job, ReleaseQuote, open_account, quote, release_to_folder
+from sottovoce.release.inputs import CountedDocuments, ReleaseInputs
+from sottovoce.release.job import Job, release_to_folder
 from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.quote import (
+    ReleaseQuote,
+    Standing,
+    find_standing,
+    make_quote,
+    open_account,
+)
 from sottovoce.release.release import Release, load_release
-from sottovoce.release.settings import Accounting, PriorKind, ReleaseSettings
+from sottovoce.release.request import ReleaseOptions, ReleaseRequest
 
 
-@dataclass(frozen=True, eq=False)
-class Wanted:
-    """How counts are to be released, as it was asked: before the words are known."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Done(Standing):
+    """A release that was made, and what it cost."""
 
-    guarantee: LimitedPrecision
-    compress: str = "none"
-    columns: int | None = None
-    accounting: Accounting = "tight"
-    prior: PriorKind = "public"
-    prior_share: Exact = "1/10"
-    frequencies: FilePath | ArrayLike | None = None
-    embedding: FilePath | WordVectors | None = None
-    maps: int = 1
-    threshold: int | None = None
-    constant_work: bool = False
+    card: ReleaseCard
 
-    def job(self, documents: CountedDocuments, declared: tuple[str, ...], label: str = "") -> Job:
-        """The release of ``documents``, ready to be quoted or drawn."""
-        settings = self._settings(documents.vocabulary)
-        return Job(documents, ReleasePlan(settings, documents.vocabulary.terms), declared, label)
 
-    def _settings(self, vocabulary: Vocabulary) -> ReleaseSettings:
-        return ReleaseSettings(
-            guarantee=self.guarantee,
-            compression=self.compress,
-            columns=self.columns,
-            accounting=self.accounting,
-            prior=self.prior,
-            prior_share=exact(self.prior_share, "prior share"),
-            frequencies=_frequencies(self.frequencies, vocabulary),
-            embedding=_embedding(self.embedding),
-            maps=self.maps,
-            threshold=self.threshold,
-            constant_work=self.constant_work,
-        )
+class Counted(Protocol):
+    """Documents that were counted, and how their noise is drawn where they are."""
+
+    @property
+    def documents(self) -> CountedDocuments: ...
+
+    @property
+    def declared(self) -> tuple[str, ...]: ...
+
+    @property
+    def tally(self) -> Tally: ...
+
+    def check(self, plan: ReleasePlan) -> str:
+        """Refuse what cannot be drawn there; what to know before anything is spent."""
+
+    def release(self, job: Job, ledger: Ledger) -> ReleaseCard:
+        """Spend, draw and publish ``job``."""
+
+
+class Engine(Protocol):
+    """Where the work is done: on this machine, or on a cluster."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder to write to, if it is this machine's to look at."""
+
+    def find_ledger(self, request: ReleaseRequest) -> LedgerPlace:
+        """The ledger that the documents are charged to."""
+
+    def count(self, inputs: ReleaseInputs) -> AbstractContextManager[Counted]:
+        """The counted documents; they stay where they are for the block."""
+
+
+class Listener:
+    """Whoever is told what happens on the way; a call from Python, by warnings."""
+
+    def read(self, source: Source, schema: pa.Schema, told: ReadOptions) -> ReadOptions:
+        """How to read the documents: as told, or as guessed, which is said."""
+        return warned_reading(source, schema, told, stacklevel=7)
+
+    def warn(self, *sentences: str) -> None:
+        """Say what must not be overlooked."""
+        for each in filter(None, sentences):
+            warnings.warn(each, stacklevel=4)
+
+    def say_grouping(self, column: str) -> None:
+        """Say by which column documents are grouped, where that was guessed: on a terminal."""
+
+    def say_budget(self, warning: str) -> None:
+        """Say that a first release fixes a budget: on a terminal."""
+
+    def tell_skipped(self, counted: Tallied) -> None:
+        """Say which rows were skipped."""
+        if left_out := counted.tally.left_out:
+            rows = counted.tally.rows_read
+            warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=4)
+
+    def show_step(self, name: str) -> AbstractContextManager[None]:  # noqa: ARG002 - for terminals
+        """Show that a step is under way."""
+        return nullcontext()
 
 
 @dataclass(frozen=True)
-class Done:
-    """A release that lies in its folder, and what it cost."""
+class _CountedHere:
+    inputs: ReleaseInputs
+    folder: Path
+    documents: CountedDocuments
+    declared: tuple[str, ...]
+    tally: Tally
 
-    card: ReleaseCard
-    account: Account
-    paid_before: bool
-    spent_before: str  # by its documents already, in words
-    uncounted: str = ""  # what they had spent in other ledgers, if that does not count here
-    others_in_folder: str = ""  # what lies there and is no part of the release
+    def check(self, plan: ReleasePlan) -> str:  # noqa: ARG002 - everything is drawn here
+        return self.inputs.person_warning()
+
+    def release(self, job: Job, ledger: Ledger) -> ReleaseCard:
+        return release_to_folder(job, ledger, self.folder)
+
+
+@dataclass(frozen=True)
+class ThisMachine:
+    """Releases into a ``folder`` of this machine."""
+
+    folder: Path
+
+    def find_ledger(self, request: ReleaseRequest) -> LedgerPlace:
+        """The ledger that was given, or the user's, or the one beside the documents' file."""
+        return ledger_place(request.ledger, request.file)
+
+    @contextmanager
+    def count(self, inputs: ReleaseInputs) -> Iterator[Counted]:
+        """The counted documents."""
+        opened = inputs.open()
+        yield _CountedHere(inputs, self.folder, *inputs.load(opened), opened.tally)
 
 
 def carry_out(
-    job: Job,
-    place: LedgerPlace,
-    budget: LimitedPrecision | None,
-    folder: Path | None,
-    release: Callable[[Ledger], ReleaseCard] | None = None,
-    tell: Callable[[str], None] | None = None,
-) -> Done:
-    """Spend and release into ``folder``; the same job again gives the same bytes and is free.
-
-    ``release`` does it for a job whose counts are elsewhere (``folder`` may then be None); ``tell``
-    hears, before anything is drawn, what a first release fixes.
-    """
-    quoted = quote(job, place, budget, folder)
-    if tell is not None:
-        tell(quoted.fixes(budget))
-    place.make_room()
-    ledger = Ledger(place.path, create=True)
-    charged = place.charged(quoted.elsewhere)
-    account = open_account(ledger, job, budget, shared=place.shared, elsewhere=charged)
-    card = _released(job, ledger, folder) if release is None else release(ledger)
-    now = ledger.account(account.corpus)
-    said = uncounted(place, quoted), others_in_folder(folder, card)
-    return Done(card, now, quoted.paid_before, quoted.spent_before, *said)
-
-
-def _released(job: Job, ledger: Ledger, folder: Path | None) -> ReleaseCard:
-    if folder is None:
-        raise ParameterError("a release on this machine needs a folder of this machine.")
-    return release_to_folder(job, ledger, folder)
-
-
-def uncounted(place: LedgerPlace, quoted: ReleaseQuote) -> str:
-    """A warning that documents have spent in other ledgers than the one that was named."""
-    if quoted.paid_before or not (place.named and quoted.elsewhere):
-        return ""
-    words = "; ".join(each.in_words() for each in quoted.elsewhere)
-    return (
-        f"{words}. The ledger that was named does not count that: who sees both releases gets the "
-        "sum of their epsilons."
-    )
-
-
-class ReleaseOptions(TypedDict, total=False):
-    """The options of `release_counts`, for type checkers: what it returns depends on one of them.
-
-    `release_counts` says what each means.
-    """
-
-    words: FilePath | Vocabulary | Iterable[str] | None
-    text: str | int
-    user: str | int | None
-    time: str | int | None
-    user_documents: int | None
-    labels: str | int | None
-    by: str | None
-    ids: str | None
-    ledger: FilePath | None
-    budget: Exact | None
-    out: FilePath | None
-    compress: str
-    columns: int | None
-    accounting: Accounting
-    prior: PriorKind
-    prior_share: Exact
-    frequencies: FilePath | ArrayLike | None
-    embedding: FilePath | WordVectors | None
-    maps: int
-    threshold: int | None
-    constant_work: bool
-    declare_data_dependent: bool
-    declare_new_documents: bool
-    min_texts: int
-    max_terms: int | None
-    stop_words: str | None
-    label: str
-    reading: ReadOptions
+    request: ReleaseRequest, engine: Engine, listener: Listener, *, dry_run: bool = False
+) -> tuple[Job, ReleaseQuote | Done]:
+    """Release as asked, or only quote it; the same request again gives the same bytes for free."""
+    asked, place = request.inputs(), engine.find_ledger(request)
+    inputs = asked.read_as(lambda schema: listener.read(asked.corpus, schema, asked.reading))
+    if inputs.grouping is not None and inputs.grouping.by != request.by:
+        listener.say_grouping(inputs.grouping.by)
+    listener.warn(place.note)
+    with ExitStack() as running:
+        with listener.show_step("Counting words"):
+            counted = running.enter_context(engine.count(inputs))
+        listener.tell_skipped(counted)
+        job = request.job(counted.documents, counted.declared)
+        warning = counted.check(job.plan)
+        listener.warn(*job.plan.warnings())
+        standing = find_standing(job, place, request.allowed, engine.folder)
+        listener.warn(warning)
+        if dry_run:
+            return job, make_quote(job, standing)
+        listener.say_budget(standing.fixes(request.allowed))
+        with listener.show_step("Drawing noise"):
+            place.make_room()
+            ledger = Ledger(place.path, create=True)
+            charged = place.charged(standing.elsewhere)
+            account = open_account(
+                ledger, job, request.allowed, shared=place.shared, elsewhere=charged
+            )
+            card = counted.release(job, ledger)
+    listener.warn(standing.uncounted, others_in_folder(engine.folder, card))
+    now = replace(standing, account=ledger.account(account.corpus))
+    return job, Done(**vars(now), card=card)
 
 
 @overload
 def release_counts(
-    documents: Source,
-    *,
-    epsilon: Exact,
-    precision: int,
-    dry_run: Literal[False] = False,
-    **options: Unpack[ReleaseOptions],
+    documents: Source, *, dry_run: Literal[False] = False, **options: Unpack[ReleaseOptions]
 ) -> Release: ...
 
 
 @overload
 def release_counts(
-    documents: Source,
-    *,
-    epsilon: Exact,
-    precision: int,
-    dry_run: Literal[True],
-    **options: Unpack[ReleaseOptions],
+    documents: Source, *, dry_run: Literal[True], **options: Unpack[ReleaseOptions]
 ) -> ReleaseQuote: ...
 
 
 def release_counts(
-    documents: Source,
-    *,
-    epsilon: Exact,
-    precision: int,
-    words: FilePath | Vocabulary | Iterable[str] | None = None,
-    text: str | int = "text",
-    user: str | int | None = None,
-    time: str | int | None = None,
-    user_documents: int | None = None,
-    labels: str | int | None = None,
-    by: str | None = None,
-    ids: str | None = None,
-    ledger: FilePath | None = None,
-    budget: Exact | None = None,
-    out: FilePath | None = None,
-    compress: str = "none",
-    columns: int | None = None,
-    accounting: Accounting = "tight",
-    prior: PriorKind = "public",
-    prior_share: Exact = "1/10",
-    frequencies: FilePath | ArrayLike | None = None,
-    embedding: FilePath | WordVectors | None = None,
-    maps: int = 1,
-    threshold: int | None = None,
-    constant_work: bool = False,
-    declare_data_dependent: bool = False,
-    declare_new_documents: bool = False,
-    min_texts: int = 1,
-    max_terms: int | None = None,
-    stop_words: str | None = None,
-    label: str = "",
-    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
-    dry_run: bool = False,
+    documents: Source, *, dry_run: bool = False, **options: Unpack[ReleaseOptions]
 ) -> Release | ReleaseQuote:
     """Release word counts so that what a passage says stays in doubt.
 
@@ -280,87 +243,21 @@ def release_counts(
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
-    _refuse_matrix(documents)
-    place = ledger_place(ledger, Path(documents) if isinstance(documents, str | PathLike) else None)
-    if place.note:
-        warnings.warn(place.note, stacklevel=2)
-    _check_words(words, declared=declare_data_dependent)
-    if user_documents is None and not (user is None and time is None):
-        raise ParameterError(
-            "user and time are read only where each user's documents are bounded; give "
-            "user_documents too, or leave them out."
-        )
-    told = named_columns(reading, text=text, user=user, time=time).named(label=labels)
-    inputs = ReleaseInputs(
-        corpus=documents,
-        reading=told,
-        vocabulary=_vocabulary(words),
-        min_texts=min_texts,
-        max_terms=max_terms,
-        stop_words=stop_words,
-        user_documents=user_documents,
-        declared=declare_data_dependent,
-        declared_new=declare_new_documents,
-        labelled=labels is not None,
-        grouping=checked_ids(by, ids),
-    )
-    stated = LimitedPrecision(positive_integer(precision, "precision"), epsilon)
-    how = (compress, columns, accounting, prior, prior_share, frequencies, embedding)
-    wanted = Wanted(stated, *how, maps, threshold, constant_work)
-    allowed = None if budget is None else LimitedPrecision(precision, budget)
-    read = partial(warned_reading, documents, told=told, stacklevel=4)
-    job = _counted_job(inputs.read_as(read), wanted, label)
-    if out is not None:
-        return _made(job, place, allowed, Path(out), dry_run=dry_run)
-    with tempfile.TemporaryDirectory() as folder:
-        made = _made(job, place, allowed, Path(folder), dry_run=dry_run)
-        return replace(made, rows=made.counts, folder=None) if isinstance(made, Release) else made
+    request = ReleaseRequest(documents=documents, **options)
+    _check_words(request)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) if request.out is None else Path(request.out)
+        _, made = carry_out(request, ThisMachine(folder), Listener(), dry_run=dry_run)
+        if isinstance(made, ReleaseQuote):
+            return made
+        released = load_release(folder)
+        if request.out is not None:
+            return released
+        return replace(released, rows=released.counts, folder=None)
 
 
-def _made(
-    job: Job,
-    place: LedgerPlace,
-    budget: LimitedPrecision | None,
-    folder: Path,
-    *,
-    dry_run: bool,
-) -> Release | ReleaseQuote:
-    if dry_run:
-        return quote(job, place, budget, folder)
-    done = carry_out(job, place, budget, folder)
-    _warn(done.uncounted, done.others_in_folder)
-    return load_release(folder)
-
-
-def _warn(*of: str) -> None:
-    for each in filter(None, of):
-        warnings.warn(each, stacklevel=4)
-
-
-def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
-    opened = inputs.open()
-    documents, declared = inputs.load(opened)
-    if left_out := opened.tally.left_out:
-        rows = opened.tally.rows_read
-        warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=3)
-    job = wanted.job(documents, declared, label)
-    _warn(*job.plan.warnings(), inputs.person_warning())
-    return job
-
-
-def _refuse_matrix(documents: object) -> None:
-    """Rows of counts are no documents that a ledger could know again."""
-    if sparse.issparse(documents) or (
-        isinstance(documents, np.ndarray) and documents.dtype.kind in "biuf"
-    ):
-        raise ParameterError(
-            "documents must be texts, which the ledger charges one by one, got a matrix of counts; "
-            "give the texts, or use PrivateBagOfWords, which keeps no ledger, and add up yourself."
-        )
-
-
-def _check_words(words: object, *, declared: bool) -> None:
-    if words is None and not declared:
+def _check_words(request: ReleaseRequest) -> None:
+    if request.words is None and not request.declare_data_dependent:
         raise ParameterError(
             "words must be a public list (a file, a Vocabulary or words), got none: those of the "
             "documents may tell something about them. Give one, or say so with "
@@ -368,22 +265,12 @@ def _check_words(words: object, *, declared: bool) -> None:
         )
 
 
-def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabulary | None:
-    if words is None or isinstance(words, Vocabulary):
-        return words
-    if isinstance(words, str | PathLike):
-        return named_vocabulary(words)
-    # A set has no order of its own, and another order is another release.
-    return Vocabulary.public(sorted(words) if isinstance(words, set | frozenset) else words)
+def _signature() -> inspect.Signature:
+    """What `help` shows: the request's keywords, with their defaults."""
+    documents, *options = inspect.signature(ReleaseRequest).parameters.values()
+    positional = documents.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    dry_run = inspect.Parameter("dry_run", inspect.Parameter.KEYWORD_ONLY, default=False)
+    return inspect.Signature([positional, *options, dry_run])
 
 
-def _frequencies(given: FilePath | ArrayLike | None, vocabulary: Vocabulary) -> Floats | None:
-    if given is None:
-        return None
-    if isinstance(given, str | PathLike):
-        return load_frequencies(Path(given), vocabulary)
-    return np.asarray(given, np.float64)
-
-
-def _embedding(given: FilePath | WordVectors | None) -> WordVectors | None:
-    return read_embedding(Path(given)) if isinstance(given, str | PathLike) else given
+release_counts.__signature__ = _signature()  # type: ignore[attr-defined] # functions take it

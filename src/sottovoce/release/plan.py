@@ -15,7 +15,6 @@ from sottovoce.privacy.expected import expected_nonzeros, noise_deviation
 from sottovoce.privacy.guarantee import NO_PROTECTION, LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism, constant_work_noise, geometric_noise
 from sottovoce.privacy.sampler import check_rate
-from sottovoce.release._sum_errors import SumErrors
 from sottovoce.release.compression import (
     Compression,
     GroupedCompression,
@@ -182,12 +181,6 @@ class ReleasePlan:
         # Without drawing a map, all that is known of the columns is a bound: no more than words.
         stored = min(counts.nnz, cells)
         return expected_nonzeros(cells, stored, self.noise_rate, self.settings.threshold)
-
-    def errors(self, rows: int) -> SumErrors | None:
-        """What noise does to sums over so many rows; None where a threshold would bias them."""
-        if self.settings.threshold is not None:
-            return None
-        return SumErrors(rows, self.columns, self.noise_rate)
 
     def draw(self, counts: Counts) -> Released:
         """Buy the frequencies, choose the maps, compress and add noise: each call draws again."""

@@ -32,8 +32,9 @@ from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release.audit import audit_release
 from sottovoce.release.inputs import ReleaseInputs
-from sottovoce.release.job import Job, open_account
+from sottovoce.release.job import Job
 from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.quote import open_account
 from sottovoce.release.release import load_release
 from sottovoce.release.settings import ReleaseSettings
 
@@ -161,7 +162,7 @@ def test_files_are_found_whatever_they_are_called(spark: Spark, tmp_path: Path) 
         # A part need not be called what the folder is.
         pyarrow.csv.write_csv(plain, folder / name)
         inputs = ReleaseInputs(folder, ReadOptions(), vocabulary=Vocabulary.load(words))
-        with counted_documents(spark, inputs, str(folder)) as counted:
+        with counted_documents(spark, inputs, str(folder), "out") as counted:
             assert counted.documents.counts.shape[0] == 120
             corpora.add(counted.documents.corpus)
     assert len(corpora) == 1
@@ -201,19 +202,19 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
     inputs = ReleaseInputs(corpus, ReadOptions(), vocabulary=Vocabulary.load(words))
     drawings: list[Drawing] = []
     monkeypatch.setattr(sharded_job, "new_drawing", _noting(drawings))
-    with counted_documents(spark, inputs, str(corpus), block_rows=30) as remote:
+    with counted_documents(spark, inputs, str(corpus), address, block_rows=30) as remote:
         settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"))
         documents = remote.documents
         job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declared)
         open_account(ledger, job, None)
         with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(sharded_job, "listed", _die)
-            remote.release(job, str(dead), ledger)
+            replace(remote, out=str(dead)).release(job, ledger)
         with pytest.raises(InputError, match="not finished"):
             load_release(dead)
         assert len(list(dead.glob("counts-*/*.parquet"))) == 2
-        card = remote.release(job, address, ledger)
-        assert remote.release(job, address, ledger) == card
+        card = remote.release(job, ledger)
+        assert remote.release(job, ledger) == card
         writers = SparkWriters(remote, SparkStore(spark, address))
         keys, blocks = writers.work(drawings[-1], job.plan), list(remote.blocks.values())
         bought_from = writers.frequencies_from("central").toarray()

@@ -22,8 +22,9 @@ from sottovoce.release import trial
 from sottovoce.release.audit import audit_cells, audit_presence, audit_release
 from sottovoce.release.folder import COUNTS_FILE, verified_card
 from sottovoce.release.inputs import CountedDocuments
-from sottovoce.release.job import Job, open_account, release_to_folder
+from sottovoce.release.job import Job, release_to_folder
 from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.quote import open_account
 from sottovoce.release.settings import ReleaseSettings
 from sottovoce.release.trial import (
     PublishingWay,

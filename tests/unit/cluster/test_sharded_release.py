@@ -23,8 +23,9 @@ from sottovoce.privacy.ledger import DocumentSet, Ledger
 from sottovoce.release.counts import Counts
 from sottovoce.release.folder import CARD_FILE, SHARDS_FILE
 from sottovoce.release.inputs import CountedDocuments, CountsElsewhere
-from sottovoce.release.job import Job, open_account, release_to_folder
+from sottovoce.release.job import Job, release_to_folder
 from sottovoce.release.plan import ColumnNoise, ReleasePlan
+from sottovoce.release.quote import open_account
 from sottovoce.release.release import load_release
 from sottovoce.release.settings import ReleaseSettings
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from sottovoce.privacy.mechanism import geometric_noise
-from sottovoce.release._sum_errors import SumErrors
 from sottovoce.release.counts import checked_counts
+from sottovoce.release.quote import SumErrors
 
 ROWS, COLUMNS = 40, 50
 
