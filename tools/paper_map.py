@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "research" / "papers.md"
-SOURCE = ROOT / "src"
+SOURCES = (ROOT / "src", ROOT / "sottovoce-lab" / "src")
 LONGEST_LINE = 118
 
 PAPERS = {
@@ -102,10 +102,11 @@ class Place(NamedTuple):
     summary: str
 
 
-def places(source: Path = SOURCE) -> list[Place]:
-    """Every mention in every docstring under ``source``."""
+def places(*sources: Path) -> list[Place]:
+    """Every mention in every docstring under ``sources``, or else under those of our code."""
     return [
         place
+        for source in sources or SOURCES
         for path in sorted(source.rglob("*.py"))
         if any(_mentions("", text := path.read_text(encoding="utf-8")))
         for name, docstring in _docstrings(path, text, source)

@@ -113,9 +113,8 @@ def test_without_the_extras_a_study_says_what_to_install(
     run_study: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for name in ("lab", "report"):
-        # What is imported again takes its place there too, and must not stay.
-        monkeypatch.setattr(sottovoce, name, import_module(f"sottovoce.{name}"))
+    # What is imported again takes its place there too, and must not stay.
+    monkeypatch.setattr(sottovoce, "report", import_module("sottovoce.report"))
     for name in [
         name for name in sys.modules if name.startswith(("sottovoce_lab", "sottovoce.report"))
     ]:

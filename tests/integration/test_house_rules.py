@@ -129,7 +129,9 @@ def test_what_is_asked_for_with_extras_is_pinned_with_them() -> None:
         need
         for each in distributions()
         for need in map(Requirement, each.requires or ())
-        if need.extras and (need.marker is None or need.marker.evaluate({"extra": ""}))
+        if need.extras
+        and not need.name.startswith("sottovoce")
+        and (need.marker is None or need.marker.evaluate({"extra": ""}))
     ]
     assert asked
     assert [str(need) for need in asked if not need.extras <= pinned.get(need.name, set())] == []

@@ -52,7 +52,16 @@ def commands(path: Path) -> list[str]:
 
 def in_checkout(tmp_path: Path) -> Path:
     """A folder that looks like the checkout, so that outputs land outside the real one."""
-    for name in ("Makefile", "constraints", "pyproject.toml", "src", "README.md", "tools"):
+    for name in (
+        "Makefile",
+        "constraints",
+        "pyproject.toml",
+        "src",
+        "sottovoce-lab",
+        "sottovoce-spark",
+        "README.md",
+        "tools",
+    ):
         (tmp_path / name).symlink_to(ROOT / name)
     environment = Path(sys.prefix)
     (tmp_path / ".venv").symlink_to(environment)

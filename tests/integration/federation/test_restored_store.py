@@ -40,7 +40,7 @@ kill("{VICTIM}", at={AT})
 KILLED_IN = """
 import os, signal
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation.party import _party as party
+from sottovoce.federation.party import party
 from sottovoce.federation.party._outside_count import OutsideCount
 def end(*_args, **_options):
     os.kill(os.getpid(), signal.SIGKILL)
