@@ -35,13 +35,13 @@ __all__ = [
 if TYPE_CHECKING:
     from sottovoce import assess, corpus, learn, loop, privacy, release, topics
     from sottovoce._version import __version__
-    from sottovoce.advisor.statements import make_statement
     from sottovoce.assess import assess_posts
     from sottovoce.assess.disclosure.disclosures import disclosures
     from sottovoce.corpus.simulate import simulate
     from sottovoce.learn import train
     from sottovoce.learn.count import count_together
     from sottovoce.release import load_release, release_counts
+    from sottovoce.statement import make_statement
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -55,7 +55,7 @@ else:
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",
-            "make_statement": "sottovoce.advisor.statements",
+            "make_statement": "sottovoce.statement",
             "privacy": "sottovoce.privacy",
             "release": "sottovoce.release",
             "release_counts": "sottovoce.release",

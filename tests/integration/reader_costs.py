@@ -52,7 +52,7 @@ def passed(corpus: Corpus) -> None:
 
 def rules(path: Path) -> None:
     """The rules of a rank server."""
-    from sottovoce.advisor.statements import read_rules  # noqa: PLC0415 - few need it
+    from sottovoce.statement import read_rules  # noqa: PLC0415 - few need it
 
     read_rules(path)
 

@@ -237,7 +237,7 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
     "not parquet": ("posts.parquet", f"PAR1{PRIVATE}PAR1".encode(), "damaged, cut short"),
     "empty": ("posts.csv", b"", "empty"),
     "only a header": ("posts.csv", b"user,time,text\n", "no usable row"),
-    "unknown format": ("posts.xyz", b"x", "does not tell the format"),
+    "unknown format": ("posts.xyz", b"x", "can't tell the format"),
 }
 
 

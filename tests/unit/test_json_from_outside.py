@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import sottovoce
-from sottovoce.advisor.statements import make_statement
 from sottovoce.assess.evaluation.judged import read_ranks
 from sottovoce.corpus.read import bytes as read_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -18,6 +17,7 @@ from sottovoce.errors import SottovoceError
 from sottovoce.federation.party import approvals
 from sottovoce.json import parse_json
 from sottovoce.privacy.ledger.chosen_ledger import move_ledger
+from sottovoce.statement import make_statement
 from sottovoce.topics.imports.files import import_mallet
 
 SOURCE = Path(sottovoce.__file__).parent

@@ -86,9 +86,9 @@ def test_the_tables_say_what_they_count_and_why_they_differ(tmp_path: Path) -> N
 def test_authors_that_were_left_out_stand_under_what_was_left_out(tmp_path: Path) -> None:
     shown = page(tmp_path, topic("debt", 30, 0.5), topic("tax", 0, 0.0))
     assert "30 on debt. This page names nobody." in shown
-    left_out = shown.split("Left out")[1].split("Cleaned")[0]
+    left_out = shown.split("Left out")[1].split("Posts cleaned")[0]
     assert "unreadable time: 4; posts of deleted or anonymous authors and bots: 36" in left_out
-    assert "quotes: 7; nothing but quotes: 2" in shown.split("Cleaned, in so many posts")[1]
+    assert "quotes: 7; nothing but quotes: 2" in shown.split("Posts cleaned")[1]
 
 
 def test_the_report_says_what_a_band_is_worth_beside_volume(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Terminal(Listener):
 
     def say_grouping(self, column: str) -> None:
         """Say by which column documents are grouped, where that was guessed."""
-        typer.echo(f"grouped by the column {column}; --by says otherwise", err=True)
+        typer.echo(f"grouped by the column {column}; use --by to change this", err=True)
 
     def say_budget(self, warning: str) -> None:
         """Say that a first release fixes a budget."""
@@ -132,7 +132,7 @@ def units(job: Job) -> dict[str, str]:
         return {}
     return {
         "documents": f"rows, one for each {job.documents.grouping.by}",
-        "documents_alike": "texts alike (private)",
+        "documents_alike": "duplicate texts (for you only)",
     }
 
 

@@ -26,7 +26,7 @@ def statement(
     Example: sottovoce statement released --out statement.md
     """
     with needs_extra("all"):
-        from sottovoce.advisor.statements import make_statement  # noqa: PLC0415 - fast --help
+        from sottovoce.statement import make_statement  # noqa: PLC0415 - fast --help
 
         made = make_statement(source)
     if out is not None:

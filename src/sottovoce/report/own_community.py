@@ -172,14 +172,12 @@ def _became(rows: Mapping[str, object]) -> dict[str, Mapping[str, int]]:
         nobodys = steps.pop("posts of nobody", 0)
         left_out = {**(left_out or {}), "posts of deleted or anonymous authors and bots": nobodys}
         steps["nothing but quotes"] = steps.pop("only quotes", 0)
-    both = {"Left out": left_out, "Cleaned, in so many posts": steps}
+    both = {"Left out": left_out, "Posts cleaned": steps}
     return {title: counts for title, counts in both.items() if counts is not None}
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    return (
-        "; ".join(f"{name}: {number:,}" for name, number in counts.items() if number) or "nothing"
-    )
+    return "; ".join(f"{name}: {number:,}" for name, number in counts.items() if number) or "none"
 
 
 def _standing_out(facts: CommunityFacts) -> Section:

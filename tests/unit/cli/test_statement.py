@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from sottovoce.advisor.rank import Buckets, Description, RankedTopic
-from sottovoce.advisor.rank.statement import rank_statement
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.cli._app import app
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -24,9 +23,13 @@ from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.card import ReleaseCard, make_card
 from sottovoce.release.plan import ReleasePlan
 from sottovoce.release.settings import ReleaseSettings
-from sottovoce.report.count_statement import count_statement
-from sottovoce.report.release_statement import release_statement
-from sottovoce.report.statement import QUESTIONS, PrivacyStatement
+from sottovoce.statement import (
+    QUESTIONS,
+    PrivacyStatement,
+    count_statement,
+    rank_statement,
+    release_statement,
+)
 
 WORDS = ("bank", "debt", "loan")
 EPSILONS = (Fraction(1, 3), Fraction(7, 2))

@@ -72,7 +72,7 @@ def test_permission_denied_is_said_plainly(tmp_path: Path, monkeypatch: pytest.M
 def test_a_name_that_tells_no_format(tmp_path: Path) -> None:
     message = refusal(written(tmp_path, "a.dat", POSTS))
     assert ".csv, .tsv" in message
-    assert "pass --format" in message
+    assert "add --format" in message
 
 
 def test_a_missing_column_lists_the_columns_found(tmp_path: Path) -> None:

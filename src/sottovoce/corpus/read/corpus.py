@@ -181,13 +181,14 @@ def _format_of(path: Path, options: ReadOptions) -> Format:
     named = options.format or format_by_name(path)
     if named is None and path.suffix.lower() == ".json":
         raise CorpusError(
-            f"{path}: read are JSON lines, one object a line: if it is so, pass --format jsonl (in "
-            "Python format='jsonl'); an array becomes so by jq -c '.[]'."
+            f"{path}: This looks like a JSON document; only JSON Lines can be read. If it is that, "
+            "add --format jsonl (in Python format='jsonl'). To make JSON Lines of an array: jq -c "
+            "'.[]'."
         )
     if named is None:
         raise CorpusError(
-            f"{path}: the name does not tell the format; name it with one of "
-            f"{', '.join(SUFFIXES)}, or pass --format (in Python format=), one of "
+            f"{path}: I can't tell the format from the file name. Name it with one of "
+            f"{', '.join(SUFFIXES)}, or add --format (in Python format=), one of "
             f"{', '.join(Format)}."
         )
     if options.format is None and named in {Format.TSV, Format.LINES} and is_aol(path, options):

@@ -74,7 +74,7 @@ class ColumnGuess:
             f"{role} = {shown_name(column)} ({self.reasons[role]})"
             for role, column in self.columns.items()
         ]
-        return f"taken from the file: {', '.join(parts)}; --fields says otherwise"
+        return f"taken from the file: {', '.join(parts)}; use --fields to change this"
 
 
 def guess_columns(

@@ -107,7 +107,7 @@ def found_encoding(path: Path) -> tuple[str, str]:
     """UTF-8, UTF-16 that says so, or a Western one; a line with the reason for the latter two."""
     start = opening(path)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16", "read as UTF-16, as its first bytes say: --encoding says otherwise"
+        return "utf-16", "read as UTF-16, as its first bytes say; use --encoding to change this"
     high = [byte for byte in start if byte >= 0x80]  # noqa: PLR2004 - beyond ASCII
     if not high or _some_is_utf8(start) or start.count(0) > NUL_SHARE_OF_UTF16 * len(start):
         return "utf-8", ""
@@ -119,7 +119,8 @@ def found_encoding(path: Path) -> tuple[str, str]:
             "(Chinese), shift_jis (Japanese) or another, or convert it to UTF-8."
         )
     return "windows-1252", (
-        "read as windows-1252, since no byte of it beyond ASCII is UTF-8: --encoding says otherwise"
+        "read as windows-1252, since no byte of it beyond ASCII is UTF-8; use --encoding to change "
+        "this"
     )
 
 
