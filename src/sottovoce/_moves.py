@@ -19,6 +19,7 @@ from sottovoce._noted import NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import InputError
 from sottovoce.files import begins_with, cause_of, private_folder, whole_file
 from sottovoce.json import parse_json
+from sottovoce.sqlite import SIGNATURE, connect
 
 LEFT_BEHIND = b'moved = "'
 """How the file begins that may be left where something was moved from: TOML, with the day."""
@@ -129,10 +130,10 @@ def unpack(archive: Path, kind: str, place_of: Callable[[str], Path]) -> None:
 
 
 def _content(file: Path) -> bytes:
-    if not begins_with(file, b"SQLite format 3\0"):
+    if not begins_with(file, SIGNATURE):
         return file.read_bytes()
     try:
-        with closing(sqlite3.connect(file)) as connection:
+        with closing(connect(file)) as connection:
             return connection.serialize()
     except sqlite3.Error as error:
         raise InputError(f"cannot read {file}: {cause_of(error)}.") from error

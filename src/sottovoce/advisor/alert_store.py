@@ -7,11 +7,9 @@ ask (``keep_posts``). ``erase`` removes everything, the file included.
 """
 
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,23 +20,31 @@ from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.timeline import inside
 from sottovoce.errors import InputError
-from sottovoce.files import PRIVATE_MODE
 from sottovoce.json import parse_json
+from sottovoce.sqlite import StoreFile, StoreKind
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS inside (
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE inside (
     measure TEXT, topic TEXT, percent INTEGER, PRIMARY KEY (measure, topic, percent));
-CREATE TABLE IF NOT EXISTS alert (
+CREATE TABLE alert (
     id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL, topic TEXT NOT NULL,
     percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER, high INTEGER,
     users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0, outright INTEGER NOT NULL DEFAULT 0,
     simulated INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS outright (topic TEXT PRIMARY KEY, posts INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS post (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE outright (topic TEXT PRIMARY KEY, posts INTEGER NOT NULL);
+CREATE TABLE post (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
 """
-# Files of before posts were read for what they say outright, or others told to be made up, lack it.
-_LATER_COLUMNS = ("outright", "simulated")
+_ADVISOR = StoreKind(
+    name="store of the advisor",
+    application=0x53764164,
+    version=1,
+    tables=_TABLES,
+    error=InputError,
+    pragmas=("secure_delete = ON",),
+    write_ahead=False,
+    advice="remove it",
+)
 _NO_BAND = 0
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
@@ -75,20 +81,12 @@ class AlertStore:
         self._open()
 
     def _open(self) -> None:
-        _create_private(self.path)
         try:
-            self._base = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
-            self._base.execute("PRAGMA secure_delete = ON")
-            self._base.executescript(_TABLES)
-            columns = [row[1] for row in self._base.execute("PRAGMA table_info(alert)")]
-            for name in _LATER_COLUMNS:
-                if name not in columns:
-                    added = f"ALTER TABLE alert ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0"
-                    self._base.execute(added)
-        except sqlite3.Error:
-            raise InputError(
-                f"{self.path} is no file of the advisor, or it is damaged; remove it."
-            ) from None
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write {self.path}: {error.strerror}.") from None
+        self._file = StoreFile(_ADVISOR, self.path)
+        self._base = self._file.connection
 
     def close(self) -> None:
         """Let go of the file."""
@@ -125,8 +123,8 @@ class AlertStore:
         """
         when = in_utc(time or datetime.now(UTC)).isoformat()
         told = outright or {}
-        with self._lock, closing(self._base.cursor()) as cursor:
-            cursor.execute("BEGIN IMMEDIATE")
+        with self._lock, self._file.transaction() as base:
+            cursor = base.cursor()
             raised = [
                 _raise(cursor, standing, band, told.get(standing.topic, 0), when)
                 for standing in standings
@@ -134,7 +132,6 @@ class AlertStore:
                 for more in [_more_outright(cursor, standing.topic, told.get(standing.topic, 0))]
                 if band is not None or more
             ]
-            cursor.execute("COMMIT")
         return [alert for alert in self.alerts() if alert.id in raised]
 
     def alerts(self, *, unseen: bool = False) -> list[Alert]:
@@ -152,11 +149,9 @@ class AlertStore:
     def keep_posts(self, posts: Iterable[Post]) -> None:
         """Store their posts with their texts, instead of those stored before: only if they ask."""
         rows = [(post.id, in_utc(post.time).isoformat(), post.text) for post in posts]
-        with self._lock, closing(self._base.cursor()) as cursor:
-            cursor.execute("BEGIN IMMEDIATE")
-            cursor.execute("DELETE FROM post")
-            cursor.executemany("INSERT INTO post VALUES (?, ?, ?)", rows)
-            cursor.execute("COMMIT")
+        with self._lock, self._file.transaction() as base:
+            base.execute("DELETE FROM post")
+            base.executemany("INSERT INTO post VALUES (?, ?, ?)", rows)
 
     def posts(self) -> list[Post]:
         """The posts they asked to keep."""
@@ -183,15 +178,6 @@ class AlertStore:
     def _save_value(self, name: str, value: str) -> None:
         with self._lock:
             self._base.execute("REPLACE INTO setting VALUES (?, ?)", (name, value))
-
-
-def _create_private(path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_MODE))
-        path.chmod(PRIVATE_MODE)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}.") from None
 
 
 class _BandChange(NamedTuple):

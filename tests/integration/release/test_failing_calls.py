@@ -6,6 +6,7 @@ bytes, which are those that any earlier attempt published; and an error has a na
 
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,7 +26,7 @@ ONCE = (1, Fraction(1))
 @pytest.fixture(autouse=True)
 def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
-    monkeypatch.setattr(database, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(database, "_LEDGER", replace(database._LEDGER, patience_s=0.2))
 
 
 def release(folder: Path, *, out: str = "out", label: str = "", **changes: object) -> object:

@@ -11,6 +11,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def _imported(tmp_path_factory: pytest.TempPathFactory) -> None:
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that an unprivileged user reaches and owns."""
     monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
-    monkeypatch.setattr(database, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(database, "_LEDGER", replace(database._LEDGER, patience_s=0.2))
     with tempfile.TemporaryDirectory(dir="/tmp") as made:
         place = Path(made)
         monkeypatch.setenv("XDG_STATE_HOME", str(place / "home"))

@@ -3,7 +3,6 @@
 import gzip
 import os
 import shutil
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,9 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.errors import BudgetError
 from sottovoce.privacy.ledger import Account, Ledger, user_ledger
 
-VERSION_1 = Path(__file__).parents[2] / "vectors" / "release-version-1.zip"
 NOTES = tuple(f"debt number {i} and a loan" for i in range(12))
 ASKED: Any = {"words": ["debt", "loan"], "epsilon": 2, "precision": 2}
 
@@ -161,64 +159,6 @@ def test_where_the_users_ledger_cannot_be_had_one_beside_the_corpus_says_so(
     ):
         sv.release_counts(path, **ASKED)
     assert Path("notes.csv.ledger").is_file()
-
-
-@pytest.fixture
-def older(folder: Path) -> Path:
-    """A release, with its ledger, as version 1 made it: 2 spent of 4."""
-    with zipfile.ZipFile(VERSION_1) as archive:
-        archive.extractall(folder)
-    return folder
-
-
-BESIDE = "ignore:the ledger .* beside the corpus is used. it was begun there"
-SETTLED: Any = {"words": "words.txt", "epsilon": 2, "precision": 2}
-
-
-@pytest.mark.filterwarnings(BESIDE)
-def test_a_release_of_version_1_is_read_and_replayed_and_its_documents_are_learnt(
-    older: Path,
-) -> None:
-    found = sv.load_release("released")
-    again = sv.release_counts("posts.csv", **SETTLED)
-    assert (found.counts != again.counts).nnz == 0
-    (account,) = Ledger("posts.csv.ledger").accounts()
-    assert groups(account) == [(12, 2)]
-    assert account.budget.epsilon == 4
-    assert not user_ledger().exists()
-    assert (older / "posts.csv.ledger.key").is_file()
-
-
-@pytest.mark.filterwarnings(BESIDE)
-def test_what_version_1_spent_counts_for_the_documents_it_was_spent_on(older: Path) -> None:
-    sv.release_counts("posts.csv", **SETTLED, label="second")
-    with pytest.raises(BudgetError, match="has spent 4 of 4"):
-        sv.release_counts("posts.csv", **SETTLED, label="third")
-    (account,) = Ledger("posts.csv.ledger").accounts()
-    assert len(Ledger("posts.csv.ledger").spends(account.corpus)) == 2
-    more = older / "posts.csv"
-    more.write_text(more.read_text() + "a new one\n")
-    with pytest.raises(BudgetError, match="12 of these 13 documents have spent 4 of 4"):
-        sv.release_counts(more, **SETTLED)
-
-
-@pytest.mark.filterwarnings(BESIDE)
-def test_documents_that_version_1_did_not_write_down_might_be_any_new_ones(older: Path) -> None:
-    more = older / "posts.csv"
-    before = more.read_text()
-    more.write_text(before + "a new one\n")
-    with pytest.raises(LedgerError, match="no budget for this corpus"):
-        sv.release_counts(more, **SETTLED)
-    with pytest.raises(BudgetError, match=r"spent 2 of 3;.*Make those releases again"):
-        sv.release_counts(more, **SETTLED, budget=3)
-    more.write_text(before)
-    sv.release_counts(more, **SETTLED)
-    more.write_text(before + "a new one\n")
-    sv.release_counts(more, **SETTLED)
-    accounts = {
-        account.documents: groups(account) for account in Ledger(f"{more}.ledger").accounts()
-    }
-    assert accounts == {12: [(12, 4)], 13: [(1, 2), (12, 4)]}
 
 
 @pytest.mark.long

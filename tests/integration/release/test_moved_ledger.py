@@ -9,6 +9,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,7 +31,7 @@ KINDS = (*ONCE_AND_LASTING, *LOST_ANSWERS)
 @pytest.fixture(autouse=True)
 def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
-    monkeypatch.setattr(database, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(database, "_LEDGER", replace(database._LEDGER, patience_s=0.2))
 
 
 @contextmanager

@@ -79,24 +79,6 @@ def test_a_score_of_nothing_raises_no_alert_however_few_there_are(store: AlertSt
     assert not left_over[0].within(50)
 
 
-def test_a_file_from_before_posts_were_read_is_taken_over(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    with sqlite3.connect(path) as old:
-        old.execute(
-            "CREATE TABLE alert (id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL,"
-            " topic TEXT NOT NULL, percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER,"
-            " high INTEGER, users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0)"
-        )
-        old.execute(
-            "INSERT INTO alert VALUES (1, '2024-05-01T12:00:00+00:00', 'bow', 'debts', 5, 1, 3, 3,"
-            " 100, 0)"
-        )
-    store = AlertStore(path)
-    assert [(alert.percent, alert.outright) for alert in store.alerts()] == [(5, 0)]
-    store.update(at(90), SETTING, NOON, outright={"debts": 3})
-    assert [alert.outright for alert in store.alerts()] == [3, 0]
-
-
 def test_the_rule_is_that_of_assess() -> None:
     for users in (3, 20, 57, 100):
         at_least = np.arange(1, users + 1)
@@ -163,7 +145,7 @@ def test_erasing_leaves_nothing_behind(store: AlertStore) -> None:
 def test_a_file_of_another_kind_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but something of hers" * 100)
-    with pytest.raises(InputError, match="no file of the advisor"):
+    with pytest.raises(InputError, match="not a store of the advisor"):
         AlertStore(path)
     assert path.read_text().startswith("not a database")
     with pytest.raises(InputError, match="cannot write"):

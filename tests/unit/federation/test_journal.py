@@ -2,6 +2,7 @@
 
 import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from support.federations import JOURNAL_KEY, ToySum
 from support.rehearsal import Crash, Rehearsal
 
 from sottovoce.errors import JournalError, ParameterError
-from sottovoce.federation._journal.file import JournalSeal
+from sottovoce.federation._journal.file import JOURNAL, JournalSeal
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._journal.rows import Event, OutgoingFrame
 from sottovoce.federation._node.dispatcher import Machines
@@ -89,22 +90,24 @@ def test_no_two_values_are_sealed_alike_not_even_while_a_party_draws_from_its_se
 
 
 def test_only_one_process_at_a_time_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sottovoce.federation._journal.file._BUSY_S", 0.01)
+    monkeypatch.setattr(
+        "sottovoce.federation._journal.journal.JOURNAL", replace(JOURNAL, patience_s=0.01)
+    )
     journal = filled(tmp_path / "j")
     with pytest.raises(JournalError, match="this party runs already"):
         Journal(tmp_path / "j", JOURNAL_KEY)
     journal.close()
     (tmp_path / "no journal").write_text("what somebody else wrote, " * 100)
-    with pytest.raises(JournalError, match="it is damaged"):
+    with pytest.raises(JournalError, match="a file, but not a journal"):
         Journal(tmp_path / "no journal", JOURNAL_KEY)
-    with pytest.raises(JournalError, match="cannot write"):
+    with pytest.raises(JournalError, match="cannot open the journal"):
         Journal(tmp_path / "absent" / "j", JOURNAL_KEY)
 
 
 def test_a_step_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     journal = filled(tmp_path / "j")
     twice = OutgoingFrame("bob", 1, "message", {}, b"of a place that is taken")
-    with pytest.raises(JournalError, match="IntegrityError"):
+    with pytest.raises(JournalError, match="UNIQUE"):
         journal.advance(SESSION, Event(1, "receive", "bob", 1, ()), [twice], result=b"r")
     assert journal.held(SESSION) == [("bob", 1)]
     assert len(journal.events(SESSION)) == 1
@@ -121,7 +124,7 @@ def test_a_run_that_has_ended_and_was_heard_leaves_its_result_only() -> None:
     kept = journal.run(session)
     assert kept is not None
     assert kept.seed == b""
-    db = journal._connection
+    db = journal._file.connection
     assert db.execute("SELECT COUNT(*) FROM inbox WHERE body IS NOT NULL").fetchone() == (0,)
     assert journal.result(session) == outcome.ends["ann"]
 

@@ -23,7 +23,6 @@ from sottovoce.errors import (
     ParameterError,
     SottovoceError,
 )
-from sottovoce.federation._journal.file import transaction
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.config import FeatureSettings, TextsFile, TrainingSettings, load_config
 from sottovoce.federation.party import control as parties_control
@@ -343,7 +342,7 @@ def filled(party: ConfiguredParty, terms: RunTerms) -> None:
     with party.journal() as journal:
         journal.add_run(b"s" * 16, terms.to_bytes(), ["ada"], bytes(32))
         journal.hold(b"s" * 16, "ben", 1, "message", b"held")
-        with transaction(journal._connection) as db:
+        with journal._file.transaction() as db:
             sealed = journal._seal.sealed(encoded({"kept": 1}), "result", b"s" * 16)
             db.execute("UPDATE run SET status = 'finished', result = ?", (sealed,))
 

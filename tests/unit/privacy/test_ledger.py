@@ -231,7 +231,7 @@ def test_an_absent_ledger_is_not_made_by_looking(path: Path) -> None:
 
 def test_a_file_that_is_no_ledger_is_refused(path: Path) -> None:
     path.write_bytes(b"no database at all" * 100)
-    with pytest.raises(LedgerError, match="not a database"):
+    with pytest.raises(LedgerError, match="a file, but not a ledger"):
         Ledger(path)
 
 

@@ -1,31 +1,37 @@
 """What a person reported, under which tokens and rules: one small file beside their ledger."""
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.errors import LedgerError
-from sottovoce.files import PRIVATE_MODE
 from sottovoce.privacy.randomness import random_bytes
+from sottovoce.sqlite import StoreFile, StoreKind
 
 TOKEN_BYTES = 16
-_PATIENCE_S = 30.0
-_TABLES = (
-    """
-CREATE TABLE IF NOT EXISTS report (
+_TABLES = """
+CREATE TABLE report (
     version TEXT NOT NULL,
     topic TEXT NOT NULL,
     period INTEGER NOT NULL,
     token TEXT NOT NULL,
     bucket INTEGER NOT NULL,
     PRIMARY KEY (version, topic, period)
-) STRICT
-""",
-    "CREATE TABLE IF NOT EXISTS drawn (request TEXT PRIMARY KEY) STRICT",
-    "CREATE TABLE IF NOT EXISTS rules (server TEXT PRIMARY KEY, version TEXT NOT NULL) STRICT",
+) STRICT;
+CREATE TABLE drawn (request TEXT PRIMARY KEY) STRICT;
+CREATE TABLE rules (server TEXT PRIMARY KEY, version TEXT NOT NULL) STRICT;
+"""
+_DIARY = StoreKind(
+    name="diary",
+    application=0x53764469,
+    version=1,
+    tables=_TABLES,
+    error=LedgerError,
+    pragmas=(),
+    write_ahead=False,
+    patience_s=30.0,
 )
 _FIND = "SELECT token, bucket FROM report WHERE version = ? AND topic = ? AND period = ?"
 
@@ -43,13 +49,7 @@ class Diary:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_MODE))
-        except OSError as error:
-            raise LedgerError(f"cannot keep a diary in {path}: {error.strerror}.") from error
-        with self._open() as connection:
-            for table in _TABLES:
-                connection.execute(table)
+        StoreFile(_DIARY, path).close()
 
     @property
     def reported(self) -> bool:
@@ -98,12 +98,5 @@ class Diary:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            connection = sqlite3.connect(self._path, timeout=_PATIENCE_S)
-            try:
-                with connection:
-                    yield connection
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise LedgerError(f"the diary {self._path} refuses: {error}.") from error
+        with closing(StoreFile(_DIARY, self._path)) as file, file.transaction() as connection:
+            yield connection

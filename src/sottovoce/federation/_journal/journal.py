@@ -15,33 +15,32 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation._journal.file import JournalSeal, Readable, opened, transaction
+from sottovoce.federation._journal.file import JOURNAL, JournalSeal
 from sottovoce.federation._journal.keys import JournalKeys
 from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation.transport.frames import Kind
 from sottovoce.json import parse_json
+from sottovoce.sqlite import StoreFile
 
 _DATA = "data "
 
 
-class JournalFrames(Readable):
+class JournalFrames:
     """The inbox and the outbox of each run; bodies are sealed, each for its own place."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, seal: JournalSeal, wall: Callable[[], float]
-    ) -> None:
-        self._connection, self._seal, self._wall = connection, seal, wall
+    def __init__(self, file: StoreFile, seal: JournalSeal, wall: Callable[[], float]) -> None:
+        self._file, self._seal, self._wall = file, seal, wall
 
     def hold(self, session: bytes, sender: str, sequence: int, frame: Kind, body: bytes) -> None:
         """Keep a frame, so that it can be acknowledged."""
         sealed = self._seal.sealed(body, "in", session, sender, sequence)
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             self._note(db, (session, sender, sequence, "held", frame, len(body)), sealed)
         self._moved()
 
     def drop(self, session: bytes, sender: str, sequence: int, shown: Mapping[str, Any]) -> None:
         """A held frame that the party will never take."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute(
                 "UPDATE inbox SET state = 'dropped', body = NULL, shown = ?"
                 " WHERE session = ? AND sender = ? AND sequence = ?",
@@ -50,7 +49,7 @@ class JournalFrames(Readable):
 
     def held(self, session: bytes) -> list[tuple[str, int]]:
         """The frames that the party has yet to take, in the order of arrival."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT sender, sequence FROM inbox"
             " WHERE session = ? AND state = 'held' ORDER BY rowid",
             (session,),
@@ -59,7 +58,7 @@ class JournalFrames(Readable):
 
     def body_in(self, session: bytes, sender: str, sequence: int) -> bytes:
         """The body of a frame that came."""
-        row = self._row(
+        row = self._file.row(
             "SELECT body FROM inbox WHERE session = ? AND sender = ? AND sequence = ?",
             (session, sender, sequence),
         )
@@ -67,7 +66,7 @@ class JournalFrames(Readable):
 
     def last_in(self, session: bytes) -> dict[str, int]:
         """The last place that came from each sender."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT sender, MAX(sequence) FROM inbox WHERE session = ? GROUP BY sender",
             (session,),
         )
@@ -75,12 +74,12 @@ class JournalFrames(Readable):
 
     def write(self, session: bytes, outputs: Iterable[OutgoingFrame]) -> None:
         """Keep frames that are not the party's own words."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             self._write(db, session, outputs)
 
     def unsent(self, session: bytes) -> list[tuple[str, int]]:
         """What was not acknowledged yet, in the order of saying."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT receiver, sequence FROM outbox"
             " WHERE session = ? AND acknowledged = 0 ORDER BY rowid",
             (session,),
@@ -89,7 +88,7 @@ class JournalFrames(Readable):
 
     def last_out(self, session: bytes) -> dict[str, int]:
         """The last place that was given to each receiver."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT receiver, MAX(sequence) FROM outbox WHERE session = ? GROUP BY receiver",
             (session,),
         )
@@ -97,7 +96,7 @@ class JournalFrames(Readable):
 
     def body_out(self, session: bytes, receiver: str, sequence: int) -> tuple[Kind, bytes]:
         """A frame to send: what it is, and its body."""
-        row = self._row(
+        row = self._file.row(
             "SELECT frame, body FROM outbox WHERE session = ? AND receiver = ? AND sequence = ?",
             (session, receiver, sequence),
         )
@@ -107,7 +106,7 @@ class JournalFrames(Readable):
         self, session: bytes, receiver: str, sequence: int, *, given_up: bool = False
     ) -> None:
         """A frame has arrived, or never will; after a run's last one, its secrets go."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute(
                 "UPDATE outbox SET acknowledged = ?, body = NULL"
                 " WHERE session = ? AND receiver = ? AND sequence = ?",
@@ -119,7 +118,7 @@ class JournalFrames(Readable):
 
     def transcript(self, session: bytes, own: str) -> list[dict[str, Any]]:
         """Every frame of a run without its values, in the order of time."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT sender, ?2, sequence, state, frame, time, size, shown FROM inbox"
             " WHERE session = ?1 UNION ALL"
             " SELECT ?2, receiver, sequence, acknowledged, frame, time, size, shown FROM outbox"
@@ -188,7 +187,7 @@ class Journal(JournalFrames, JournalKeys):
         wall: Callable[[], float] | None = None,
         counted: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__(opened(path), JournalSeal(key), wall or time.time)
+        super().__init__(StoreFile(JOURNAL, path), JournalSeal(key), wall or time.time)
         self._counted = counted
         self._count = self._moves()
 
@@ -202,17 +201,17 @@ class Journal(JournalFrames, JournalKeys):
 
     def fact(self, name: str) -> int:
         """A number that was noted, or 0."""
-        row = self._row("SELECT value FROM fact WHERE name = ?", (name,))
+        row = self._file.row("SELECT value FROM fact WHERE name = ?", (name,))
         return 0 if row is None else int(row[0])
 
     def note_fact(self, name: str, value: int) -> None:
         """Note a number; ``added`` is counted as if so much more had been added to the journal."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
         self._count = self._moves()
 
     def _moves(self) -> int:
-        row = self._row(
+        row = self._file.row(
             "SELECT (SELECT COUNT(*) FROM run) + (SELECT COUNT(*) FROM event)"
             " + (SELECT COUNT(*) FROM run WHERE status != 'running')"
             " + (SELECT COUNT(*) FROM inbox)",
@@ -226,7 +225,7 @@ class Journal(JournalFrames, JournalKeys):
 
     def close(self) -> None:
         """Let another process have it."""
-        self._connection.close()
+        self._file.close()
 
     def add_run(
         self,
@@ -242,7 +241,7 @@ class Journal(JournalFrames, JournalKeys):
         names = json.dumps(list(participants))
         sealed_terms = self._seal.sealed(terms, "terms", session)
         sealed_seed = self._seal.sealed(seed, "seed", session)
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute(
                 "INSERT INTO run (session, participants, status, begun, terms, seed)"
                 " VALUES (?, ?, 'running', ?, ?, ?)",
@@ -256,7 +255,7 @@ class Journal(JournalFrames, JournalKeys):
 
     def run(self, session: bytes) -> JournalRun | None:
         """The run of that name."""
-        row = self._row(
+        row = self._file.row(
             "SELECT session, participants, status, terms, seed, ended, followed_by, begun"
             " FROM run WHERE session = ?",
             (session,),
@@ -265,12 +264,12 @@ class Journal(JournalFrames, JournalKeys):
 
     def sessions(self) -> list[bytes]:
         """All runs, the oldest first."""
-        rows = self._rows("SELECT session FROM run ORDER BY begun, rowid")
+        rows = self._file.rows("SELECT session FROM run ORDER BY begun, rowid")
         return [row[0] for row in rows]
 
     def result(self, session: bytes) -> bytes | None:
         """What a finished run has found."""
-        row = self._row("SELECT result FROM run WHERE session = ?", (session,))
+        row = self._file.row("SELECT result FROM run WHERE session = ?", (session,))
         if row is None or row[0] is None:
             return None
         return self._seal.opened(row[0], "result", session)
@@ -279,7 +278,7 @@ class Journal(JournalFrames, JournalKeys):
         self, session: bytes, ended: Mapping[str, Any], outputs: Iterable[OutgoingFrame]
     ) -> None:
         """End a run with an error; what was not yet sent is never sent."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute(
                 "UPDATE run SET status = 'aborted', ended = ? WHERE session = ?",
                 (json.dumps(dict(ended)), session),
@@ -295,7 +294,7 @@ class Journal(JournalFrames, JournalKeys):
 
     def follow(self, session: bytes, following: bytes) -> None:
         """Note which run took up where this one ended."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute("UPDATE run SET followed_by = ? WHERE session = ?", (following, session))
 
     def advance(
@@ -308,7 +307,7 @@ class Journal(JournalFrames, JournalKeys):
         result: bytes | None = None,
     ) -> None:
         """One step of the party: its input, everything it said, and its result, or nothing."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute(
                 "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
                 (session, *event[:4], json.dumps([*_data_said(event.data), *event.said])),
@@ -331,7 +330,7 @@ class Journal(JournalFrames, JournalKeys):
 
     def events(self, session: bytes) -> list[Event]:
         """All steps in their order."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT position, what, sender, sequence, said FROM event"
             " WHERE session = ? ORDER BY position",
             (session,),

@@ -5,7 +5,8 @@ What is left of a key that is used no more is its fingerprint.
 
 from typing import NamedTuple
 
-from sottovoce.federation._journal.file import JournalSeal, Readable, transaction
+from sottovoce.federation._journal.file import JournalSeal
+from sottovoce.sqlite import StoreFile
 
 
 class KeptKey(NamedTuple):
@@ -17,21 +18,22 @@ class KeptKey(NamedTuple):
     usable: bool
 
 
-class JournalKeys(Readable):
+class JournalKeys:
     """The part of a journal that holds keys; bodies are sealed, each for its own place."""
 
+    _file: StoreFile
     _seal: JournalSeal
 
     def run_keys(self) -> list[KeptKey]:
         """All keys, the oldest first."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT session, purpose, fingerprint, body IS NOT NULL FROM run_key ORDER BY rowid",
         )
         return [KeptKey(run, purpose, name, bool(body)) for run, purpose, name, body in rows]
 
     def key(self, session: bytes, purpose: str) -> bytes | None:
         """The key of a run for a purpose."""
-        row = self._row(
+        row = self._file.row(
             "SELECT body FROM run_key WHERE session = ? AND purpose = ? AND body IS NOT NULL",
             (session, purpose),
         )
@@ -40,14 +42,14 @@ class JournalKeys(Readable):
     def keep_key(self, session: bytes, purpose: str, fingerprint: str, body: bytes) -> None:
         """Keep a new key; one that was used before is refused."""
         sealed = self._seal.sealed(body, "key", session, purpose)
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute(
                 "INSERT INTO run_key VALUES (?, ?, ?, ?)", (session, purpose, fingerprint, sealed)
             )
 
     def forget_key(self, session: bytes, purpose: str) -> None:
         """Wipe a key, so that nothing can be opened with it any more."""
-        with transaction(self._connection) as db:
+        with self._file.transaction() as db:
             db.execute(
                 "UPDATE run_key SET body = NULL WHERE session = ? AND purpose = ?",
                 (session, purpose),

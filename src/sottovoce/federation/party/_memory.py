@@ -18,12 +18,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sottovoce.errors import JournalError
-from sottovoce.federation._journal.file import JournalSeal, Readable, create_private, transaction
+from sottovoce.federation._journal.file import JournalSeal
 from sottovoce.json import parse_json
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.openings import OpenedWords, Opening
 from sottovoce.learn.query_ledger import QueryCharge, check_charge
 from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.sqlite import StoreFile, StoreKind
 
 MEMORY_FILE = "memory.sqlite"
 _SEALED, _EVALUATED, _WORDS = "opening", "evaluated", "opened words"
@@ -33,31 +34,31 @@ SELECT (SELECT COUNT(*) FROM opening) + (SELECT COUNT(*) FROM opened_among)
     + (SELECT COUNT(*) FROM opened_words) + (SELECT COUNT(*) FROM query)
     + (SELECT coalesce(sum(steps), 0) FROM skipped)
 """
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS skipped (steps INTEGER NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS secret (fingerprint BLOB PRIMARY KEY) STRICT;
-CREATE TABLE IF NOT EXISTS opening (
+_TABLES = """
+CREATE TABLE skipped (steps INTEGER NOT NULL) STRICT;
+CREATE TABLE secret (fingerprint BLOB PRIMARY KEY) STRICT;
+CREATE TABLE opening (
     digest BLOB PRIMARY KEY,
     session BLOB NOT NULL,
     content BLOB NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS opened_among (
+CREATE TABLE opened_among (
     session BLOB NOT NULL,
     what BLOB NOT NULL,
     peers TEXT NOT NULL,
     PRIMARY KEY (session, what, peers)
 ) STRICT;
-CREATE TABLE IF NOT EXISTS opened_words (
+CREATE TABLE opened_words (
     session BLOB PRIMARY KEY,
     content BLOB NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS evaluated (
+CREATE TABLE evaluated (
     session BLOB PRIMARY KEY,
     training BLOB NOT NULL,
     content BLOB NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS word_key (peers BLOB PRIMARY KEY, fingerprint BLOB NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS query (
+CREATE TABLE word_key (peers BLOB PRIMARY KEY, fingerprint BLOB NOT NULL) STRICT;
+CREATE TABLE query (
     query BLOB NOT NULL,
     data BLOB NOT NULL,
     asker TEXT NOT NULL,
@@ -65,9 +66,12 @@ CREATE TABLE IF NOT EXISTS query (
     PRIMARY KEY (query, data)
 ) STRICT;
 """
+_MEMORY = StoreKind(
+    name="memory", application=0x53764D65, version=1, tables=_TABLES, error=JournalError
+)
 
 
-class PartyMemory(Readable):
+class PartyMemory:
     """An `OpeningMemory` and a `QueryLedger` on disk, for one party.
 
     ``counted`` is told `count` after each change, before anything is answered; it is set by whoever
@@ -79,7 +83,7 @@ class PartyMemory(Readable):
         self.counted: Callable[[int], None] | None = None
         self._seal = JournalSeal(keyed_digest(secret, "memory's sealing key"))
         self._lock = threading.Lock()
-        self._connection = _opened(path)
+        self._file = StoreFile(_MEMORY, path)
         self._check_secret()
 
     @property
@@ -100,12 +104,12 @@ class PartyMemory(Readable):
 
     def close(self) -> None:
         """Let go of the file."""
-        self._connection.close()
+        self._file.close()
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
         """All openings but that of this run, the oldest first; the same one counts once."""
         with self._lock:
-            found = self._rows(
+            found = self._file.rows(
                 "SELECT session, content FROM opening WHERE session != ? ORDER BY rowid",
                 (session,),
             )
@@ -122,7 +126,7 @@ class PartyMemory(Readable):
     def opened_words(self, session: bytes) -> tuple[OpenedWords, ...]:
         """Of which columns other runs than this one have opened sums."""
         with self._lock:
-            found = self._rows(
+            found = self._file.rows(
                 "SELECT session, content FROM opened_words WHERE session != ?",
                 (session,),
             )
@@ -151,7 +155,7 @@ class PartyMemory(Readable):
     def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
         """The digests of the documents of other evaluations of a training."""
         with self._lock:
-            found = self._rows(
+            found = self._file.rows(
                 "SELECT session, content FROM evaluated WHERE session != ? AND training = ?",
                 (session, training),
             )
@@ -188,7 +192,7 @@ class PartyMemory(Readable):
 
     def _peers(self, where: str, *given: bytes) -> tuple[tuple[str, ...], ...]:
         with self._lock:
-            found = self._rows(
+            found = self._file.rows(
                 f"SELECT DISTINCT peers FROM opened_among WHERE {where}",  # noqa: S608 - names of ours
                 given,
             )
@@ -224,13 +228,13 @@ class PartyMemory(Readable):
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            with transaction(self._connection) as connection:
+            with self._file.transaction() as connection:
                 yield connection
             if self.counted is not None:
                 self.counted(self._added())
 
     def _added(self) -> int:
-        return int(self._row(_ADDED)[0])
+        return int(self._file.row(_ADDED)[0])
 
 
 def _spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:
@@ -241,21 +245,3 @@ def _spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int
         (asker, data),
     ).fetchone()
     return int(by_asker), int(by_all)
-
-
-def _opened(path: Path | None) -> sqlite3.Connection:
-    if path is not None:
-        create_private(path)
-    try:
-        connection = sqlite3.connect(
-            path or ":memory:", isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.executescript(_SCHEMA)
-    except sqlite3.Error as error:
-        raise JournalError(
-            f"cannot use the memory at {path}: {type(error).__name__}; put a whole copy back."
-        ) from error
-    return connection

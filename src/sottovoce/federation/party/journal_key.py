@@ -6,15 +6,18 @@ A copy that is put back with the old key is known as one.
 """
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from sottovoce.errors import JournalError
 from sottovoce.federation._files import load_secret, read_passphrase
-from sottovoce.federation._journal.file import JournalSeal, opened, read, transaction
+from sottovoce.federation._journal.file import JOURNAL, JournalSeal
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._secrets import JOURNAL, new_journal_key
+from sottovoce.federation._secrets import JOURNAL as JOURNAL_SECRET
+from sottovoce.federation._secrets import new_journal_key
 from sottovoce.federation.config import PartyConfig
 from sottovoce.federation.party._outside_count import carry_counts
+from sottovoce.sqlite import StoreFile
 
 _SEALED = (
     ("run", "terms", "session, 'terms'"),
@@ -68,7 +71,7 @@ def _replace_key(path: Path, passphrase: str | None) -> None:
 
 
 def _key(path: Path, passphrase: str | None) -> bytes:
-    return load_secret(path, kind=JOURNAL, passphrase=passphrase)
+    return load_secret(path, kind=JOURNAL_SECRET, passphrase=passphrase)
 
 
 def _seal(path: Path, passphrase: str | None) -> JournalSeal:
@@ -78,11 +81,8 @@ def _seal(path: Path, passphrase: str | None) -> JournalSeal:
 def _opens(journal: Path, seal: JournalSeal) -> bool:
     if not journal.exists():
         return False
-    connection = opened(journal)
-    try:
-        rows = read(connection, "SELECT session, terms FROM run LIMIT 1")
-    finally:
-        connection.close()
+    with closing(StoreFile(JOURNAL, journal)) as file:
+        rows = file.rows("SELECT session, terms FROM run LIMIT 1")
     try:
         for session, terms in rows:
             seal.opened(terms, "terms", session)
@@ -92,13 +92,9 @@ def _opens(journal: Path, seal: JournalSeal) -> bool:
 
 
 def _reseal(journal: Path, old: JournalSeal, new: JournalSeal) -> None:
-    connection = opened(journal)
-    try:
-        with transaction(connection) as db:
-            for table, column, place in _SEALED:
-                _reseal_column(db, (table, column, place), old, new)
-    finally:
-        connection.close()
+    with closing(StoreFile(JOURNAL, journal)) as file, file.transaction() as db:
+        for table, column, place in _SEALED:
+            _reseal_column(db, (table, column, place), old, new)
 
 
 def _reseal_column(

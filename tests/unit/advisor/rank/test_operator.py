@@ -197,7 +197,7 @@ def test_a_store_that_was_put_back_counts_nothing_of_a_period_that_had_begun(
     report_all(servers, [0, 1, 1])
     servers[0].verify()
     for name in ("first", "second"):
-        SqliteStore(tmp_path / f"{name}.sqlite")._connection.execute(
+        SqliteStore(tmp_path / f"{name}.sqlite")._file.connection.execute(
             f"VACUUM INTO '{tmp_path / name}.copy'"
         )
     clock.day += 1

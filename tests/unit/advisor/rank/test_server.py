@@ -248,9 +248,9 @@ def test_a_failing_store_is_told_without_details(tmp_path: Path, clock: Clock) -
 
 def test_what_is_no_database_cannot_be_a_store(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not a database, but long enough to be read as one" * 20)
-    with pytest.raises(InputError, match="cannot be a rank server's store"):
+    with pytest.raises(InputError, match="not a rank server's store"):
         open_store(str(tmp_path / "text"))
-    with pytest.raises(InputError, match="cannot open the store"):
+    with pytest.raises(InputError, match="cannot open the rank server's store"):
         open_store(str(tmp_path / "nowhere" / "rank.sqlite"))
 
 
