@@ -10,15 +10,11 @@ from typing import Any, NamedTuple
 
 from sottovoce.learn.arithmetic import comparison, sign
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.paper import _functions as functions
-from sottovoce.learn.paper import _inverse as inverse
-from sottovoce.learn.paper import _products as products
-from sottovoce.learn.paper import descent, rado_solver
 from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import mode_leakage, run_leakage
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.solve import chebyshev, masked
-from sottovoce.learn.sums import masked_sum, ring
+from sottovoce.learn.sums import masked_sum
 from sottovoce.learn.training_terms import Mode, Recipe
 from sottovoce.learn.wire.machine import Leakage
 
@@ -54,8 +50,8 @@ class Run(NamedTuple):
     like: str = ""
 
 
-def _mode(mode: Mode, *, blocks: bool = False, **recipe: Any) -> Leakage:  # noqa: ANN401 - of a recipe
-    return mode_leakage(mode, Recipe(**recipe), blocks=blocks)
+def _mode(mode: Mode, **recipe: Any) -> Leakage:  # noqa: ANN401 - of a recipe
+    return mode_leakage(mode, Recipe(**recipe))
 
 
 def _run(**given: Any) -> Leakage:  # noqa: ANN401 - of terms
@@ -69,9 +65,7 @@ def runs() -> Iterator[Run]:
     yield Run(
         "`open`, rados", _mode("open", statistics="rados", **penalty), "`open`, pairwise masks"
     )
-    yield Run("`open`, block rados without matching", _mode("open", blocks=True))
     yield Run("`hidden`", _mode("hidden", **penalty), "`open`, pairwise masks")
-    yield Run("`paper`", _mode("paper", statistics="rados", **penalty))
     agreed = "Texts with an agreed dictionary, `open`"
     yield Run(agreed, _run(kind="train", mode="open"), "`open`, pairwise masks")
     recipe = Recipe(penalty=0.1)
@@ -83,20 +77,12 @@ def runs() -> Iterator[Run]:
 
 def protocols() -> Iterator[Run]:
     """What runs are built from, each after the one that it is like."""
-    yield Run("A sum by a ring", ring.LEAKAGE)
     yield Run("A sum by pairwise masks", masked_sum.LEAKAGE)
     yield Run("Rados by a blind intermediary (Protocol 1)", intermediary.LEAKAGE)
-    yield Run("Encrypted rados by a secure product", rado_solver.INTERACTIVE_LEAKAGE)
     yield Run("The exact masked solve", masked.LEAKAGE)
     yield Run("Chebyshev on shares", chebyshev.LEAKAGE, "The exact masked solve")
     yield Run("Bitwise comparison", comparison.LEAKAGE)
     yield Run("Secure sign", sign.LEAKAGE)
-    product = "Secure products, rescaling and unpacking"
-    yield Run(product, products.PRODUCT_LEAKAGE)
-    yield Run("Secure exponential: S.EXP", functions.EXPONENTIAL_LEAKAGE, product)
-    yield Run("Secure logarithm: S.LOG", functions.LOGARITHM_LEAKAGE, product)
-    yield Run("Secure inverse by Newton's iteration: S.INV", inverse.LEAKAGE, product)
-    yield Run("Secure gradient descent on rados", descent.LEAKAGE)
 
 
 def sections(kinds: Iterable[Run], heading: str) -> Iterator[str]:

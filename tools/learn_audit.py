@@ -52,7 +52,6 @@ MODES: dict[str, dict[str, Any]] = {
     "open": {},
     "rados": {"statistics": "rados"},
     "hidden": {"mode": "hidden"},
-    "paper": {"mode": "paper"},
 }
 _WORD = re.compile("[a-z]{3,}")
 

@@ -74,9 +74,11 @@ STUDIES = {
         "Table 1": "release-table-1",
     },
     "Private Text Classification": {
+        "Definition 3": "learn-paper",
         "Problem 1": "learn-solvers",
         "Protocol 1": "learn-figures",
         "Protocol 2": "learn-figures",
+        "Protocol 3": "learn-paper",
         "Protocol 4": "learn-solvers",
         **dict.fromkeys(_run("Figure", 3), "learn-figures"),
     },

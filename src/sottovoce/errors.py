@@ -321,19 +321,6 @@ class Stopped(BaseException):
         self.exit_code = 128 + number
 
 
-class PaperModeWarning(UserWarning):
-    """The paper's arrangement: whoever coordinates can read everything.
-
-    Example:
-        An error where nobody may use that mode:
-
-        >>> import warnings
-        >>> from sottovoce.learn import PaperModeWarning
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("error", PaperModeWarning)
-    """
-
-
 def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
     """Refuse a word that is none of those ``allowed`` for the parameter ``name``."""
     if value not in allowed:

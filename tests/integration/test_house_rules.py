@@ -35,11 +35,6 @@ PLANTED = {
         "sottovoce.corpus.counts",
         "No cycles are allowed in sottovoce.corpus",
     ),
-    "of the paper's mode": (
-        "federation/roster.py",
-        "sottovoce.learn.paper",
-        "Illegal imports of protected package sottovoce.learn.paper",
-    ),
     "of the kernels of noise": (
         "release/plan.py",
         "sottovoce.privacy._noise_kernels",

@@ -17,6 +17,7 @@ from sottovoce_lab.assess.table_5 import run_table_5
 from sottovoce_lab.assess.table_6 import run_table_6
 from sottovoce_lab.learn.count import run_learn_count
 from sottovoce_lab.learn.figures import run_learn_figures
+from sottovoce_lab.learn.printed import run_learn_paper
 from sottovoce_lab.learn.solvers import run_learn_solvers
 from sottovoce_lab.learn.table_1 import run_learn_table_1
 from sottovoce_lab.loop import run_study_loop
@@ -127,6 +128,11 @@ STUDIES: dict[str, Study] = {
     "learn-solvers": Study(
         "Gradient descent and the closed form on encrypted rados, beside the exact solve",
         run_learn_solvers,
+        frozenset(),
+    ),
+    "learn-paper": Study(
+        "Protocols 2 and 3 as printed, and block rados: what they get wrong on Ionosphere",
+        run_learn_paper,
         frozenset(),
     ),
     "learn-figures": Study(

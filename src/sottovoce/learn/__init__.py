@@ -13,8 +13,8 @@ Where to read on, from the call inwards:
 - From rows to a classifier: `_examples`, `_support` (which features may be opened), `_ridge`, and
   `_rados` for sums of examples under random signs.
 - A whole run: `_training_terms`, then `_run`, whose parties talk through `_wire`.
-- The three trust modes, each saying who sees what: `open`, `hidden`, and `paper`, which is
-  reproduced and not recommended; and `count`, where a noised sum hides whole documents.
+- The two trust modes, each saying who sees what: `open` and `hidden`; and `count`, where a noised
+  sum hides whole documents.
 - Beneath them: secure sums (`_sums`), Paillier (`_paillier`, its key files under a passphrase by
   `_encrypted_files`), solves that nobody sees (`_solve`), and comparisons of encrypted numbers
   (`_arithmetic`).
@@ -33,7 +33,6 @@ __all__ = [
     "LeakError",
     "Leakage",
     "MLossClassifier",
-    "PaperModeWarning",
     "QueryBudgetError",
     "RadoBoostClassifier",
     "RadoDescentClassifier",
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
         AbortedError,
         DroppedFeaturesWarning,
         LeakError,
-        PaperModeWarning,
         QueryBudgetError,
         TooFewPartiesError,
     )
@@ -76,7 +74,6 @@ else:
             "LeakError": "sottovoce.errors",
             "Leakage": "sottovoce.learn.wire.machine",
             "MLossClassifier": "sottovoce.learn.estimators",
-            "PaperModeWarning": "sottovoce.errors",
             "QueryBudgetError": "sottovoce.errors",
             "RadoBoostClassifier": "sottovoce.learn.estimators",
             "RadoDescentClassifier": "sottovoce.learn.estimators",

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import InputError
 
-UNDECIDED = ""  # no label's name is empty
 _KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "U": "text"}
 
 
@@ -44,13 +43,11 @@ class LabelValues:
         return cls(values, dtype)
 
     def of_names(self, names: Iterable[str]) -> NDArray[Any]:
-        """The values of some names; None for one that stands for no label, such as undecided."""
+        """The values of some names."""
         listed = list(names)
         if not self.values:
             return np.array(listed, np.dtype(str))
-        found = [self.values.get(name) for name in listed]
-        undecided = any(value is None for value in found)
-        return np.array(found, object if undecided else self.dtype)
+        return np.array([self.values[name] for name in listed], self.dtype)
 
 
 def plain_labels(labels: ArrayLike) -> NDArray[Any]:
@@ -117,15 +114,3 @@ def listed(values: Iterable[Any]) -> list[Any]:
 def labels_by_sign(signs: NDArray[np.int64], labels: tuple[str, ...]) -> tuple[str, ...]:
     """Of two labels the second where the sign is positive."""
     return tuple(labels[int(sign > 0)] for sign in signs)
-
-
-def labels_from_signs(signs: NDArray[np.int64], labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Of two labels by the sign; of more the one whose sign alone is positive, or undecided.
-
-    Signs do not say which of two positive scores is the larger; the paper's mode has no more.
-    """
-    if signs.shape[1] == 1:
-        return labels_by_sign(signs[:, 0], labels)
-    alone = (signs > 0).sum(axis=1) == 1
-    best = (signs > 0).argmax(axis=1)
-    return tuple(labels[at] if sure else UNDECIDED for at, sure in zip(best, alone, strict=True))

@@ -1,6 +1,5 @@
 """One text classifier of several holders, with scikit-learn's conventions."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -9,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, LeakError, MissingExtraError, PaperModeWarning
+from sottovoce.errors import InputError, LeakError, MissingExtraError
 from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import named_holders
 from sottovoce.learn._labels import LabelValues, check_one_kind, label_names
-from sottovoce.learn._train import PAPER_WARNING
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
 from sottovoce.learn.run.classify import called, scores
@@ -43,7 +41,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     """A classifier of texts that several peers hold, none of whom shows them.
 
     Args:
-        mode: the trust mode: ``open``, ``hidden`` or ``paper``.
+        mode: the trust mode: ``open`` or ``hidden``.
         dictionary: ``agreed``, ``given``, ``hashed`` or ``mapped``; see `TextRecipe`.
         words: the public list of words, where there is one.
         values: ``binary`` or ``counts``.
@@ -112,8 +110,6 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         if y is not None:
             raise InputError("each peer brings its labels with its texts: pass no y.")
-        if self.mode == "paper":
-            warnings.warn(PAPER_WARNING, PaperModeWarning, stacklevel=2)
         self.connection_: Connection = self._connected(X)
         labels = self._given_labels(X)
         check_one_kind(labels)
@@ -128,8 +124,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def predict(self, X: Sequence[str], *, peer: str | None = None) -> NDArray[Any]:  # noqa: N803 - sklearn's name
         """A label per text: by this peer alone in the open mode, else by a query of ``peer``.
 
-        Private Text Classification, Protocol 3. An empty label, or None where labels are no texts,
-        says that signs do not decide it.
+        Private Text Classification, Protocol 3.
         """
         check_is_fitted(self)
         return self.label_values_.of_names(self._called(X, peer))

@@ -1,6 +1,6 @@
 """One call that trains across holders in this process, for notebooks, studies and benches.
 
-It warns of what a user may not expect: of the paper's mode, and of features that are not used.
+It warns of features that are not used.
 """
 
 import warnings
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import DroppedFeaturesWarning, PaperModeWarning, ParameterError, check_choice
+from sottovoce.errors import DroppedFeaturesWarning, ParameterError, check_choice
 from sottovoce.learn._holders import (
     RowHolders,
     RowsGiven,
@@ -50,14 +50,9 @@ _COUNT_OPTIONS = frozenset(
         "budget",
     }
 )
-PAPER_WARNING = (
-    "mode='paper' is for reproducing the paper: its coordinator holds the key, so that it can read "
-    "every peer's sums, theta and every score; use mode='open' or mode='hidden' on private text."
-)
 DROPPED_WARNING = (
     "{} of {} features belong to one peer alone and were dropped, since their sums would be that "
-    "peer's own: see kept_ for those that are left; use shared=[...] to train on block rados, or "
-    "have peers agree on the features."
+    "peer's own: see kept_ for those that are left, or have peers agree on the features."
 )
 
 
@@ -72,7 +67,6 @@ def train(
     labels: Sequence[Any] | None = None,
     held_out: float = 0.0,
     features: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    shared: Sequence[str] | None = None,
     keys: tuple[Any, Any] | None = None,
     faults: Faults | None = None,
     **options: Any,  # noqa: ANN401 - as below
@@ -102,7 +96,6 @@ def train(
     labels: Sequence[Any] | None = None,
     held_out: float = 0.0,
     features: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    shared: Sequence[str] | None = None,
     keys: tuple[Any, Any] | None = None,
     faults: Faults | None = None,
     **options: Any,
@@ -120,8 +113,8 @@ def train(
             under noise (`count_together`, whose options are taken: ``words``, ``votes``, ...), and
             is a `CountedClassifier`; None: no noise is added.
         mode: ``open`` (sums over all peers are opened, from which our own attacks read no long
-            document, which is no proof; everybody gets theta), ``hidden`` (nobody sees the sums or
-            theta) or ``paper`` (the coordinator holds the key; warns).
+            document, which is no proof; everybody gets theta) or ``hidden`` (nobody sees the sums
+            or theta).
         text: the column of texts in files, frames and dictionaries; ``text`` if nothing is said.
         label: the column of labels; ``label`` if nothing is said.
         labels: all labels of texts; None: the holders tell each other theirs.
@@ -129,8 +122,6 @@ def train(
             whole blocks of five documents.
         features: the names of the columns of rows, for all peers or for each; a feature that a
             peer lacks is zero in its rows. None if all have the same columns.
-        shared: the features that all peers have, where each has others of its own besides and
-            nobody can match entities: trains on basic block rados (open mode, masks).
         keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.
         faults: what goes wrong between the parties, for tests.
         options: fields of `Recipe`: ``penalty``, ``statistics``, ``solver``, ...; and of
@@ -149,7 +140,7 @@ def train(
         ['spam']
     """
     if epsilon is not None:
-        apart = {"features": features, "shared": shared, "keys": keys}
+        apart = {"features": features, "keys": keys}
         refused = [name for name, value in apart.items() if value is not None]
         refused += ["mode"] * (mode != "open") + ["held_out"] * (held_out != 0)
         refused += sorted(set(options) - _COUNT_OPTIONS)
@@ -158,8 +149,6 @@ def train(
     check_choice("mode", mode, MODES)
     holders = _holders(named_holders(peers), TextColumns(text, label), features, labels)
     of_texts = isinstance(holders, TextHolders)
-    if of_texts and shared is not None:
-        raise ParameterError("shared is for holders of rows of numbers, not of texts.")
     recipe = _text_recipe(options) if of_texts else None
     connection = InProcess(holders.examples, keys)
     terms = RunTerms(
@@ -172,13 +161,10 @@ def train(
         features=holders.features,
         labels=_label_names(holders, labels),
         held_out=held_out,
-        shared=() if shared is None else tuple(shared),
     )
-    if mode == "paper":
-        warnings.warn(PAPER_WARNING, PaperModeWarning, stacklevel=2)
     connection.run(terms, {}, faults=faults)
     trained = TrainedClassifier(holders, terms, connection)
-    if isinstance(holders, RowHolders) and shared is None:
+    if isinstance(holders, RowHolders):
         _warn_of_dropped(holders, trained)
     return trained
 

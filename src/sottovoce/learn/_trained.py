@@ -114,16 +114,14 @@ class TrainedClassifier:
     ) -> NDArray[Any]:
         """A label per row or text, asked for by ``peer`` (the first one by default).
 
-        Private Text Classification, Protocol 3. In the paper's mode signs may not decide between
-        more than two labels: such a label is empty, or None where labels are no texts.
+        Private Text Classification, Protocol 3.
 
         Args:
             X: texts, where holders have texts; rows over the asking peer's features; or, where
                 peers hold parts of the same entities, each peer's rows by its name, row i of each
                 being the same entity.
             peer: who asks, and learns the labels.
-            offset: what peers that do not know the entities add: ``mean``, the mean row of a
-                rado; ``print``, the whole rado, as the paper has it (paper mode only).
+            offset: ``mean``: peers that do not know the entities add the mean row of a rado.
         """
         asker = self._here if peer is None else peer
         parts = X if isinstance(X, Mapping) else {asker: X}
@@ -206,9 +204,8 @@ class TrainedClassifier:
         return list(names)
 
     def _use(self, kind: RunKind, **changes: Any) -> RunTerms:  # noqa: ANN401 - fields of terms
-        terms = replace(self.terms, shared=())
-        session = new_session()
-        return replace(terms, session=session, kind=kind, training=self.terms.session, **changes)
+        training = self.terms.session
+        return replace(self.terms, session=new_session(), kind=kind, training=training, **changes)
 
     def _queried(
         self, asker: str, examples: Mapping[str, Examples], offset: Offset | None
@@ -243,6 +240,5 @@ class TrainedClassifier:
     def _models(self) -> list[LinearModel]:
         if self.mode == "hidden":
             raise LeakError("nobody has theta in the hidden mode; ask with predict.")
-        holder = COORDINATOR if self.mode == "paper" else self._here
-        kept = codec.parts(self._kept(holder), "classifiers")
+        kept = codec.parts(self._kept(self._here), "classifiers")
         return [read_model(each, len(self.features_)) for each in kept]

@@ -6,7 +6,7 @@ standardised before they are encrypted or made into rados, the common means and 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -255,3 +255,34 @@ def lifted(model: LinearModel, kept: KeptFeatures) -> LinearModel:
     if kept.rare == "merge":
         coefficients[~kept.kept] = model.coefficients[-1]
     return LinearModel(coefficients, model.intercept)
+
+
+def label_vector_size(width: int, labels: int) -> int:
+    """How many numbers the sums of ``width`` features and so many labels take."""
+    return example_vector_size(width) + (labels - 1) * (width + 1)
+
+
+def local_label_sums(rows: Floats, signs: Floats, kept: KeptFeatures) -> Floats:
+    """One peer's summand: the first label's sums, and what the others add.
+
+    ``signs`` has a column of -1 and 1 for each label.
+    """
+    first = local_sums(rows, signs[:, 0], kept).to_vector()
+    x = kept.applied(rows)
+    columns = [checked_signs(column, len(x)) for column in signs[:, 1:].T]
+    return np.concatenate([first, *(np.append(y.sum(), x.T @ y) for y in columns)])
+
+
+def sums_of_labels(vector: ArrayLike, width: int, labels: int) -> list[ExampleSums]:
+    """The sums of every label; those that do not depend on it are one array for all."""
+    numbers = np.asarray(vector, np.float64)
+    if numbers.shape != (label_vector_size(width, labels),):
+        raise InputError(
+            f"the sums of {width} features and {labels} labels take "
+            f"{label_vector_size(width, labels)} numbers, got shape {numbers.shape}; peers must "
+            "agree on the features."
+        )
+    own = example_vector_size(width)
+    first = ExampleSums.from_vector(numbers[:own], width)
+    rest = numbers[own:].reshape(labels - 1, width + 1)
+    return [first, *(replace(first, label_total=float(y[0]), cross=y[1:]) for y in rest)]

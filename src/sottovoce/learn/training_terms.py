@@ -20,10 +20,10 @@ from sottovoce.learn.wire.codec import encoded
 if TYPE_CHECKING:
     from sottovoce.learn.features import FeatureMap
 
-Mode: TypeAlias = Literal["open", "hidden", "paper"]
+Mode: TypeAlias = Literal["open", "hidden"]
 Statistics: TypeAlias = Literal["exact", "rados"]
 Solver: TypeAlias = Literal["masked", "chebyshev"]
-Offset: TypeAlias = Literal["print", "mean"]
+Offset: TypeAlias = Literal["mean"]
 AllowRare: TypeAlias = Literal["a word of one document is that document"]
 ALLOW_RARE: AllowRare = "a word of one document is that document"
 DEFAULT_PENALTY = 0.1
@@ -51,7 +51,7 @@ class Recipe:
         key_bits: of Paillier keys, where there are any.
         solver: of the hidden mode: exact under masks, or Chebyshev on shares for many features.
         queries: how many rows each peer may have classified in the hidden mode; None: its part of
-            ``queries_together``. The paper mode has no budget.
+            ``queries_together``.
         queries_together: how many rows all peers may have classified together; None: as many as
             ``queries``, or half as many as there are features if that is None too.
     """
@@ -176,8 +176,6 @@ def mode_recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
     if unknown:
         known = ", ".join(Recipe.__dataclass_fields__)
         raise ParameterError(f"options must be among {known}; got {', '.join(sorted(unknown))}.")
-    if mode == "paper":
-        options = {"statistics": "rados", **options}
     from_sums = mode == "open" and options.get("statistics", "exact") == "exact"
     if not from_sums and options.get("penalty") is None:
         options = {**options, "penalty": DEFAULT_PENALTY}

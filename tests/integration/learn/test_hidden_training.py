@@ -111,8 +111,6 @@ def test_parts_of_entities_and_mean_offsets_are_classified() -> None:
         np.testing.assert_array_equal(trained.predict(parts, peer="peer0"), whole)
         offset = trained.predict(X[:5, [0]], peer="peer0", offset="mean")
         assert set(offset) <= {-1.0, 1.0}
-        with pytest.raises(ParameterError, match="paper mode"):
-            trained.predict(X[:5, [0]], peer="peer0", offset="print")
 
 
 def test_nobody_hands_out_theta() -> None:

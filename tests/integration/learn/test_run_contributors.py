@@ -22,7 +22,7 @@ from sottovoce.learn.documents import Table
 from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.party import Finished, run_in_process
-from sottovoce.learn.run.records import mean_row, read_hidden, read_paper, read_trained
+from sottovoce.learn.run.records import mean_row, read_hidden, read_trained
 from sottovoce.learn.run.terms import RunTerms
 
 COLUMNS = ("one", "two", "three", "four")
@@ -116,26 +116,6 @@ def test_a_hidden_offset_is_the_mean_row_of_who_does_not_know_the_entities() -> 
     assert labels_kept(found.results["ada"]) == np.where(scores > 0, "1", "-1").tolist()
 
 
-@pytest.mark.parametrize("offset", ["print", "mean", None])
-def test_the_papers_coordinator_adds_and_opens_the_scores(offset: Any) -> None:  # noqa: ANN401 - a word or none
-    with small_keys_allowed():
-        terms, ended = a_training("paper", PAPER)
-        found = asked(terms, ended, contributors=("dee",), offset=offset)
-        classifier = read_paper(part_kept(ended.results["dee"], "classifiers"))
-    model = part_kept(ended.results["coordinator"], "classifiers")
-    standard = classifier.standard
-    slope = model["coefficients"] * standard.scales
-    rows = standard.applied(ENTITIES)[:, :-1]
-    added = rows[:, 3]
-    if offset is not None:
-        scale = 1 if offset == "print" else 1 / classifier.rado_rows
-        has = np.flatnonzero(np.asarray(classifier.has, bool)).tolist()
-        added = np.full(len(rows), classifier.rado[has.index(3)] * scale)
-    intercept = model["numbers"][0] + model["coefficients"] @ standard.means
-    scores = rows[:, :3] @ slope[:3] + added * slope[3] + intercept
-    assert labels_kept(found.results["ada"]) == np.where(scores > 0, "1", "-1").tolist()
-
-
 def test_the_coordinator_says_who_adds_which_feature_and_none_twice() -> None:
     terms, ended = a_training("open", {"penalty": 0.1})
     kept: Any = ended.results["coordinator"]["holdings"]
@@ -154,7 +134,6 @@ def test_the_coordinator_says_who_adds_which_feature_and_none_twice() -> None:
         {"contributors": ("dee", "ben")},
         {"contributors": ("ada", "ben")},
         {"contributors": ("ben",), "offset": "mean"},
-        {"mode": "hidden", "contributors": ("ben",), "offset": "print"},
         {"mode": "hidden", "offset": "mean"},
         {"mode": "hidden", "contributors": ("ben",), "offset": "median"},
         {"kind": "evaluate", "contributors": ("ben",)},

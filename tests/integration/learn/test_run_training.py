@@ -34,7 +34,7 @@ from sottovoce.errors import (
     TooFewPartiesError,
 )
 from sottovoce.learn import train
-from sottovoce.learn._labels import UNDECIDED, labels_from_signs
+from sottovoce.learn._labels import labels_by_sign
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder
@@ -159,9 +159,7 @@ def test_three_labels_are_trained_one_against_the_others() -> None:
 def test_of_scores_the_largest_and_of_signs_the_only_positive_one_decides() -> None:
     three = ("a", "b", "c")
     assert labels_from_scores(np.array([[-3.0, -1.0, -2.0]]), three) == ("b",)
-    signs = np.array([[-1, 1, -1], [1, 1, -1], [-1, -1, -1]])
-    assert labels_from_signs(signs, three) == ("b", UNDECIDED, UNDECIDED)
-    assert labels_from_signs(np.array([[1], [-1]]), ("a", "b")) == ("b", "a")
+    assert labels_by_sign(np.array([1, -1]), ("a", "b")) == ("b", "a")
 
 
 def test_a_peer_with_one_label_takes_part() -> None:

@@ -11,7 +11,7 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.text_runs import NAMES, WORDS, made_peers, made_texts
 
 from sottovoce import learn
-from sottovoce.errors import InputError, LeakError, PaperModeWarning, ParameterError
+from sottovoce.errors import InputError, LeakError, ParameterError
 from sottovoce.learn._text_classifier import FederatedTextClassifier
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.run.party import Connection, InProcess
@@ -86,14 +86,6 @@ def test_a_hidden_classifier_answers_queries_only() -> None:
         assert classifier.evaluate(rows=2).count == 8
     with pytest.raises(LeakError, match="nobody has theta"):
         classifier.decision_function(texts)
-
-
-def test_the_papers_mode_warns() -> None:
-    with small_keys_allowed(), pytest.warns(PaperModeWarning):
-        FederatedTextClassifier(
-            mode="paper", dictionary="hashed", width=8, keys=two_keys(),
-            options={"key_bits": BITS, "rados": 100},
-        ).fit(PEERS)  # fmt: skip
 
 
 class Elsewhere:

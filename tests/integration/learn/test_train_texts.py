@@ -17,7 +17,7 @@ from support.trainings import small_peers
 
 from sottovoce.errors import InputError, ParameterError, TooFewPartiesError
 from sottovoce.learn import FederatedTextClassifier, TrainedClassifier, train
-from sottovoce.learn._labels import UNDECIDED, LabelValues
+from sottovoce.learn._labels import LabelValues
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
 
@@ -138,11 +138,10 @@ def test_labels_of_rows_come_back_in_their_type(kind: str) -> None:
         np.testing.assert_array_equal(found == second, plain.predict(peers[0][0]) > 0)
 
 
-def test_an_undecided_label_is_none_where_labels_are_no_texts() -> None:
+def test_names_become_the_values_that_they_stand_for() -> None:
     numbers = LabelValues.of([[2, 1], np.array([3], np.int16)])
-    assert numbers.of_names(["3", UNDECIDED, "1"]).tolist() == [3, None, 1]
     assert numbers.of_names(["3", "1"]).dtype == np.int64
-    assert LabelValues.of([["a", "b"]]).of_names(["a", UNDECIDED]).tolist() == ["a", ""]
+    assert LabelValues.of([["a", "b"]]).of_names(["a"]).tolist() == ["a"]
 
 
 def test_holders_whose_labels_are_of_different_kinds_have_names() -> None:
@@ -220,7 +219,6 @@ PRIVATE = "a sentence that is nobody's business"
         (3, {}, InputError, "a holder must be"),
         (pd.DataFrame(columns([PRIVATE] * 2, [0.5, 1.0])), {}, InputError, "whole"),
         (rows([PRIVATE] * 2, ["a", "b"]), {"features": ["x"]}, ParameterError, "words="),
-        (rows([PRIVATE] * 2, ["a", "b"]), {"shared": ["x"]}, ParameterError, "rows of numbers"),
         (rows([PRIVATE] * 2, ["a", "b"]), {"colour": 1}, ParameterError, "options must be among"),
     ],
     ids=str,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.text_runs import PUBLIC
 
-from sottovoce.errors import DamagedRecordError, ParameterError
+from sottovoce.errors import DamagedRecordError
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import Recipe
@@ -128,18 +128,3 @@ def test_another_version_is_refused_with_what_to_do() -> None:
         RunTerms.from_bytes(encoded({**whole, "version": 3}))
     with pytest.raises(DamagedRecordError, match="known fields"):
         RunTerms.from_bytes(encoded({**whole, "more": 1}))
-
-
-def test_shared_features_come_back_and_must_be_among_the_features() -> None:
-    plain = RunTerms(TERMS.session, "train", "open", TERMS.identities, features=("one", "two"))
-    shared = replace(plain, shared=("two",))
-    assert RunTerms.from_bytes(shared.to_bytes()) == shared
-    whole = decoded(plain.to_bytes())
-    assert isinstance(whole, dict)
-    fields = whole["terms"]
-    assert isinstance(fields, dict)
-    for wrong in (("three",), ("one", "one")):
-        with pytest.raises(DamagedRecordError):
-            RunTerms.from_bytes(encoded({**whole, "terms": {**fields, "shared": wrong}}))
-    with pytest.raises(ParameterError, match="open mode"):
-        replace(plain, mode="hidden", recipe=Recipe(penalty=0.1), shared=("one",))

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from sottovoce_lab.learn.paper import printed
 
-from sottovoce.learn.sums import fixed, mask_peer, ring
+from sottovoce.learn.sums import fixed, mask_peer
 from sottovoce.learn.sums import masked_sum as masks
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
-from sottovoce.learn.sums.ring import RingPeer
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import new_session
 
@@ -21,8 +21,7 @@ NAMES = ["a", "b", "c"]
 
 
 def ring_vector() -> Ring:
-    peer = RingPeer("a", new_session(), NAMES, np.full(SIZE, 7, np.uint64))
-    return peer.start()[0].array("vector", "<u8")
+    return printed.add_round_ring([np.full(SIZE, 7, np.uint64)] * 3).handed[0]
 
 
 def masked_vector() -> Ring:
@@ -52,7 +51,7 @@ def short(mask: Callable[..., Ring]) -> Callable[..., Ring]:
 
 
 def test_a_ring_offset_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ring, "uniform", short(fixed.uniform))
+    monkeypatch.setattr(printed, "uniform", short(fixed.uniform))
     assert smallest_p_value(ring_vector()) < 1e-12
 
 

@@ -61,7 +61,7 @@ def test_an_ordinary_training_is_accepted_under_the_defaults() -> None:
 
 HEAVY = FeatureMap(np.array([[0, 0], [1, 0]]), np.array([1024.0, 1.0]), 1)
 BEYOND: Mapping[str, RunTerms] = {
-    "modes": replace(OPEN, mode="paper"),
+    "modes": made_terms(mode="hidden"),
     "held_out": replace(OPEN, held_out=0.5),
     "fraction_bits": made_terms(text=HASHED, recipe={"fraction_bits": 41}),
     "moment_bits": made_terms(text=HASHED, recipe={"moment_bits": 2}),

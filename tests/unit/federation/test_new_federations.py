@@ -3,10 +3,7 @@
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from sottovoce.cli.learn.parties import new_training
-from sottovoce.errors import ParameterError
 from sottovoce.federation._party_toml import WrittenParty, party_toml
 from sottovoce.federation.config import FeatureSettings, load_config
 from sottovoce.federation.join.folders import FoundingPlan, new_federation
@@ -34,8 +31,3 @@ def test_a_peers_template_has_the_keys_of_its_columns() -> None:
     columns = FeatureSettings(columns=["one"])
     rows = tomllib.loads(party_toml(WrittenParty("ada", "peer", "a:1"), training, columns))
     assert rows["rows"] == {"file": "rows.csv", "label": "label"}
-
-
-def test_the_papers_mode_is_named_as_pythons_alone() -> None:
-    with pytest.raises(ParameterError, match="in Python only"):
-        new_training({"mode": "paper"})

@@ -99,14 +99,6 @@ def test_a_peer_takes_no_part_among_strangers_or_only_two(folder: Path) -> None:
         accepted(folder, replace(terms, identities=two))
 
 
-def test_a_peer_takes_no_part_in_block_rados_that_somebody_proposes(folder: Path) -> None:
-    """They pass the support guard by: the coordinator sees a peer's own sums."""
-    terms = replace(terms_of(folder), text=None, features=("one", "two"))
-    accepted(folder, terms)
-    with pytest.raises(ParameterError, match="accepts no run on block rados"):
-        accepted(folder, replace(terms, shared=("one",)))
-
-
 def test_terms_are_what_the_configuration_says(folder: Path) -> None:
     terms = terms_of(folder, penalty=0.5, labels=["b", "a"], held_out=0.25)
     assert (terms.kind, terms.mode, terms.recipe.penalty) == ("train", "open", 0.5)

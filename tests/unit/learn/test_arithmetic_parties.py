@@ -17,37 +17,28 @@ from sottovoce.errors import (
     ReplayedMessageError,
     UnexpectedMessageError,
 )
-from sottovoce.learn.arithmetic.comparison import ComparisonPlan, ask_less
+from sottovoce.learn.arithmetic.comparison import Bits, ComparisonPlan, ask_less
 from sottovoce.learn.arithmetic.shown import Outline
 from sottovoce.learn.arithmetic.sign import SharedNumbers, answer_positive, ask_positive
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.slots import Program, plan_slots
-from sottovoce.learn.paillier.wire import decrypt_integers, encrypt_integers
-from sottovoce.learn.paper._products import (
-    answer_matrix_product,
-    answer_multiplication,
-    answer_rescaling,
-    answer_unpacking,
-    ask_matrix_product,
-    ask_multiplication,
-    ask_rescaling,
-    ask_unpacking,
-)
+from sottovoce.learn.paillier.wire import encrypt_integers
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.script import Pairing, ScriptedParty, run_together
 
 OTHER_KEY = insecure_key_for_tests(512, number=1)
-LEFT, RIGHT = np.array([3, -4, 5]), np.array([-7, 8, 9])
+NUMBERS = np.array([3, -4, 5])
+SIGNS = NUMBERS > 0
 
 
-def pair_of_multipliers(
+def pair_of_parties(
     pairing: Pairing | None = None,
-) -> tuple[ScriptedParty[EncryptedArray], ScriptedParty[Outline]]:
-    (x, of_x), (y, of_y) = hidden(LEFT, 10), hidden(RIGHT, 10)
+) -> tuple[ScriptedParty[Bits], ScriptedParty[Bits]]:
+    x, outline = hidden(NUMBERS, 10)
     pair = pairing or Pairing()
-    answering = pair.answering(answer_multiplication(of_x, of_y, KEY))
-    return pair.asking(ask_multiplication(x, y, of_x, of_y)), answering
+    answering = pair.answering(answer_positive(outline, KEY, told="ciphertext holder"))
+    return pair.asking(ask_positive(x, outline, told="ciphertext holder")), answering
 
 
 def as_other(message: Message, **changes: object) -> Message:
@@ -60,61 +51,63 @@ def test_one_party_cannot_play_both_parts() -> None:
 
 
 def test_a_replayed_message_is_refused() -> None:
-    asker, answerer = pair_of_multipliers()
-    first, _second = asker.start()
+    asker, answerer = pair_of_parties()
+    (masked,) = asker.start()
     answerer.start()
-    answerer.receive(first)
-    for again in (first, as_other(first, payload={"array": 7})):
+    answerer.receive(masked)
+    for again in (masked, as_other(masked, payload={"array": 7})):
         with pytest.raises(ReplayedMessageError):
             answerer.receive(again)
 
 
 def test_a_message_out_of_order_is_refused_and_taken_when_its_turn_comes() -> None:
-    asker, answerer = pair_of_multipliers()
-    first, second = asker.start()
+    asker, answerer = pair_of_parties()
+    (masked,) = asker.start()
     answerer.start()
+    (bits,) = answerer.receive(masked)
+    (tests,) = asker.receive(bits)
+    waiting = pair_of_parties(Pairing(session=masked.session))[1]
+    waiting.start()
     with pytest.raises(EarlyMessageError):
-        answerer.receive(second)
-    answerer.receive(first)
-    (product,) = answerer.receive(second)
+        waiting.receive(tests)
+    (share,) = answerer.receive(tests)
     assert answerer.finished
     with pytest.raises(ReplayedMessageError):
-        answerer.receive(second)
-    asker.receive(product)
-    assert (decrypt_integers(asker.result, KEY) == LEFT * RIGHT).all()
+        answerer.receive(tests)
+    asker.receive(share)
+    assert (asker.result == SIGNS).all()
 
 
 def test_foreign_and_unexpected_messages_are_refused_by_name() -> None:
-    asker, answerer = pair_of_multipliers()
-    first, _ = asker.start()
+    asker, answerer = pair_of_parties()
+    (masked,) = asker.start()
     answerer.start()
     with pytest.raises(UnexpectedMessageError):
-        answerer.receive(as_other(first, session=bytes(16)))
+        answerer.receive(as_other(masked, session=bytes(16)))
     with pytest.raises(UnexpectedMessageError):
-        answerer.receive(as_other(first, receiver="somebody"))
+        answerer.receive(as_other(masked, receiver="somebody"))
     with pytest.raises(UnexpectedMessageError):
-        answerer.receive(as_other(first, sender="somebody"))
+        answerer.receive(as_other(masked, sender="somebody"))
     with pytest.raises(UnexpectedMessageError):
-        answerer.receive(as_other(first, kind="product"))
-    assert answerer.receive(first) == []
+        answerer.receive(as_other(masked, kind="tests"))
+    assert len(answerer.receive(masked)) == 1
 
 
 def test_a_damaged_message_leaves_the_party_waiting_for_the_true_one() -> None:
-    asker, answerer = pair_of_multipliers()
-    first, second = asker.start()
+    asker, answerer = pair_of_parties()
+    (masked,) = asker.start()
     answerer.start()
-    data = first.item("array", bytes)
+    data = masked.item("array", bytes)
     foreign = data[: -KEY.public.ciphertext_bytes] + bytes(KEY.public.ciphertext_bytes)
     with pytest.raises(InputError, match="ciphertext must be between"):
-        answerer.receive(as_other(first, payload={"array": foreign}))
+        answerer.receive(as_other(masked, payload={"array": foreign}))
     with pytest.raises(DamagedMessageError):
-        answerer.receive(as_other(first, payload={"array": 7}))
-    answerer.receive(first)
-    assert len(answerer.receive(second)) == 1
+        answerer.receive(as_other(masked, payload={"array": 7}))
+    assert len(answerer.receive(masked)) == 1
 
 
 def test_a_result_is_not_there_before_the_end() -> None:
-    asker, _ = pair_of_multipliers()
+    asker, _ = pair_of_parties()
     with pytest.raises(ValueError, match="has not finished"):
         _ = asker.result
     assert asker.time_out() == []
@@ -122,83 +115,48 @@ def test_a_result_is_not_there_before_the_end() -> None:
 
 def test_messages_that_arrive_twice_or_late_change_nothing() -> None:
     for seed in range(5):
-        asker, answerer = pair_of_multipliers()
+        asker, answerer = pair_of_parties()
         faults = Faults(duplicate=0.4, reorder=0.4, seed=seed)
         Exchange([asker, answerer], faults=faults).run()
-        assert (decrypt_integers(asker.result, KEY) == LEFT * RIGHT).all()
+        assert (asker.result == SIGNS).all()
 
 
-def test_a_ciphertext_of_another_key_is_refused() -> None:
-    (x, of_x), (y, of_y) = hidden(LEFT, 10, OTHER_KEY), hidden(RIGHT, 10, OTHER_KEY)
-    with pytest.raises(InputError, match="another key"):
-        run_together(ask_multiplication(x, y, of_x, of_y), answer_multiplication(of_x, of_y, KEY))
-    mixed, _ = hidden(RIGHT, 10)
-    with pytest.raises(InputError, match="two keys"):
-        next(ask_multiplication(x, mixed, of_x, of_y))
-
-
-def test_another_shape_or_bound_than_agreed_on_is_refused() -> None:
-    (x, of_x), (y, of_y) = hidden(LEFT, 10), hidden(RIGHT, 10)
-    shorter = Outline((2,), 10)
-    with pytest.raises(InputError, match=r"must have shape \(2,\)"):
-        run_together(
-            ask_multiplication(x, y, of_x, of_y), answer_multiplication(shorter, shorter, KEY)
-        )
-    wider = Outline((3,), 11)
-    with pytest.raises(InputError, match="another plan"):
-        run_together(ask_multiplication(x, y, of_x, of_y), answer_multiplication(wider, of_y, KEY))
+def test_another_key_shape_or_bound_than_agreed_on_is_refused() -> None:
+    other, of_other = hidden(NUMBERS, 10, OTHER_KEY)
+    x, of_x = hidden(NUMBERS, 10)
     assert of_x == Outline.of(x)
-    plan = plan_slots(Program.of(99).masked(), key_bits=512)
-    packed = encrypt_integers(LEFT, plan, KEY)
-    for outline, reason in ((Outline((2,), 99), "shape"), (Outline((3,), 98), "7 bits")):
+    for given, outline, agreed, reason in (
+        (other, of_other, of_other, "another key"),
+        (x, of_x, Outline((2,), 10), r"must have shape \(2,\)"),
+        (x, of_x, Outline((3,), 11), "another plan"),
+    ):
         with pytest.raises(InputError, match=reason):
-            next(ask_unpacking(packed, outline))
-
-
-def test_shapes_that_do_not_fit_are_refused() -> None:
-    x, of_x = hidden(LEFT, 10)
-    square, of_square = hidden(np.eye(2, dtype=int), 10)
-    with pytest.raises(ParameterError, match="elementwise"):
-        next(ask_multiplication(x, square, of_x, of_square))
-    with pytest.raises(ParameterError, match="matrix product"):
-        next(ask_matrix_product(square, x, of_square, of_x))
-    with pytest.raises(ParameterError, match="matrix product"):
-        next(answer_matrix_product(of_square, of_x, KEY))
+            run_together(
+                ask_positive(given, outline, told="nobody"),
+                answer_positive(agreed, KEY, told="nobody"),
+            )
+    for outline, reason in ((Outline((2,), 10), "shape"), (Outline((3,), 9), "4 bits")):
+        with pytest.raises(InputError, match=reason):
+            next(ask_positive(x, outline, told="nobody"))
 
 
 def test_packed_arrays_must_be_unpacked_first() -> None:
-    packed = encrypt_integers(LEFT, plan_slots(Program.of(9), key_bits=512), KEY)
+    packed = encrypt_integers(NUMBERS, plan_slots(Program.of(9), key_bits=512), KEY)
     with pytest.raises(ParameterError, match="unpack the array first"):
-        next(ask_multiplication(packed, packed, Outline.of(packed), Outline.of(packed)))
-
-
-def test_a_packed_array_without_room_for_masks_is_refused() -> None:
-    packed = encrypt_integers(LEFT, plan_slots(Program.of(9), key_bits=512), KEY)
-    with pytest.raises(ParameterError, match="plan for it"):
-        next(ask_unpacking(packed, Outline.of(packed)))
+        next(ask_positive(packed, Outline.of(packed), told="nobody"))
 
 
 def test_an_overflow_is_refused_when_it_is_planned() -> None:
     """Both parties refuse before a message is sent."""
-    x, outline = hidden([1, 2], 1 << 200)
-    fine = hidden([1], 1 << 450)[0].times(1, fraction_bits=4)
+    x, outline = hidden([1], 1 << 450)
     with pytest.raises(ParameterError, match="longer key"):
-        next(ask_multiplication(x, x, outline, outline))
+        next(ask_positive(x, outline, told="nobody"))
     with pytest.raises(ParameterError, match="longer key"):
-        next(answer_multiplication(outline, outline, KEY))
-    with pytest.raises(ParameterError, match="longer key"):
-        next(ask_rescaling(fine, Outline.of(fine), 4))
-
-
-@pytest.mark.parametrize("dropped", [0, -1, 4])
-def test_only_binary_places_that_are_there_can_be_dropped(dropped: int) -> None:
-    outline = Outline((3,), 10, 3)
-    with pytest.raises(ParameterError, match="binary places can be dropped"):
-        next(answer_rescaling(outline, dropped, KEY))
+        next(answer_positive(outline, KEY, told="nobody"))
 
 
 def test_the_party_to_be_told_must_be_one() -> None:
-    x, outline = hidden(LEFT, 10)
+    x, outline = hidden(NUMBERS, 10)
     with pytest.raises(ParameterError, match="told must be one of"):
         run_together(
             ask_positive(x, outline, told="the press"),  # type: ignore[arg-type] # wrong on purpose
@@ -207,7 +165,7 @@ def test_the_party_to_be_told_must_be_one() -> None:
 
 
 def test_who_is_not_told_hears_nothing_of_the_sign() -> None:
-    x, outline = hidden(LEFT, 10)
+    x, outline = hidden(NUMBERS, 10)
     for told, heard in (
         ("ciphertext holder", ["masked", "tests"]),
         ("nobody", ["masked", "tests"]),
@@ -220,7 +178,7 @@ def test_who_is_not_told_hears_nothing_of_the_sign() -> None:
 
 
 def test_a_share_that_is_no_bit_is_refused() -> None:
-    x, outline = hidden(LEFT, 10)
+    x, outline = hidden(NUMBERS, 10)
     pair = Pairing()
     asker = pair.asking(ask_positive(x, outline, told="ciphertext holder"))
     answerer = pair.answering(answer_positive(outline, KEY, told="ciphertext holder"))
@@ -232,7 +190,7 @@ def test_a_share_that_is_no_bit_is_refused() -> None:
         with pytest.raises(DamagedMessageError, match="3 bits"):
             asker.receive(as_other(share, payload={"bits": wrong}))
     asker.receive(share)
-    assert (asker.result == (LEFT > 0)).all()
+    assert (asker.result == SIGNS).all()
 
 
 def test_shares_need_a_modulus_with_slack() -> None:
@@ -252,14 +210,11 @@ def test_comparisons_without_sense_are_refused() -> None:
 
 
 def test_a_failed_script_ends_its_party() -> None:
-    outline = Outline((3,), 10)
-    packed_plan = plan_slots(Program.of(10).masked(), key_bits=512)
-    asker = Pairing().asking(ask_unpacking(hidden(LEFT, 10)[0], Outline((3,), 9)))
+    asking = ask_positive(hidden(NUMBERS, 10)[0], Outline((3,), 9), told="nobody")
+    asker = Pairing().asking(asking)
     with pytest.raises(InputError):
         asker.start()
     assert not asker.finished
-    answering = answer_unpacking(outline, packed_plan, KEY)
-    assert next(answering).kind == "packed"
 
 
 def header(weights: list[int], make: Callable[[EncryptedArray], Any]) -> bytes:
@@ -275,21 +230,12 @@ def header(weights: list[int], make: Callable[[EncryptedArray], Any]) -> bytes:
 AGREED = Outline((1,), 1 << 40)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda array: ask_positive(array, AGREED, told="nobody"),
-        lambda array: ask_multiplication(array, array, AGREED, AGREED),
-        lambda array: ask_rescaling(
-            replace(array, fraction_bits=4), replace(AGREED, fraction_bits=4), 2
-        ),
-    ],
-    ids=["sign", "product", "rescaling"],
-)
-def test_what_is_sent_does_not_depend_on_the_size_of_private_weights(
-    make: Callable[[EncryptedArray], Any],
-) -> None:
-    assert header([3, -1234567], make) == header([1, 0], make)
+def test_what_is_sent_does_not_depend_on_the_size_of_private_weights() -> None:
+    sent = [
+        header(weights, lambda array: ask_positive(array, AGREED, told="nobody"))
+        for weights in ([3, -1234567], [1, 0])
+    ]
+    assert sent[0] == sent[1]
 
 
 def test_the_header_under_an_arrays_own_outline_would_tell_the_weights() -> None:

@@ -16,9 +16,8 @@ from support.openings import Opening
 from support.text_runs import GIVEN, LABELS, made_holdings, made_peers, made_terms
 
 from sottovoce.errors import StalledError, TooFewPartiesError
-from sottovoce.learn._label_sums import sums_of_labels
 from sottovoce.learn.open import train as open_training
-from sottovoce.learn.ridge import ExampleSums
+from sottovoce.learn.ridge import ExampleSums, sums_of_labels
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults

@@ -120,7 +120,6 @@ def truth(message: Message) -> Message:
 WAYS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "masks": ("train", "open", {}),
     "hidden": ("train", "hidden", {}),
-    "paper": ("train", "paper", {"statistics": "rados"}),
     "rados": ("rados", "open", {}),
 }
 HELPED = [("hidden", "key holder"), ("rados", "key holder"), ("rados", "intermediary")]

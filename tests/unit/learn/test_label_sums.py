@@ -5,16 +5,14 @@ import pytest
 from support.text_runs import GIVEN, LABELS, made_peers, made_terms, trained
 
 from sottovoce.errors import InputError
-from sottovoce.learn._label_sums import (
-    label_vector_size,
-    local_label_sums,
-    sums_of_labels,
-)
 from sottovoce.learn.ridge import (
+    label_vector_size,
     likeliest_penalties,
+    local_label_sums,
     local_sums,
     ridge_from_sums,
     ridge_of_labels,
+    sums_of_labels,
 )
 from sottovoce.learn.support import KeptFeatures
 

@@ -11,14 +11,13 @@ from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums import masked_sum as masks
-from sottovoce.learn.sums import ring
 from sottovoce.learn.wire.machine import Leakage
 from sottovoce.learn.wire.message import new_session
 
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn.md"
 
 
-@pytest.mark.parametrize("module", [ring, masks, intermediary])
+@pytest.mark.parametrize("module", [masks, intermediary])
 def test_the_page_of_leakage_shows_every_protocol_of_the_guide(module: object) -> None:
     leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
     assert isinstance(leakage, Leakage)

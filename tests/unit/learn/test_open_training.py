@@ -23,7 +23,6 @@ from sottovoce.learn import train
 from sottovoce.learn.documents import Table
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
-from sottovoce.learn.rados.blocks import peer_blocks
 from sottovoce.learn.ridge import (
     ExampleSums,
     likeliest_penalties,
@@ -398,8 +397,7 @@ def test_features_of_one_peer_alone_are_dropped_aloud() -> None:
 def test_what_holds_private_rows_does_not_print_them() -> None:
     rows = np.full((6, 2), 12345.0)
     sums = local_sums(rows, np.ones(6), all_kept(2))
-    blocks = peer_blocks(np.ones((6, 1)), rows, np.ones(6))
-    for held in (Table.of(rows), sums, blocks):
+    for held in (Table.of(rows), sums):
         shown = repr(held).replace(f"{id(held):x}", "its address")
         assert "12345" not in shown
         assert str(6 * 12345) not in shown

@@ -1,4 +1,4 @@
-"""Rados: their identities, their blocks, and what refuses to leave its maker."""
+"""Rados: their identities, and what refuses to leave its maker."""
 
 import copy
 import pickle
@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, LeakError, ParameterError
-from sottovoce.learn.rados.blocks import ONE_ROW_BLOCKS, block_rados, peer_blocks
 from sottovoce.learn.rados.rados import (
-    PAPER_MODE,
     RadoMaker,
     RadoMoments,
     SealedSignatures,
@@ -81,24 +79,13 @@ def test_a_maker_shows_neither_rows_nor_signatures() -> None:
     maker = RadoMaker(ROWS, SIGNS)
     assert repr(maker) == "<maker of rados from 9 examples>"
     public = {name for name in dir(maker) if not name.startswith("_")}
-    assert public == {"sampled", "all", "with_signatures"}
-
-
-def test_signatures_and_clear_rados_go_together_only_in_the_named_paper_mode() -> None:
-    maker = RadoMaker(ROWS, SIGNS)
-    with pytest.raises(LeakError, match="reconstructs the examples"):
-        maker.with_signatures(3, mode="please")  # type: ignore[arg-type] # that is the point
-    both = maker.with_signatures(3, mode=PAPER_MODE)
-    np.testing.assert_array_equal(both.rados, rademacher_observations(ROWS, SIGNS, both.signatures))
-    assert "array" not in repr(both)
+    assert public == {"sampled", "all"}
 
 
 @pytest.mark.parametrize("number", [0, -1])
 def test_no_rados_are_refused(number: int) -> None:
-    maker = RadoMaker(ROWS, SIGNS)
-    for go in (maker.sampled, lambda n: maker.with_signatures(n, mode=PAPER_MODE)):
-        with pytest.raises(ParameterError, match="must be >= 1"):
-            go(number)
+    with pytest.raises(ParameterError, match="must be >= 1"):
+        RadoMaker(ROWS, SIGNS).sampled(number)
     with pytest.raises(ParameterError):
         SealedSignatures(number, 3)
 
@@ -148,50 +135,3 @@ def test_the_loss_gradient_is_the_slope_of_the_loss() -> None:
     ]
     expected = np.array(slope) / (2 * tiny)
     np.testing.assert_allclose(loss_gradient(theta, rados, weights), expected, atol=1e-6)
-
-
-SHARED = np.repeat([[0.0], [1.0]], 12, axis=0)
-LABELS = np.tile([1, -1], 12)
-OWN = np.arange(48.0).reshape(24, 2)
-
-
-def test_a_block_rado_holds_each_peers_sum_and_the_shared_part_once() -> None:
-    one = peer_blocks(SHARED, OWN, LABELS)
-    other = peer_blocks(SHARED[::-1], -OWN[:, :1], LABELS)
-    rados = block_rados([one, other], alpha=3.0)
-    assert rados.shape == (4, 4)
-    blocks = [(0, -1), (0, 1), (1, -1), (1, 1)]
-    for rado, (value, sign) in zip(rados, blocks, strict=True):
-        mine = (SHARED[:, 0] == value) & (sign == LABELS)
-        theirs = (SHARED[::-1, 0] == value) & (sign == LABELS)
-        expected = [
-            3.0 * sign * value, *(sign * OWN[mine].sum(axis=0)), -sign * OWN[theirs, 0].sum()
-        ]  # fmt: skip
-        np.testing.assert_allclose(rado, expected)
-
-
-def test_a_small_block_never_leaves_its_peer() -> None:
-    shared = np.array([[0.0]] * 10 + [[1.0]] * 4)
-    blocks = peer_blocks(shared, np.ones((14, 1)), np.ones(14))
-    assert set(blocks.sums) == {((0.0,), 1)}
-    four = peer_blocks(shared, np.ones((14, 1)), np.ones(14), smallest=1, override=ONE_ROW_BLOCKS)
-    assert set(four.sums) == {((0.0,), 1), ((1.0,), 1)}
-
-
-def test_smaller_blocks_take_the_override_by_its_name() -> None:
-    with pytest.raises(LeakError, match="a block of one row is a record"):
-        peer_blocks(SHARED, OWN, LABELS, smallest=4)
-
-
-def test_blocks_that_do_not_meet_are_refused() -> None:
-    one = peer_blocks(np.zeros((5, 1)), np.ones((5, 1)), np.ones(5))
-    two = peer_blocks(np.ones((5, 1)), np.ones((5, 1)), np.ones(5))
-    wide = peer_blocks(np.zeros((5, 2)), np.ones((5, 1)), np.ones(5))
-    with pytest.raises(InputError, match="no block is large enough"):
-        block_rados([one, two])
-    with pytest.raises(InputError, match="agree on the shared features"):
-        block_rados([one, wide])
-    with pytest.raises(ParameterError, match="alpha"):
-        block_rados([one], alpha=float("nan"))
-    with pytest.raises(InputError, match="as many rows"):
-        peer_blocks(np.zeros((5, 1)), np.ones((4, 1)), np.ones(5))

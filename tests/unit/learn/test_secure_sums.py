@@ -12,18 +12,16 @@ from sottovoce.errors import (
     DisagreementError,
     ParameterError,
     ProtocolError,
-    ReplayedMessageError,
     StalledError,
     TooFewPartiesError,
     UnexpectedMessageError,
 )
 from sottovoce.learn.sums import mask_peer
 from sottovoce.learn.sums import masked_sum as masks
-from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint, Ring
+from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint, Ring, checked_parties
 from sottovoce.learn.sums.keys import PRIME, AgreementKey, Identity, opened, shares
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer, pair_mask, summed
-from sottovoce.learn.sums.ring import RingPeer
 from sottovoce.learn.wire.codec import Value, encoded
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.machine import Party
@@ -94,66 +92,19 @@ def record(message: Message, name: str) -> dict[str, object]:
     return dict(value)
 
 
-@pytest.mark.parametrize("number", [3, 4, 9])
-def test_the_ring_gives_everybody_the_plain_sum(number: int) -> None:
-    session, vectors = new_session(), summands(number)
-    ring = [RingPeer(name, session, names(number), vectors[name]) for name in names(number)]
-    traffic = Exchange(ring).run()
-    for peer in ring:
-        np.testing.assert_array_equal(peer.total, plain(vectors, names(number)))
-    assert traffic.rounds == number + 1
-
-
-def test_the_ring_says_who_is_missing() -> None:
-    session, vectors = new_session(), summands(3)
-    ring = [RingPeer(name, session, names(3), vectors[name]) for name in names(3)]
-    with pytest.raises(StalledError, match="a ring needs every peer"):
-        Exchange(ring, faults=Faults(silent_from={"peer1": 1})).run()
-
-
-def test_a_replay_in_the_ring_is_refused() -> None:
-    session, vectors = new_session(), summands(3)
-    first, second, _ = (RingPeer(name, session, names(3), vectors[name]) for name in names(3))
-    (message,) = first.start()
-    second.start()
-    second.receive(message)
-    with pytest.raises(ReplayedMessageError):
-        second.receive(message)
-
-
-def test_a_ring_vector_of_another_length_is_refused() -> None:
-    session = new_session()
-    first = RingPeer("peer0", session, names(3), np.zeros(2, np.uint64))
-    second = RingPeer("peer1", session, names(3), np.zeros(3, np.uint64))
-    second.start()
-    with pytest.raises(DamagedMessageError, match="sums 3 values, got 2"):
-        second.receive(first.start()[0])
-
-
-def test_who_is_not_in_the_ring_cannot_join() -> None:
-    with pytest.raises(ParameterError, match="one of the ring"):
-        RingPeer("stranger", new_session(), names(3), np.zeros(1, np.uint64))
-
-
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_fewer_than_three_are_refused(number: int) -> None:
     with pytest.raises(TooFewPartiesError, match="each learns the other's summand"):
-        RingPeer("peer0", new_session(), names(number), np.zeros(1, np.uint64))
-    with pytest.raises(TooFewPartiesError):
         MaskedSum(new_session(), "server", dict.fromkeys(names(number), b""), 1)
 
 
 def test_two_may_sum_when_they_accept_what_it_means_by_name() -> None:
-    session, vectors = new_session(), summands(2)
-    pair = [
-        RingPeer(name, session, names(2), vectors[name], allow_two=ALLOW_TWO) for name in names(2)
-    ]
-    Exchange(pair).run()
-    np.testing.assert_array_equal(pair[1].total, plain(vectors, names(2)))
+    pair = dict.fromkeys(names(2), b"")
+    MaskedSum(new_session(), "server", pair, 1, allow_two=ALLOW_TWO)
     with pytest.raises(ParameterError, match="allow_two"):
-        RingPeer("peer0", session, names(2), vectors["peer0"], allow_two="yes")  # type: ignore[arg-type] # that is the point
+        MaskedSum(new_session(), "server", pair, 1, allow_two="yes")  # type: ignore[arg-type] # that is the point
     with pytest.raises(ParameterError, match="name of its own"):
-        RingPeer("peer0", session, ["peer0"] * 3, vectors["peer0"])
+        checked_parties(["peer0"] * 3, allow_two=None)
 
 
 @pytest.mark.parametrize("number", [3, 4, 9])

@@ -39,9 +39,9 @@ QUERY = RunTerms(
 @pytest.mark.parametrize(
     ("terms", "digest"),
     [
-        (TRAIN, "5db4d29e413368f6457dea7f720229f4ada419c6fa9f0dc58685712f789ca2e9"),
-        (FULL, "1c8b941a3376190e12af541b77ff0ed3fecfbd482caa8a445728d557a26fbfb9"),
-        (QUERY, "07207ce1486c492981c45be37e6c22775ba1e6e4c7f37fbf5ca932b1d35e799a"),
+        (TRAIN, "37b5cc3bc1c9d7153090811f0c484a842aa6301d347e196a9f4c9a04a20a41c7"),
+        (FULL, "b5ef5399cd9689d66f7121b256f285019d7cbb735689386f9ed261a043b2ae8f"),
+        (QUERY, "d55474c0c3afeacaacd92275a78ad1d3067088a803e8a0217e7d3f5490ad4fb5"),
     ],
     ids=["defaults", "every field set", "a query"],
 )

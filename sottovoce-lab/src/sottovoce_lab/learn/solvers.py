@@ -12,26 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.learn.arithmetic.shown import Outline
-from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey, generate_key
-from sottovoce.learn.paillier.wire import decrypt, encrypt
-from sottovoce.learn.paper.descent import DescentPlan, answer_descent, ask_descent, plain_descent
-from sottovoce.learn.paper.rado_solver import (
-    RadoSolverPlan,
-    answer_rado_solution,
-    ask_rado_solution,
-)
 from sottovoce.learn.rados.rados import RadoMaker
 from sottovoce.learn.solve.plan import opened_theta, plan_solve
 from sottovoce.learn.solve.run import ready_masked
 from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
 from sottovoce.learn.wire.exchange import Traffic
-from sottovoce.learn.wire.script import Script, run_together
 from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab.learn._data import Examples, ionosphere
+from sottovoce_lab.learn.paper.solvers import Descent, solve_rados
+from sottovoce_lab.learn.paper.two_parties import TwoParties
 from sottovoce_lab.options import StudyOptions
 
 SHOWN = ("solver", "features", "seconds", "megabytes", "rounds", "off_by", "same_labels")
@@ -99,12 +91,12 @@ def _scaled_rados(rows: Floats, signs: Floats, count: int) -> Floats:
 
 def _closed_form(rados: Floats, key: PrivateKey) -> Solved:
     """Eq. 14, (B B' + n Gamma)^-1 B 1, by Newton's steps on ciphertexts."""
-    columns = rados.T
-    outline = Outline.of_numbers(columns.shape, 1.0, _PLACES)
-    plan = RadoSolverPlan(outline, np.full(len(columns), _WEIGHT))
-    hidden = encrypt(columns, outline.plan(key.public.bits), key)
-    asking, answering = ask_rado_solution(hidden, plan), answer_rado_solution(plan, key)
-    return _played(asking, answering, key, _plain_closed_form(columns))
+    parties, columns = TwoParties(key), rados.T
+    hidden = parties.encrypt(columns, 1.0, _PLACES)
+    begin = time.process_time()
+    theta = solve_rados(parties, hidden, np.full(len(columns), _WEIGHT))
+    seconds = time.process_time() - begin
+    return Solved(parties.decrypt(theta), _plain_closed_form(columns), parties.traffic, seconds)
 
 
 def _plain_closed_form(columns: Floats) -> Floats:
@@ -115,21 +107,12 @@ def _plain_closed_form(columns: Floats) -> Floats:
 
 
 def _descent(rados: Floats, steps: int, key: PrivateKey) -> Solved:
-    count, features = rados.shape
-    plan = DescentPlan(count, features, norm_bound=1.0, weight=_WEIGHT, steps=steps)
-    hidden = encrypt(rados, plan.examples.plan(key.public.bits), key)
-    asking, answering = ask_descent(hidden, plan), answer_descent(plan, key)
-    return _played(asking, answering, key, np.ravel(plain_descent(rados, plan)))
-
-
-def _played(
-    asking: Script[EncryptedArray], answering: Script[Outline], key: PrivateKey, twin: Floats
-) -> Solved:
-    """Both parts in one process, by the clock; then theta is opened to be looked at."""
+    parties, descent = TwoParties(key), Descent(norm=1.0, weight=_WEIGHT, steps=steps)
+    hidden = descent.encrypt(parties, rados)
     begin = time.process_time()
-    done = run_together(asking, answering)
+    theta = descent.run(parties, hidden)
     seconds = time.process_time() - begin
-    return Solved(np.ravel(decrypt(done.asked, key)), twin, done.traffic, seconds)
+    return Solved(parties.decrypt(theta), descent.run_in_clear(rados), parties.traffic, seconds)
 
 
 def _masked(rados: Floats, keys: tuple[PrivateKey, PrivateKey]) -> Solved:

@@ -21,7 +21,7 @@ def audit(
     ],
     label: Annotated[str, typer.Option(help="The file's column of labels.")] = "label",
     text: Annotated[str, typer.Option(help="The file's column of texts.")] = "text",
-    mode: Annotated[str, typer.Option(help="open, hidden or paper.")] = "open",
+    mode: Annotated[str, typer.Option(help="open or hidden.")] = "open",
     peers: Annotated[int, typer.Option(min=3, help="To how many the texts are dealt out.")] = 4,
     words: Annotated[int, typer.Option(help="How many of the most frequent words.")] = 1000,
     rados: Annotated[bool, typer.Option("--rados", help="Open sums of rados instead.")] = False,

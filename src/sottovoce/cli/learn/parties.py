@@ -168,11 +168,6 @@ def new_training(given: dict[str, Any]) -> "TrainingSettings":
     """What a new federation trains unless its coordinator says otherwise; a fifth is held out."""
     from sottovoce.federation.config import HELD_OUT, TrainingSettings, read_table  # noqa: PLC0415 - fast --help
 
-    if given["mode"] == "paper":
-        raise ParameterError(
-            "the paper mode is in Python only, as learn.train(..., mode='paper'): its coordinator "
-            "learns every score and the classifier. Choose open or hidden here."
-        )
     return read_table({**given, "held_out": HELD_OUT}, TrainingSettings, "the options")
 
 

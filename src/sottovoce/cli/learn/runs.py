@@ -104,11 +104,10 @@ def evaluate(
             "accuracy" if done["estimate"] else "share": done["accuracy"],
         },
     )
-    columns = [*done["labels"], "undecided"]
     show_rows(
         "documents by label (down) and what they were called (across)",
         [
-            {"label": label, **dict(zip(columns, counts, strict=True))}
+            {"label": label, **dict(zip(done["labels"], counts, strict=True))}
             for label, counts in zip(done["labels"], done["counts"], strict=True)
         ],
     )

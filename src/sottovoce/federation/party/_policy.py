@@ -115,15 +115,6 @@ def _peers(value: Any, _: RunTerms, accepts: Accepts) -> str | None:  # noqa: AN
     )
 
 
-def _shared(value: Any, _: RunTerms, __: Accepts) -> str | None:  # noqa: ANN401 - names
-    if not value:
-        return None
-    return (
-        f"accepts no run on block rados, got one with {len(value)} shared features: the "
-        "coordinator would see the peer's own sums; train without them."
-    )
-
-
 def _contributors(value: Any, _: RunTerms, accepts: Accepts) -> str | None:  # noqa: ANN401 - names
     if not value or accepts.contributors:
         return None
@@ -210,7 +201,6 @@ RULES: dict[str, Rule] = {
     ),
     "contributors": Rule("who adds to others' scores", _contributors),
     "offset": Rule("what contributors add, see there"),
-    "shared": Rule("block rados show a peer's own sums", _shared),
     # A count has a limit for each in [count_with], which `CountTrust` checks.
     "count.what": Rule("what is counted"),
     "count.votes": Rule("how the same epsilon is shared out"),

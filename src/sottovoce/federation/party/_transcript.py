@@ -61,12 +61,9 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("product", ANY): "a masked product of the iteration; uniform without the masks",
     ("system", ANY): "a share of the system of equations, encrypted",
     # Rados.
-    ("blocks", ANY): "which values of the shared features this peer has in at least five rows",
     ("size", ANY): "how many rows this peer has, and how large its numbers may be",
     ("examples", ANY): "this peer's rows, encrypted; the intermediary cannot open them",
     ("rados", ANY): "rados, encrypted; only the key holder opens them",
-    ("running total", ANY): "a running total that looks uniform to whoever passes it on",
-    ("signs", ANY): "the labels of the asked rows",
 }
 
 

@@ -16,7 +16,6 @@ from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.learn._examples import symmetric
-from sottovoce.learn._label_sums import sums_of_labels
 from sottovoce.learn._train import train
 from sottovoce.learn._trained import TrainedClassifier
 from sottovoce.learn.attacks.audit import DocumentsRead, audit_openings
@@ -24,7 +23,7 @@ from sottovoce.learn.attacks.opening import OpenedSums
 from sottovoce.learn.documents import Documents, read_labelled
 from sottovoce.learn.features import Features, TextRecipe, frequent_words
 from sottovoce.learn.rados.rados import vector_size
-from sottovoce.learn.ridge import Standard
+from sottovoce.learn.ridge import Standard, sums_of_labels
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.support import all_kept
 from sottovoce.learn.training_terms import Mode

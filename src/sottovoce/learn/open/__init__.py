@@ -8,7 +8,5 @@ attacks read no long document; that is measured and not proven, so that this mod
 only `hidden` and `count` do. To learn a single peer's sums takes the coordinator and two thirds of
 the peers together; and all peers but one, with the coordinator, always know the last one's.
 
-`_train` is the training, `_sums` a secure sum as one stage of it, `_blocks` the training of peers
-with different features whose entities nobody can match: there the coordinator sees each peer's
-sums over blocks of at least five rows.
+`train` is the training, `sums` a secure sum as one stage of it.
 """

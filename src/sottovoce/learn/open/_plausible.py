@@ -12,8 +12,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import FalseSummandError
-from sottovoce.learn._label_sums import sums_of_labels
-from sottovoce.learn.ridge import ExampleSums
+from sottovoce.learn.ridge import ExampleSums, sums_of_labels
 from sottovoce.learn.sums.weights import SummandWeights
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import TrainingTerms

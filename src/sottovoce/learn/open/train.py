@@ -12,7 +12,6 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DisagreementError
 from sottovoce.learn._alike import alike_stages, told_alike
-from sottovoce.learn._label_sums import label_vector_size, sums_of_labels
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open._guard import (
     GUARD_STAGES,
@@ -28,9 +27,11 @@ from sottovoce.learn.rados.rados import vector_size
 from sottovoce.learn.ridge import (
     LinearModel,
     Standard,
+    label_vector_size,
     lifted,
     likeliest_penalties,
     ridge_of_labels,
+    sums_of_labels,
 )
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.support import (

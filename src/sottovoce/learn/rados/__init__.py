@@ -1,5 +1,5 @@
 """Rademacher observations: sums of examples under random signs to learn from.
 
-Begin with `rados`: what a rado is, and who may hold what of it. `learners` learn from them,
-`blocks` are the rados of peers without common entities, `intermediary` makes rados of ciphertexts.
+Begin with `rados`: what a rado is, and who may hold what of it. `learners` learn from them, and
+`intermediary` makes rados of ciphertexts.
 """

@@ -4,8 +4,8 @@ Whoever knows the signatures and about m clear rados solves for the examples exa
 text falls to far fewer (tests show both). So signatures are sealed: they can be applied, not read.
 The owner of examples applies them to its own rows and gives away clear rados without signatures
 (`RadoMaker`); an intermediary applies its own to ciphertexts only (`SealedSignatures` refuses
-clear rows of anybody but an owner). The paper's arrangement is there by its name only. The plain
-functions here take observations and signatures together: they are the owner's own computations.
+clear rows of anybody but an owner). The plain functions here take observations and signatures
+together: they are the owner's own computations.
 
 The exponential loss over rados stands for the logistic loss of the examples. What peers send of
 their rados is `RadoMoments`: how many, their sum, and the sum of their outer products.
@@ -13,7 +13,7 @@ their rados is `RadoMoments`: how many, their sum, and the sum of their outer pr
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from sottovoce.learn.paillier.array import EncryptedArray
 
 MOST_EXAMPLES_FOR_ALL = 20
-PaperMode: TypeAlias = Literal["paper: whoever gets both reconstructs the examples"]
-PAPER_MODE: PaperMode = "paper: whoever gets both reconstructs the examples"
 
 
 def rademacher_observations(rows: Floats, signs: Floats, signatures: NDArray[np.int8]) -> Floats:
@@ -139,24 +137,6 @@ class RadoMaker:
         rados = rademacher_observations(self._rows, self._signs, all_signatures(len(self._rows)))
         order = np.frombuffer(random_bytes(8 * len(rados)), np.uint64).argsort()
         return rados[order]
-
-    def with_signatures(self, number: int, *, mode: PaperMode) -> "PaperRados":
-        """Clear rados with their signatures: the paper's leak, for reproducing it."""
-        if mode != PAPER_MODE:
-            raise LeakError(
-                f'signatures and clear rados go together only with mode="{PAPER_MODE}".'
-            )
-        _check_number(number)
-        signatures = fresh_signatures(number, len(self._rows))
-        return PaperRados(rademacher_observations(self._rows, self._signs, signatures), signatures)
-
-
-@dataclass(frozen=True, repr=False)
-class PaperRados:
-    """What a party of the paper's pipeline may hold: enough to reconstruct the examples."""
-
-    rados: Floats
-    signatures: NDArray[np.int8]
 
 
 def _check_number(number: int) -> None:

@@ -4,6 +4,8 @@ Four rows below the table of each mode: the coordinator together with one peer, 
 lies, a peer that lies, and a party that comes back from a backup.
 """
 
+from typing import assert_never
+
 from sottovoce.learn.training_terms import Mode, Recipe
 from sottovoce.learn.wire.machine import Learns
 
@@ -55,17 +57,18 @@ _BACKUP = (
     "approved, a helper answers no query by an earlier training; where that count was restored "
     "too, what came after the backup is forgotten"
 )
-_ONE_PROCESS = "nothing is kept from run to run: parties of this kind run in one process"
 
 
-def adversaries(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> tuple[Learns, ...]:
+def adversaries(mode: Mode, recipe: Recipe) -> tuple[Learns, ...]:
     """The rows of a mode, with its recipe's numbers."""
-    if blocks:
-        return _blocks()
-    if mode == "paper":
-        return _paper()
-    made = _open(recipe) if mode == "open" else _hidden()
-    return tuple(Learns(row.who, row.what.format(k=recipe.fewest_documents)) for row in made)
+    match mode:
+        case "open":
+            rows = _open(recipe)
+        case "hidden":
+            rows = _hidden()
+        case _:
+            assert_never(mode)
+    return tuple(Learns(row.who, row.what.format(k=recipe.fewest_documents)) for row in rows)
 
 
 def rado_adversaries(recipe: Recipe) -> tuple[Learns, ...]:
@@ -107,22 +110,4 @@ def _hidden() -> tuple[Learns, ...]:
         Learns(LYING_COORDINATOR, lies),
         Learns(LYING_PEER, passes),
         Learns(BACKUP, _BACKUP),
-    )
-
-
-def _paper() -> tuple[Learns, ...]:
-    return (
-        Learns(ONE_PEER, "the sums of the peers before that peer"),
-        Learns(LYING_COORDINATOR, "no more than it has: the key, every sum that it sees, theta"),
-        Learns(LYING_PEER, f"{_UNCHECKED}; what it is told is no more"),
-        Learns(BACKUP, _ONE_PROCESS),
-    )
-
-
-def _blocks() -> tuple[Learns, ...]:
-    return (
-        Learns(ONE_PEER, "no more than the coordinator alone, who sees every peer's blocks"),
-        Learns(LYING_COORDINATOR, "no more: a peer gives blocks of at least five rows, or none"),
-        Learns(LYING_PEER, f"{_UNCHECKED}; what it is told is no more"),
-        Learns(BACKUP, _ONE_PROCESS),
     )

@@ -44,7 +44,7 @@ def classify_plan(terms: RunTerms) -> tuple[str, ...]:
         return (*OPENING_STAGES, CLAIMS, SCORES)
     from sottovoce.learn.run.query import query_plan  # noqa: PLC0415 - masks need no gmpy2
 
-    return (*OPENING_STAGES, CLAIMS, *query_plan(terms, terms.asker))
+    return (*OPENING_STAGES, CLAIMS, *query_plan(terms.asker))
 
 
 def classifying_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:

@@ -15,7 +15,6 @@ from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats
 from sottovoce.errors import DataError, InputError
 from sottovoce.learn._held_out import held_out
-from sottovoce.learn._labels import UNDECIDED
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn.data_digest import numbered_digests
 from sottovoce.learn.documents import Documents, Examples, Table
@@ -46,7 +45,7 @@ def evaluate_plan(terms: RunTerms) -> tuple[str, ...]:
         return (COUNTS,)
     from sottovoce.learn.run.query import query_plan  # noqa: PLC0415 - masks need no gmpy2
 
-    queries = (stage for peer in terms.peers for stage in query_plan(terms, peer))
+    queries = (stage for peer in terms.peers for stage in query_plan(peer))
     return (*OPENING_STAGES, *queries, COUNTS)
 
 
@@ -152,11 +151,10 @@ def _truth(examples: Examples, trained: Trained) -> tuple[str, ...]:
 def confusion(
     truth: tuple[str, ...], found: tuple[str, ...], labels: tuple[str, ...]
 ) -> NDArray[np.float64]:
-    """Rows by true label and called label, undecided ones in a last column."""
-    columns = (*labels, UNDECIDED)
-    counts = np.zeros((len(labels), len(columns)))
+    """Rows by true label and called label."""
+    counts = np.zeros((len(labels), len(labels)))
     for true, call in zip(truth, found, strict=True):
-        counts[labels.index(true), columns.index(call)] += 1
+        counts[labels.index(true), labels.index(call)] += 1
     return counts
 
 
@@ -167,8 +165,7 @@ def count_stage(terms: RunTerms, labels: int) -> SumStage:
     """
     counted = (COUNTS, opening(terms).digest.hex())
     summing = TrainingTerms(terms.session, terms.identities, counted, terms.recipe)
-    size = labels * (labels + 1)
-    return SumStage(summing, size, summing.counts(), terms.peers, everyone=False, told=True)
+    return SumStage(summing, labels**2, summing.counts(), terms.peers, everyone=False, told=True)
 
 
 def evaluation_record(terms: RunTerms, labels: tuple[str, ...], total: Floats) -> Record:
@@ -230,7 +227,7 @@ class JointEvaluation:
 
     Attributes:
         labels: the label names.
-        counts: rows by true label (down) and called label (across), undecided ones last.
+        counts: rows by true label (down) and called label (across).
 
     Example:
         >>> from sottovoce.learn import train
@@ -249,7 +246,7 @@ class JointEvaluation:
         """From a party's result."""
         labels = codec.texts(record, "labels")
         counts = codec.array(record, COUNTS, "<i8")
-        if counts.size != len(labels) * (len(labels) + 1):
+        if counts.size != len(labels) ** 2:
             raise InputError("an evaluation must have counts for every label.")
         return cls(labels, counts.reshape(len(labels), -1))
 
@@ -260,8 +257,8 @@ class JointEvaluation:
 
     @property
     def misclassification(self) -> float:
-        """The share of rows with a wrong label or none."""
-        return 1 - float(np.trace(self.counts[:, :-1])) / self.count
+        """The share of rows with a wrong label."""
+        return 1 - float(np.trace(self.counts)) / self.count
 
     def of_label(self, label: str) -> ConfusionCounts:
         """One label against all others."""

@@ -1,6 +1,7 @@
 """Who learns what from a run: the statement of its trust mode, and what comes before and after."""
 
 from dataclasses import replace
+from typing import assert_never
 
 from sottovoce.learn.count.sum import count_leakage
 from sottovoce.learn.run.adversaries import adversaries, rado_adversaries
@@ -77,7 +78,7 @@ def run_leakage(terms: RunTerms) -> Leakage:
 
 
 def _training(terms: RunTerms) -> Leakage:
-    return mode_leakage(terms.mode, terms.recipe, blocks=bool(terms.shared))
+    return mode_leakage(terms.mode, terms.recipe)
 
 
 def _query(terms: RunTerms) -> Leakage:
@@ -89,12 +90,6 @@ def _query(terms: RunTerms) -> Leakage:
         return _summed_query(terms, asks)
     told = "; which features are its own to add" if terms.contributors else ""
     asker = Learns(terms.asker, f"the label of each of its rows, and no score{told}")
-    if terms.mode == "paper":
-        asker = Learns(terms.asker, f"a sign for each of its rows and each classifier{told}")
-        others = [Learns(name, asks) for name in terms.contributors]
-        seen = (Learns("coordinator", f"{asks}, and every row's score"), asker, *others)
-        more = "the coordinator and one peer together learn no more than the coordinator"
-        return Leakage("classification, paper mode", seen, more, _RUN_ASSUMES)
     helping = [Learns(name, asks) for name in ("coordinator", "key holder", *terms.contributors)]
     rows = (*helping, asker)
     together = (
@@ -123,8 +118,6 @@ def _evaluation(terms: RunTerms) -> Leakage:
     told = [Learns("coordinator", counts), Learns("every peer", counts)]
     if terms.mode == "hidden":
         told.insert(1, Learns("key holder", f"that each peer asks for {terms.rows} rows"))
-    if terms.mode == "paper":
-        told[0] = Learns("coordinator", f"{counts}; the score of each of a peer's held-out rows")
     collusion = (
         "the coordinator and one peer together learn the sum of the others' counts, as that peer "
         "does; the coordinator and two thirds of the peers every peer's counts; all peers but one "
@@ -197,11 +190,15 @@ def _assumes(terms: RunTerms, inner: Leakage) -> str:
     return inner.assumes.replace("the features' names", "the number of features")
 
 
-def mode_leakage(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> Leakage:
+def mode_leakage(mode: Mode, recipe: Recipe) -> Leakage:
     """Who learns what from a training in this mode, and from classifying afterwards."""
-    if blocks:
-        return _stated(_blocks(recipe))
-    return _stated({"paper": _paper, "open": _open, "hidden": _hidden}[mode](recipe))
+    match mode:
+        case "open":
+            return _stated(_open(recipe))
+        case "hidden":
+            return _stated(_hidden(recipe))
+        case _:
+            assert_never(mode)
 
 
 def _stated(leakage: Leakage) -> Leakage:
@@ -289,59 +286,6 @@ def _asked(recipe: Recipe) -> str:
     if recipe.queries is None:
         return f"its part of the rows that all peers may ask for together, {joint}"
     return f"at most {recipe.queries} rows that it asks for, {joint} over all peers together"
-
-
-def _paper(recipe: Recipe) -> Leakage:
-    learns = (
-        Learns(
-            "coordinator",
-            f"which peers have which features; {_aggregate(recipe)}, rare features included; "
-            "theta; every score of every row that is classified; each peer's own sums, if it sees "
-            "a message between two peers",
-        ),
-        Learns(
-            "every peer",
-            "how many documents there are, each feature's mean and variance; ciphertexts of theta; "
-            "the signs of the rows that it asks for",
-        ),
-    )
-    collusion = (
-        "the coordinator and any one peer together read the sums of the peers before it: the "
-        "encryption protects peers from each other only"
-    )
-    return Leakage("paper mode", learns, collusion, _MODE_ASSUMES, adversaries("paper", recipe))
-
-
-def _blocks(recipe: Recipe) -> Leakage:
-    learns = (
-        Learns(
-            "coordinator",
-            "which peers have which features; which values of the shared features each peer has in "
-            "at least five rows; for each of these and each label, each peer's sum of its rows, "
-            "without support: a word that one row of a block uses stands in its sum; "
-            f"{_trial_errors(recipe)}theta; of rows whose parts several peers hold, each row's "
-            "score",
-        ),
-        Learns(
-            "every peer",
-            "how many features each peer has; the values of the shared features that all peers "
-            "have; the candidates' thetas and "
-            "theta, with which it classifies by itself; of rows whose parts it and other peers "
-            "hold, each row's score",
-        ),
-    )
-    collusion = (
-        "the coordinator and one peer together learn no more: the coordinator sees a peer's sums "
-        "of at least five rows without anybody's help"
-    )
-    rows = adversaries("open", recipe, blocks=True)
-    return Leakage("open mode, basic block rados", learns, collusion, _MODE_ASSUMES, rows)
-
-
-def _trial_errors(recipe: Recipe) -> str:
-    if recipe.penalty is not None:
-        return ""
-    return "of each candidate penalty, on how many of all peers' rows its theta errs; "
 
 
 def _sums_told(recipe: Recipe) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import StalledError
-from sottovoce.learn._labels import labels_from_signs
+from sottovoce.learn._labels import labels_by_sign
 from sottovoce.learn.hidden import classify as hidden_query
 from sottovoce.learn.hidden import largest as labels_query
 from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
@@ -21,8 +21,6 @@ from sottovoce.learn.hidden.query_budget import LedgerBudget
 from sottovoce.learn.hidden.train import HiddenClassifier
 from sottovoce.learn.paillier.key_files import public_key_from_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
-from sottovoce.learn.paper import mode as paper_mode
-from sottovoce.learn.paper.mode import PaperContributor, PaperQuery, PaperScorer, offset_weights
 from sottovoce.learn.run.records import (
     Record,
     Trained,
@@ -31,7 +29,6 @@ from sottovoce.learn.run.records import (
     read_budget,
     read_charge,
     read_hidden,
-    read_paper,
 )
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
@@ -39,18 +36,14 @@ from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.stages import Stage, stage_session
 
-Signs = NDArray[np.int64]
 Querying = Generator[Stage, Any, tuple[str, ...]]
 Scoring = Generator[Stage, Any, Record]
 
 
-def query_plan(terms: RunTerms, asker: str) -> tuple[str, ...]:
+def query_plan(asker: str) -> tuple[str, ...]:
     """The stages of one peer's query, for two labels and for more."""
-    if terms.mode == "hidden":
-        of_two = tuple(_prefix(asker, 0) + stage for stage in hidden_query.STAGES)
-        return (*of_two, *(_labels_prefix(asker) + stage for stage in labels_query.STAGES))
-    stages = paper_mode.QUERY_STAGES
-    return tuple(_prefix(asker, k) + stage for k in range(terms.most_trainings) for stage in stages)
+    of_two = tuple(_prefix(asker, 0) + stage for stage in hidden_query.STAGES)
+    return (*of_two, *(_labels_prefix(asker) + stage for stage in labels_query.STAGES))
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,19 +63,18 @@ class PeerScorePart:
 
 def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
     """A contributor's part; the asker ends with the label of each row."""
-    if terms.mode == "hidden" and len(trained.classifiers) > 1:
+    if len(trained.classifiers) > 1:
         return (yield from _adding_labels(name, terms, trained, part))
-    signs: list[Signs] = []
-    for k, kept in enumerate(trained.classifiers):
-        made = _hidden_contributor if terms.mode == "hidden" else _paper_contributor
-        party = yield from made(name, terms, kept, part).within(_prefix(part.asker, k))
-        if party.signs is not None:
-            signs.append(party.signs)
+    (kept,) = trained.classifiers
+    classifier = read_hidden(kept)
+    weights = _weights(name, terms, classifier, kept, part)
+    contributor = HiddenContributor(name, _query(terms, part.asker, kept), classifier, weights)
+    party = yield from contributor.within(_prefix(part.asker, 0))
     if name != part.asker:
         return ()
-    if len(signs) != len(trained.classifiers):
+    if party.signs is None:
         raise StalledError("a query ended without an answer.")
-    return labels_from_signs(np.column_stack(signs), trained.labels)
+    return labels_by_sign(party.signs, trained.labels)
 
 
 def _adding_labels(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
@@ -106,11 +98,6 @@ def scoring(
 ) -> Scoring:
     """A helper's part: its record of the training, with what is left of the budget."""
     key = holdings.wanted_key(name)
-    if terms.mode == "paper":
-        for k in range(len(codec.parts(record, "classifiers"))):
-            query = _paper_query(terms, asker, len(codec.texts(record, "peers")), record)
-            yield from PaperScorer(query, key).within(_prefix(asker, k))
-        return dict(record)
     helpers = codec.parts(record, "helpers")
     budgets = [read_budget(kept) for kept in helpers]
     queries = [_query(terms, asker, kept) for kept in helpers]
@@ -155,14 +142,6 @@ def _query(terms: RunTerms, asker: str, kept: Mapping[str, Value]) -> QueryTerms
     )
 
 
-def _hidden_contributor(
-    name: str, terms: RunTerms, kept: Mapping[str, Value], part: PeerScorePart
-) -> HiddenContributor:
-    classifier = read_hidden(kept)
-    weights = _weights(name, terms, classifier, kept, part)
-    return HiddenContributor(name, _query(terms, part.asker, kept), classifier, weights)
-
-
 def _weights(
     name: str,
     terms: RunTerms,
@@ -179,28 +158,6 @@ def _weights(
     mask = np.append(part.own[standard.kept.kept], name == part.asker)
     masked: Floats = rows * mask
     return masked
-
-
-def _paper_contributor(
-    name: str, terms: RunTerms, kept: Mapping[str, Value], part: PeerScorePart
-) -> PaperContributor:
-    classifier = read_paper(kept)
-    has = np.asarray(classifier.has, bool)
-    if part.rows is None:
-        rows = offset_weights(classifier, terms.offset or "print", terms.rows)
-    else:
-        rows = classifier.standard.applied(part.rows)[:, has]
-    mask = np.append(part.own, name == part.asker)[has]
-    width, peers = codec.item(kept, "width", int), codec.item(kept, "peers", int)
-    query = PaperQuery(terms.session, _order(terms, part.asker), terms.rows, peers, width)
-    return PaperContributor(name, query, classifier, rows * mask)
-
-
-def _paper_query(
-    terms: RunTerms, asker: str, peers: int, record: Mapping[str, Value]
-) -> PaperQuery:
-    width = len(codec.texts(record, "features")) + 1
-    return PaperQuery(terms.session, _order(terms, asker), terms.rows, peers, width)
 
 
 def _order(terms: RunTerms, asker: str) -> tuple[str, ...]:

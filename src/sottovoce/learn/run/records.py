@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from sottovoce.learn.hidden.train import HiddenClassifier
     from sottovoce.learn.paillier.array import EncryptedArray
     from sottovoce.learn.paillier.slots import SlotPlan
-    from sottovoce.learn.paper.mode import PaperClassifier
 
 Record = dict[str, Value]
 VERSION = 2
@@ -238,8 +237,6 @@ def classifier_part(mode: Mode, party: Any) -> Record:  # noqa: ANN401 - a peer 
     """What a peer has of one two-class training; a coordinator has it in the open mode."""
     if mode == "hidden":
         return _hidden_part(party.classifier, len(party.survivors), party.data)
-    if mode == "paper":
-        return _paper_part(party.classifier, len(party.terms.peers), len(party.terms.features) + 1)
     kept = getattr(party, "kept", None)
     return {
         "coefficients": party.model.coefficients,
@@ -277,21 +274,6 @@ def read_hidden(record: Mapping[str, Value]) -> "HiddenClassifier":
     )
 
 
-def read_paper(record: Mapping[str, Value]) -> "PaperClassifier":
-    """A classifier under the coordinator's key."""
-    from sottovoce.learn.paper.mode import PaperClassifier, theta_slots  # noqa: PLC0415 - masks need no gmpy2
-
-    peers, width = codec.item(record, "peers", int), codec.item(record, "width", int)
-    theta = _read_array(record, "theta", lambda bits: theta_slots(bits, peers, width))
-    return PaperClassifier(
-        _read_standard(record),
-        codec.array(record, "has", "|b1"),
-        theta,
-        codec.array(record, "rado", "<f8"),
-        codec.item(record, "rado rows", int),
-    )
-
-
 def mean_row(record: Mapping[str, Value], standard: Standard) -> Floats:
     """What a peer adds for entities that it does not know, in the hidden mode."""
     row = codec.array(record, "mean row", "<f8")
@@ -313,18 +295,6 @@ def _hidden_part(classifier: "HiddenClassifier", peers: int, data: LocalData) ->
         "peers": peers,
         **_array_part("coordinator", classifier.coordinator),
         **_array_part("key holder", classifier.key_holder),
-    }
-
-
-def _paper_part(classifier: "PaperClassifier", peers: int, width: int) -> Record:
-    return {
-        **_standard_part(classifier.standard),
-        **_array_part("theta", classifier.theta),
-        "has": np.asarray(classifier.has, bool),
-        "rado": classifier.rado,
-        "rado rows": classifier.rado_rows,
-        "peers": peers,
-        "width": width,
     }
 
 

@@ -56,11 +56,9 @@ class RunTerms:
         training: the session of the training whose classifier is used.
         asker: the peer that asks, where rows are classified.
         contributors: other peers that add their features' part of each score.
-        offset: what they add: nothing said, their own rows of the same entities; ``mean`` or
-            ``print``, a rado in place of entities that they do not know.
+        offset: what they add: None, their own rows of the same entities; ``mean``, the mean row of
+            a rado in place of entities that they do not know.
         rows: how many rows it asks for; of a hidden evaluation, how many of each peer are used.
-        shared: the features that all peers have, where each has others of its own besides and
-            nobody can match entities: trains on basic block rados (open mode, masks).
         count: how documents are counted, by a run that counts.
     """
 
@@ -79,7 +77,6 @@ class RunTerms:
     rows: int = 0
     contributors: tuple[str, ...] = ()
     offset: Offset | None = None
-    shared: tuple[str, ...] = ()
     count: CountRecipe | None = None
 
     def __post_init__(self) -> None:
@@ -87,7 +84,6 @@ class RunTerms:
         check_choice("mode", self.mode, MODES)
         self._check_peers()
         self._check_features()
-        self._check_shared()
         self._check_labels()
         if not 0 <= self.held_out <= 0.5:  # noqa: PLR2004 - at least half is trained on
             raise ParameterError(f"held_out must be from 0 to 0.5, got {self.held_out}.")
@@ -158,18 +154,6 @@ class RunTerms:
                 f"features must differ and be at most {MOST_FEATURES}, got {len(self.features)}."
             )
 
-    def _check_shared(self) -> None:
-        if not self.shared:
-            return
-        if self.mode != "open" or self.kind != "train":
-            raise ParameterError("shared features are for the open mode's trainings.")
-        unknown = set(self.shared) - set(self.features)
-        if unknown or len(set(self.shared)) != len(self.shared):
-            raise ParameterError(
-                f"shared features must be among the run's {len(self.features)}, each once, got "
-                f"{len(unknown)} others of {len(self.shared)}."
-            )
-
     def _check_labels(self) -> None:
         if len(self.labels) == 1 or len(set(self.labels)) != len(self.labels):
             raise ParameterError(
@@ -221,13 +205,11 @@ class RunTerms:
             )
 
 
-def _check_offset(mode: Mode, offset: str | None, *, alone: bool) -> None:
-    if offset not in {None, "mean", "print"}:
-        raise ParameterError(f"offset must be None, mean or print, got {offset!r}.")
+def _check_offset(mode: Mode, offset: Offset | None, *, alone: bool) -> None:
+    if offset not in {None, "mean"}:
+        raise ParameterError(f"offset must be None or mean, got {offset!r}.")
     if offset is not None and (mode == "open" or alone):
-        raise ParameterError("offset is for contributors in the hidden and paper modes.")
-    if offset == "print" and mode != "paper":
-        raise ParameterError('offset="print" is the paper mode\'s; use offset="mean".')
+        raise ParameterError("offset is for contributors in the hidden mode.")
 
 
 @dataclass(frozen=True, repr=False)

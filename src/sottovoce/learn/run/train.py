@@ -7,7 +7,7 @@ others: all of them from the same opened sums where these do not depend on the l
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from sottovoce.learn.data_digest import data_digest, keyed_digest
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import Features
 from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open import blocks as block_training
 from sottovoce.learn.open import train as open_training
 from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.openings import (
@@ -181,7 +180,7 @@ def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
     def script() -> RunScript:
         agreed = yield from agreeing_coordinator(terms, helpers)
         trained = yield from _trainings(
-            terms, agreed, lambda t, _, first: _coordinator(terms, t, key, first, holdings.limit)
+            terms, agreed, lambda t, _, first: _coordinator(t, key, first, holdings.limit)
         )
         return records.helper_record(terms, agreed, trained)
 
@@ -206,7 +205,7 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
 
 def all_at_once(terms: RunTerms) -> bool:
     """Whether all labels share one training: where what is opened is the same but for xy."""
-    return terms.mode == "open" and not terms.shared
+    return terms.mode == "open"
 
 
 def _trainings(
@@ -234,17 +233,15 @@ def _trainings(
 
 
 def _stages(terms: RunTerms) -> tuple[str, ...]:
-    if terms.shared:
-        return block_training.STAGES
-    if terms.mode == "hidden":
-        from sottovoce.learn.hidden import train as hidden_training  # noqa: PLC0415 - masks need no gmpy2
+    match terms.mode:
+        case "open":
+            return open_training.STAGES
+        case "hidden":
+            from sottovoce.learn.hidden import train as hidden_training  # noqa: PLC0415 - masks need no gmpy2
 
-        return hidden_training.STAGES
-    if terms.mode == "paper":
-        from sottovoce.learn.paper import mode as paper_mode  # noqa: PLC0415 - likewise
-
-        return paper_mode.TRAINING_STAGES
-    return open_training.STAGES
+            return hidden_training.STAGES
+        case _:
+            assert_never(terms.mode)
 
 
 def _peer(
@@ -254,34 +251,25 @@ def _peer(
     data: LocalData,
     first: Any,  # noqa: ANN401 - the party of the run's first label, or None
 ) -> Staged:
-    if terms.shared:
-        return block_training.BlockPeer(name, inner, terms.shared, data)
-    if terms.mode == "hidden":
-        from sottovoce.learn.hidden.train import HiddenPeer  # noqa: PLC0415 - likewise
+    match terms.mode:
+        case "open":
+            return open_training.TrainingPeer(name, inner, data)
+        case "hidden":
+            from sottovoce.learn.hidden.train import HiddenPeer  # noqa: PLC0415 - likewise
 
-        return HiddenPeer(name, inner, data, first)
-    if terms.mode == "paper":
-        from sottovoce.learn.paper.mode import PaperPeer  # noqa: PLC0415 - likewise
-
-        return PaperPeer(name, inner, data)
-    return open_training.TrainingPeer(name, inner, data)
+            return HiddenPeer(name, inner, data, first)
+        case _:
+            assert_never(terms.mode)
 
 
 def _coordinator(
-    terms: RunTerms,
     inner: TrainingTerms,
     key: "PrivateKey | None",
     first: Any,  # noqa: ANN401 - likewise
     limit: OpenedLimit,
 ) -> Staged:
-    if terms.shared:
-        return block_training.BlockCoordinator(inner, terms.shared)
     if key is None:
         return open_training.TrainingCoordinator(inner, limit)
-    if terms.mode == "hidden":
-        from sottovoce.learn.hidden.train import HiddenCoordinator  # noqa: PLC0415 - likewise
+    from sottovoce.learn.hidden.train import HiddenCoordinator  # noqa: PLC0415 - likewise
 
-        return HiddenCoordinator(inner, key, first)
-    from sottovoce.learn.paper.mode import PaperCoordinator  # noqa: PLC0415 - likewise
-
-    return PaperCoordinator(inner, key)
+    return HiddenCoordinator(inner, key, first)
