@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.assess.measures.catalogue import MEASURES
-from sottovoce.assess.measures.lifts import LIFTS
+from sottovoce.assess.measures.catalogue import LIFTS, MEASURES
 
 DOCS = Path(__file__).parents[2] / "docs"
 CARDS = (DOCS / "reference" / "measure-cards.md").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ AT_ONCE_S = 1.0
 NO_TEXT = {
     "advisor/timeline.py": {"Fraction(repr(float(hysteresis)))"},
     "assess/alerts.py": {"Fraction(repr(float(hysteresis)))"},
-    "assess/measures/risks.py": {"Fraction(repr(float(k)))"},
+    "assess/measures/breadth.py": {"Fraction(repr(float(k)))"},
     "learn/paillier/slots.py": {"Fraction(magnitude)"},
     "learn/count/promise.py": {"Fraction(2 * LARGEST_EPSILON)"},
     "learn/solve/system.py": {"Fraction(self.entry)"},

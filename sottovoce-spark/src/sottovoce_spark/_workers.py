@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol, runtime_checkable
 
 from sottovoce.assess.job import scoring_for
-from sottovoce.assess.measures.catalogue import Measure, chosen_measures
+from sottovoce.assess.measures.catalogue import chosen_measures
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.header import StateHeader

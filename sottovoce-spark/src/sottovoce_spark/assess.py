@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from sottovoce.assess.measures.risks import check_community
+from sottovoce.assess.measures.measure import check_community
 from sottovoce.assess.ranking import BANDS, EVIDENCE, REST, chosen_topics
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Bucket, Setting

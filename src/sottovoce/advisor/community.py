@@ -25,7 +25,7 @@ from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.assess.community_facts import all_shipped
 from sottovoce.assess.disclosure.disclosures import DisclosureReader
 from sottovoce.assess.measures.catalogue import MEASURES
-from sottovoce.assess.measures.risks import check_community
+from sottovoce.assess.measures.measure import check_community
 from sottovoce.assess.scores import Scoring
 from sottovoce.assess.state.header import M_KEPT, StateHeader
 from sottovoce.assess.state.parts import load_state

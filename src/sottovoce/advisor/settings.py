@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sottovoce.assess.alerts import HYSTERESIS
-from sottovoce.assess.measures.catalogue import MEASURES, RECOMMENDED, Measure
+from sottovoce.assess.measures.catalogue import MEASURES, RECOMMENDED
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.ranking import BANDS
 from sottovoce.assess.setting import Bucket
 from sottovoce.assess.setting import Setting as Risk

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.advisor.person_values import PostMatrix, Variants
 from sottovoce.advisor.standing import evident
-from sottovoce.assess.measures.risks import domain_columns
+from sottovoce.assess.measures.breadth import domain_columns
 
 if TYPE_CHECKING:
     from sottovoce.advisor.crowd import Seats

@@ -21,7 +21,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from sottovoce.assess.assess import assess_posts
-    from sottovoce.assess.measures.catalogue import Measure, known_measures
+    from sottovoce.assess.measures.catalogue import known_measures
+    from sottovoce.assess.measures.measure import Measure
     from sottovoce.assess.ranking import Ranking, rank
     from sottovoce.assess.scores import Scoring, score
     from sottovoce.assess.setting import Setting

@@ -20,9 +20,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sottovoce._notebook import html_table, text_table
-from sottovoce.assess.measures.catalogue import Measure, chosen_measures
-from sottovoce.assess.measures.lifts import BandedLifts, banded_lifts
-from sottovoce.assess.measures.risks import check_community
+from sottovoce.assess.measures.catalogue import BandedLifts, banded_lifts, chosen_measures
+from sottovoce.assess.measures.measure import Measure, check_community
 from sottovoce.assess.ranking import BANDS, chosen_topics, users_at_least_as_exposed
 from sottovoce.assess.ranks_file import check_ending, write_rows
 from sottovoce.assess.setting import Setting

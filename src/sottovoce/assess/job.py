@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from sottovoce.assess._newer import PostTimes
 from sottovoce.assess.checkpoints import CheckpointedFold, CheckpointOptions
-from sottovoce.assess.measures.catalogue import GROUPS, RECOMMENDED, Measure, chosen_measures
+from sottovoce.assess.measures.catalogue import GROUPS, RECOMMENDED, chosen_measures
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.ranking import RankedTopicUsers, rank_batches
 from sottovoce.assess.ranks_file import write_ranks
 from sottovoce.assess.scores import Scoring, plan_scoring

@@ -22,9 +22,8 @@ from sottovoce.assess._orders import (
     rearranged,
     separations,
 )
-from sottovoce.assess.measures.catalogue import Measure
-from sottovoce.assess.measures.lifts import BandedLifts, banded_lifts
-from sottovoce.assess.measures.risks import check_community
+from sottovoce.assess.measures.catalogue import BandedLifts, banded_lifts
+from sottovoce.assess.measures.measure import Measure, check_community
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.buckets import TOPICS_AT_ONCE
 from sottovoce.assess.state.state import State

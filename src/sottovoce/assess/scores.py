@@ -16,7 +16,8 @@ from sottovoce.assess._pieces import (
     counted_by,
     pieces_by_user,
 )
-from sottovoce.assess.measures.catalogue import Measure, chosen_measures
+from sottovoce.assess.measures.catalogue import chosen_measures
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.ranking import Ranking, rank
 from sottovoce.assess.setting import Bucket, Setting, microseconds
 from sottovoce.assess.state.header import M_KEPT, StateHeader

@@ -208,7 +208,7 @@ def rank_precision(kind: str, engine: Engine) -> "Precision | None":
 
 def show_lifts(measures: Iterable[str], concerned: float | None) -> None:
     """What the bands of these measures are worth, as far as it was measured."""
-    from sottovoce.assess.measures.lifts import lift_rows, lift_title  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures.catalogue import lift_rows, lift_title  # noqa: PLC0415 - fast --help
 
     if rows := lift_rows(measures, concerned):
         show_rows(lift_title(concerned), rows)
@@ -233,7 +233,7 @@ def assess_on_spark(
     from sottovoce_spark.assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
     from sottovoce.assess.job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures.lifts import banded_lifts  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures.catalogue import banded_lifts  # noqa: PLC0415 - fast --help
     from sottovoce.assess.ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
 
     if posts is None:

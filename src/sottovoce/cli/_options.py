@@ -152,7 +152,7 @@ def parsed_share(written: str | None) -> float | None:
     """The option --concerned."""
     if written is None:
         return None
-    from sottovoce.assess.measures.lifts import check_concerned  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures.catalogue import check_concerned  # noqa: PLC0415 - fast --help
 
     number, percent = written.strip().removesuffix("%"), written.strip().endswith("%")
     try:

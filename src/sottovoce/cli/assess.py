@@ -311,8 +311,7 @@ def _show(
     concerned: float | None,
     as_json: bool,
 ) -> None:
-    from sottovoce.assess.measures.catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures.lifts import banded_lifts  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.measures.catalogue import RECOMMENDED, banded_lifts  # noqa: PLC0415 - fast --help
     from sottovoce.assess.ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
 
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out, **read}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import Scoring, plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State

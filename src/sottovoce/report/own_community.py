@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import sottovoce
 from sottovoce.assess.community_facts import TopicFacts
-from sottovoce.assess.measures.lifts import lift_rows, lift_title
+from sottovoce.assess.measures.catalogue import lift_rows, lift_title
 from sottovoce.assess.ranking import BANDS_APART
 from sottovoce.corpus.everyday import NOT_ENGLISH
 from sottovoce.report.community import posts_by_week_plot

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.assess.measures.risks import BreadthOfOthers, breadth_of_interest
+from sottovoce.assess.measures.breadth import BreadthOfOthers, breadth_of_interest
 
 
 @given(
@@ -22,16 +22,16 @@ def test_leaving_out_any_topic_gives_the_breadth_of_the_others(
     rows: list[list[int]], k: float
 ) -> None:
     domain = np.array(rows, np.float64)
-    breadth = BreadthOfOthers.of(domain, k=k)
+    breadth = BreadthOfOthers.of_domain(domain, k=k)
     for topic in range(domain.shape[1]):
         others = breadth_of_interest(np.delete(domain, topic, axis=1), k=k)
-        assert np.array_equal(breadth.without(domain[:, topic]), others)
+        assert np.array_equal(breadth.exclude(domain[:, topic]), others)
 
 
 def test_a_tie_with_the_border_is_told_from_being_weaker() -> None:
     """Of 3, 2, 2, 1 the second largest without a 2 is the other 2, without the 3 it is a 2 too."""
-    breadth = BreadthOfOthers.of(np.array([[3.0, 2.0, 2.0, 1.0]]), k=0.5)
-    found = [breadth.without(np.array([strength]))[0] for strength in (3.0, 2.0, 1.0)]
+    breadth = BreadthOfOthers.of_domain(np.array([[3.0, 2.0, 2.0, 1.0]]), k=0.5)
+    found = [breadth.exclude(np.array([strength]))[0] for strength in (3.0, 2.0, 1.0)]
     assert found == pytest.approx([2.0, 2.0, 2.0])
-    lower = BreadthOfOthers.of(np.array([[3.0, 2.0, 1.0]]), k=0.5)
-    assert [lower.without(np.array([x]))[0] for x in (3.0, 2.0, 1.0)] == [2.0, 3.0, 3.0]
+    lower = BreadthOfOthers.of_domain(np.array([[3.0, 2.0, 1.0]]), k=0.5)
+    assert [lower.exclude(np.array([x]))[0] for x in (3.0, 2.0, 1.0)] == [2.0, 3.0, 3.0]

@@ -16,7 +16,8 @@ from support.communities import CATALOGUE, MONDAY
 
 from sottovoce.assess import Setting, State, score
 from sottovoce.assess.measures import catalogue as measures
-from sottovoce.assess.measures.catalogue import MEASURES, on_grid
+from sottovoce.assess.measures.catalogue import MEASURES
+from sottovoce.assess.measures.measure import on_grid
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus.schema import POSTS
 from sottovoce.topics.catalogue import Catalogue, Topic

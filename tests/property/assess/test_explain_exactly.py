@@ -10,7 +10,7 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 from sottovoce.assess import Scoring, Setting
 from sottovoce.assess.explain.explain import Question, explain, position
 from sottovoce.assess.explain.explanation import Explanation, UserPosts
-from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.errors import InputError, ParameterError
 

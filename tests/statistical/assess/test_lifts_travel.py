@@ -23,7 +23,7 @@ from sottovoce_lab.assess.blogs._scores import metric_columns
 import sottovoce as sv
 from sottovoce.arrays import Floats
 from sottovoce.assess import Setting
-from sottovoce.assess.measures import lifts as lifts_module
+from sottovoce.assess.measures import catalogue as lifts_module
 from sottovoce.assess.ranking import BANDS
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus import open_posts

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.assess.alerts import CHANGES, Alerts
-from sottovoce.assess.measures.catalogue import MEASURES, RECOMMENDED
-from sottovoce.assess.measures.lifts import BANDS as MEASURED_BANDS
-from sottovoce.assess.measures.lifts import (
+from sottovoce.assess.measures.catalogue import BANDS as MEASURED_BANDS
+from sottovoce.assess.measures.catalogue import (
     LIFTS,
+    MEASURES,
+    RECOMMENDED,
     VOLUME,
     banded_lifts,
     lift_in_words,

@@ -26,7 +26,7 @@ from sottovoce.assess.evaluation.significance import (
     percentile_interval,
     user_hits,
 )
-from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.assess import Ranking, score
-from sottovoce.assess.measures.risks import differential_privacy_risk, entropy_risk
+from sottovoce.assess.measures.differential_privacy import differential_privacy_risk
+from sottovoce.assess.measures.entropy import entropy_risk
 from sottovoce.assess.ranking import susceptibility
 from sottovoce.assess.state.words import WordUse
 from sottovoce.compiled import available_cores

@@ -25,13 +25,9 @@ from sottovoce.assess.explain.explanation import (
     fewest_posts,
     highest_outside,
 )
-from sottovoce.assess.measures.catalogue import Measure
-from sottovoce.assess.measures.risks import (
-    breadth_of_interest,
-    check_community,
-    domain_columns,
-    time_aware_risk,
-)
+from sottovoce.assess.measures.breadth import breadth_of_interest, domain_columns
+from sottovoce.assess.measures.measure import Measure, check_community
+from sottovoce.assess.measures.persistence import time_aware_risk
 from sottovoce.assess.ranking import REST, susceptibility
 from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import Setting

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce._notebook import html_facts, html_table
 from sottovoce.arrays import Floats
-from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.ranking import BANDS, REST
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State

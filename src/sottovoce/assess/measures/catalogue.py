@@ -1,252 +1,53 @@
-"""Every measure by its name: those of the paper, and those of other packages.
+"""Every measure by its name, and what its bands are worth.
 
 Another package adds a measure by an entry point of the group ``sottovoce.measures`` that names a
-``Measure``; its name there is its name here. Scores that subtract or average strengths are put on a
-grid, so that rounding does not decide between users who score alike.
+``Measure``; its name there is its name here.
+
+How many of a band a topic concerns depends on how many it concerns at all, so no such number is
+said but for a share that the user names. What holds at other shares is how often people concerned
+are in the band, and how often others are (`docs/research/assess-blogs.md`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from itertools import groupby
-from typing import TYPE_CHECKING
+from numbers import Real
+from statistics import NormalDist
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sottovoce.assess.measures.risks import (
-    BreadthOfOthers,
-    breadth_of_interest,
-    differential_privacy_risk,
-    differential_privacy_risk_of_presence,
-    domain_aware_risk,
-    domain_columns,
-    domain_time_aware_risk,
-    entropy_risk,
-    entropy_risk_of_presence,
-    keyword_kinds,
-    strength_risk,
-    time_aware_risk,
-)
-from sottovoce.assess.setting import Setting
-from sottovoce.assess.state.words import WordUse
-from sottovoce.compiled import kernel
+from sottovoce.assess.measures.breadth import measure_breadth
+from sottovoce.assess.measures.differential_privacy import DIFF_PRIV, DIFF_PRIV_PRESENT
+from sottovoce.assess.measures.entropy import ENT, ENT_PRESENT
+from sottovoce.assess.measures.keyword_kinds import KEYWORD_KINDS, KEYWORD_KINDS_T
+from sottovoce.assess.measures.measure import Lifts, Measure
+from sottovoce.assess.measures.persistence import measure_persistence
+from sottovoce.assess.measures.strength import measure_strength
 from sottovoce.errors import InputError, ParameterError, did_you_mean
 
-if TYPE_CHECKING:
-    from sottovoce.assess.state.state import State
-
-
-BITS = 40
-# Beyond it numbers are no closer to one another than the grid's.
-_SPACED = 2.0 ** (52 - BITS)
-_FINE, _COARSE = 2.0**BITS, 2.0**-BITS
-
-
-@kernel
-def _place(scores: NDArray[np.float64], placed: NDArray[np.float64]) -> None:
-    """One long step instead of eight, as rankings on several threads take turns between steps."""
-    for user in range(scores.size):
-        # Times a power of two is exact.
-        nearest = np.rint(scores[user] * _FINE) * _COARSE
-        placed[user] = nearest if abs(scores[user]) < _SPACED else scores[user]
-
-
-def on_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest multiples of 2^-40.
-
-    Sums and differences of strengths that are equal on paper differ in their last bits, which
-    would part ties in ranks and bands: sqrt(0.2) - sqrt(0.05) and sqrt(0.05) are one number. The
-    grid is some thousand times coarser than these errors, so that of some thousand such ties one
-    may still be parted, and far finer than any difference that means something. Infinities and
-    numbers of 2^12 and more stay as they are.
-    """
-    placed = np.empty(scores.shape)
-    _place(np.ascontiguousarray(scores).reshape(-1), placed.reshape(-1))
-    return placed
-
-
 ENTRY_POINTS = "sottovoce.measures"
-Scores = NDArray[np.float64]
-Scoring = Callable[["State", str, Setting], Scores]
-SeveralScoring = Callable[["State", Sequence[str], Setting], Scores]
 
 
-@dataclass(frozen=True)
-class Measure:
-    """How users are scored from the state of a community.
-
-    ``space`` names the vector space whose strengths it needs; None: it needs which user has used
-    which word. ``buckets``: it needs the strengths of the ``m`` best time buckets. ``mentions``:
-    who has neither used a salient word nor, in its space, a strength above 0 has given no evidence;
-    where nobody has, nobody is in a band. Without it everybody counts as having given some.
-    ``word_buckets``: it needs which words were used in which time bucket. ``several``: the scores
-    for some topics, a row each, where that takes fewer steps than ``score`` for one after the
-    other; they must be the same, so that whoever replaces one replaces both.
-
-    >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
-    False
-    """
-
-    score: Scoring
-    space: str | None = None
-    buckets: bool = False
-    mentions: bool = False
-    word_buckets: bool = False
-    several: SeveralScoring | None = None
-
-    def scores(self, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
-        """Topics x users."""
-        rows: Scores | list[Scores] = (
-            [self.score(state, topic, setting) for topic in topics]
-            if self.several is None
-            else self.several(state, topics, setting)
-        )
-        if [np.shape(row) for row in rows] != [(len(state),)] * len(topics):
-            raise ParameterError(
-                f"a measure must give one score for each of the {len(state):,} users and each "
-                "topic; mend the measure."
-            )
-        return np.asarray(rows)
-
-    def evident_users(self, state: "State", topics: Sequence[str]) -> list[int]:
-        """For each topic how many users have written anything that speaks for it."""
-        if self.mentions and self.space is not None:
-            columns = [state.column(topic) for topic in topics]
-            strongest = state.strongest(self.space).T[columns]
-            numbers: list[int] = np.count_nonzero(strongest > 0, axis=1).tolist()
-            return numbers
-        return [int(np.count_nonzero(self.evident(state, topic))) for topic in topics]
-
-    def evident(self, state: "State", topic: str) -> NDArray[np.bool_]:
-        """Which users have written anything that speaks for ``topic``, whatever their score.
-
-        A score may be above 0 without it (ENT), or below 0 with it (breadth).
-        """
-        if not self.mentions:
-            return np.ones(len(state), np.bool_)
-        if self.space is None:
-            return state.word_use().any_used(state.salient(topic))
-        found: NDArray[np.bool_] = state.strongest(self.space)[:, state.column(topic)] > 0
-        return found
-
-
-def _words(risk: Callable[[WordUse, NDArray[np.int64]], Scores]) -> Measure:
-    return Measure(partial(_score_words, risk), mentions=True)
-
-
-def _score_words(
-    risk: Callable[[WordUse, NDArray[np.int64]], Scores],
-    state: "State",
-    topic: str,
-    _setting: Setting,
-) -> Scores:
-    return risk(state.word_use(), state.salient(topic))
-
-
-def _strength(space: str, state: "State", topics: Sequence[str], _setting: Setting) -> Scores:
-    strongest = state.strongest(space)
-    return np.array([strength_risk(strongest, state.column(topic)) for topic in topics])
-
-
-def _domain(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
-    strength = _strength(space, state, topics, setting)
-    breadth = (_breadth if setting.mode == "paper" else _breadth_of_others)(
-        space, state, topics, setting
-    )
-    return on_grid(domain_aware_risk(strength, breadth))
-
-
-def _breadth(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
-    return np.array(
-        [
-            state.derived(
-                ("breadth", space, state.domain_of(topic), setting.k),
-                partial(_breadth_in_domain, space, state, topic, setting),
-            )
-            for topic in topics
-        ]
-    )
-
-
-def _breadth_in_domain(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    return breadth_of_interest(_in_domain(space, state, topic), k=setting.k)
-
-
-def _breadth_of_others(
-    space: str, state: "State", topics: Sequence[str], setting: Setting
-) -> Scores:
-    found = []
-    for domain, same in groupby(topics, state.domain_of):
-        some = tuple(same)
-        breadth = state.derived(
-            ("breadth of others", space, domain, setting.k),
-            partial(_others_in_domain, space, state, some[0], setting),
-        )
-        found.append(breadth.without(_strength(space, state, some, setting)))
-    return found[0] if len(found) == 1 else np.concatenate(found)
-
-
-def _others_in_domain(space: str, state: "State", topic: str, setting: Setting) -> BreadthOfOthers:
-    return BreadthOfOthers.of(_in_domain(space, state, topic), k=setting.k)
-
-
-def _in_domain(space: str, state: "State", topic: str) -> Scores:
-    inside = domain_columns(state.domains, state.column(topic), with_itself=True)
-    return state.strongest(space)[:, inside]
-
-
-def _time(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
-    best = (state.best(space, topic, setting.m) for topic in topics)
-    return on_grid(np.array([time_aware_risk(each) for each in best]))
-
-
-def _domain_time(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
-    best = (state.best(space, topic, setting.m) for topic in topics)
-    breadths = _breadth_of_others(space, state, topics, setting)
-    pairs = zip(best, breadths, strict=True)
-    return on_grid(np.array([domain_time_aware_risk(*each) for each in pairs]))
-
-
-def _kinds_by_bucket(state: "State", topic: str, setting: Setting) -> Scores:
-    kept = state.word_buckets_kept()
-    return on_grid(time_aware_risk(kept.best(state.salient(topic), setting.m, len(state))))
-
-
-def _in_space(scores: Callable[..., Scores], space: str, *, buckets: bool = False) -> Measure:
-    several = partial(scores, space)
-    return Measure(partial(_one, several), space, buckets, mentions=True, several=several)
-
-
-def _one(several: SeveralScoring, state: "State", topic: str, setting: Setting) -> Scores:
-    scores: Scores = several(state, (topic,), setting)[0]
-    return scores
-
-
-def _family(space: str) -> dict[str, Measure]:
-    """Strength, breadth and persistence in one space."""
+def _measures_of_space(space: str) -> dict[str, Measure]:
     return {
-        space: _in_space(_strength, space),
-        f"{space}-d": _in_space(_domain, space),
-        f"{space}-t": _in_space(_time, space, buckets=True),
-        f"{space}-dt": _in_space(_domain_time, space, buckets=True),
+        space: measure_strength(space),
+        f"{space}-d": measure_breadth(space),
+        f"{space}-t": measure_persistence(space),
+        f"{space}-dt": measure_persistence(space, less_breadth=True),
     }
 
 
 MEASURES: Mapping[str, Measure] = {
-    "ent": _words(entropy_risk),
-    "diff-priv": _words(differential_privacy_risk),
-    **_family("bow"),
-    **_family("w2v"),
-    **_family("lda"),
-    **_family("voice"),
-    "voice-s": _in_space(_strength, "voice-s"),
-    "voice-st": _in_space(_time, "voice-s", buckets=True),
-    "keyword-kinds": _words(keyword_kinds),
-    "keyword-kinds-t": Measure(_kinds_by_bucket, mentions=True, word_buckets=True),
-    "ent-present": _words(entropy_risk_of_presence),
-    "diff-priv-present": _words(differential_privacy_risk_of_presence),
+    "ent": ENT,
+    "diff-priv": DIFF_PRIV,
+    **_measures_of_space("bow"),
+    **_measures_of_space("w2v"),
+    **_measures_of_space("lda"),
+    **_measures_of_space("voice"),
+    "voice-s": measure_strength("voice-s"),
+    "voice-st": measure_persistence("voice-s"),
+    "keyword-kinds": KEYWORD_KINDS,
+    "keyword-kinds-t": KEYWORD_KINDS_T,
+    "ent-present": ENT_PRESENT,
+    "diff-priv-present": DIFF_PRIV_PRESENT,
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
 RECOMMENDED = ("voice-t", "bow-t", "keyword-kinds")
@@ -256,7 +57,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "paper": PAPER_METHODS,
     "all": PAPER_METHODS,
 }
-"""What several measures are called together; ``all`` is a former name of the paper's."""
+"""What several measures are called together."""
 
 
 def known_measures() -> dict[str, Measure]:
@@ -265,7 +66,7 @@ def known_measures() -> dict[str, Measure]:
     >>> known_measures()["lda-dt"].space
     'lda'
     """
-    return {**{name: _loaded(point) for name, point in _others().items()}, **MEASURES}
+    return {**{name: _load_measure(point) for name, point in _others().items()}, **MEASURES}
 
 
 def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Measure]:
@@ -299,14 +100,14 @@ def named_measure(name: str) -> Measure:
             f"measure must be some of {', '.join(GROUPS)}; {', '.join(known)}, got {name!r}."
             f"{did_you_mean(name, (*GROUPS, *known))}"
         )
-    return _loaded(others[name])
+    return _load_measure(others[name])
 
 
 def _others() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
 
 
-def _loaded(point: EntryPoint) -> Measure:
+def _load_measure(point: EntryPoint) -> Measure:
     try:
         measure = point.load()
     except Exception as error:  # a stranger's module may fail in any way
@@ -320,3 +121,115 @@ def _loaded(point: EntryPoint) -> Measure:
             f"got a {type(measure).__name__}."
         )
     return measure
+
+
+BANDS = (1, 5, 10)
+VOLUME = {"posts": "the number of posts alone", "weeks": "the number of weeks with a post alone"}
+"""What needs no topic, and stands beside every measure."""
+CONFIDENCE = 0.95
+LARGEST_CONCERNED = 0.1
+"""Where more are concerned bands hold more of them than the lifts say, by up to a quarter."""
+LIFTS: Mapping[str, Lifts] = {
+    **{name: measure.lifts for name, measure in MEASURES.items() if measure.lifts},
+    "posts": ((7.1, 0.98), (2.7, 0.30), (2.4, 0.24)),
+    "weeks": ((5.9, 0.72), (3.8, 0.21), (3.5, 0.14)),
+}
+
+
+def share_concerned(lift: float, concerned: float) -> float:
+    """Of those in a band the share concerned, where the share ``concerned`` of all are.
+
+    Bayes' rule: the odds of all, times how much more often those concerned are in the band.
+
+    >>> round(share_concerned(4.0, 0.02), 3)
+    0.075
+    """
+    return concerned * lift / (concerned * lift + 1.0 - concerned)
+
+
+def check_concerned(share: float) -> float:
+    """The share that a user names."""
+    if not isinstance(share, Real) or not 0 < share <= LARGEST_CONCERNED:
+        raise ParameterError(
+            f"concerned must be a share > 0 and at most {LARGEST_CONCERNED:g}, got {share!r}; "
+            "where a topic concerns more, no figure was seen to hold, so leave it out."
+        )
+    return share
+
+
+BandedLifts = dict[str, dict[str, dict[str, float]]]
+"""By measure and band its figures."""
+
+
+def banded_lifts(measures: Iterable[str], concerned: float | None = None) -> BandedLifts:
+    """By measure and band the lift and its interval; the intervals hold all at once.
+
+    With ``concerned``, the share of the community whom a topic concerns, also ``of_100``: of 100
+    people in the band about so many are concerned.
+    """
+    if concerned is not None:
+        check_concerned(concerned)
+    named = [name for name in dict.fromkeys(measures) if name in LIFTS]
+    shown = [*named, *VOLUME] if named else []
+    # Bonferroni: no interval of those shown misses, 95 times in 100.
+    tail = (1.0 - CONFIDENCE) / (2 * len(BANDS) * max(1, len(shown)))
+    width = NormalDist().inv_cdf(1.0 - tail)
+    return {
+        name: {
+            f"top {percent}%": _row(lift, math.exp(width * error), concerned)
+            for percent, (lift, error) in zip(BANDS, LIFTS[name], strict=True)
+        }
+        for name in shown
+    }
+
+
+def _row(lift: float, factor: float, concerned: float | None) -> dict[str, float]:
+    row = {"lift": lift, "low": lift / factor, "high": lift * factor}
+    if concerned is None:
+        return row
+    shares = {name: 100 * share_concerned(each, concerned) for name, each in row.items()}
+    named = {"lift": "of_100", "low": "of_100_low", "high": "of_100_high"}
+    return row | {named[name]: share for name, share in shares.items()}
+
+
+def lift_rows(measures: Iterable[str], concerned: float | None = None) -> list[dict[str, str]]:
+    """A row for each measure that was measured, and for volume, to be shown under `lift_title`."""
+    names = (
+        ("lift", "low", "high") if concerned is None else ("of_100", "of_100_low", "of_100_high")
+    )
+    return [
+        {"ranked by": VOLUME.get(name, name)}
+        | {
+            band: "{} ({} to {})".format(*(_round_shown(row[each]) for each in names))
+            for band, row in bands.items()
+        }
+        for name, bands in banded_lifts(measures, concerned).items()
+    ]
+
+
+def lift_title(concerned: float | None = None) -> str:
+    """What `lift_rows` are: figures, and intervals that hold all at once."""
+    if concerned is None:
+        return (
+            "In a test on bloggers, how many times as often people whom a topic concerned were in "
+            "the top 1%, 5% and 10% as others (95% intervals that hold all at once)"
+        )
+    return (
+        f"If a topic concerns {100 * concerned:g} in 100 here and shows as it did in a test on "
+        "bloggers, how many it concerns of 100 people in the top 1%, 5% and 10% (95% intervals "
+        "that hold all at once)"
+    )
+
+
+def lift_in_words(measure: str) -> list[str]:
+    """A sentence on the top 5% by one measure; none where it was not measured."""
+    told = [f"by {row['ranked by']} {row['top 5%']}" for row in lift_rows([measure])]
+    sentence = (
+        "In a test on bloggers, how many times as often people whom a topic concerned were in the "
+        f"top 5% as others: {', '.join(told)} (95% intervals that hold all at once)."
+    )
+    return [sentence] if told else []
+
+
+def _round_shown(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"  # noqa: PLR2004 - two digits

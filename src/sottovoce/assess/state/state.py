@@ -225,10 +225,10 @@ class State:
     def strongest(self, space: str) -> NDArray[np.float64]:
         """Users x topics: the largest strength over all posts; a topic's lie side by side."""
         held = self._space(space)
-        strongest: NDArray[np.float64] = self.derived(("strongest", space), held.strongest)
+        strongest: NDArray[np.float64] = self.derive(("strongest", space), held.strongest)
         return strongest
 
-    def derived(self, key: tuple[Hashable, ...], make: Callable[[], Result]) -> Result:
+    def derive(self, key: tuple[Hashable, ...], make: Callable[[], Result]) -> Result:
         """What ``make`` finds, made once for as long as nobody is added to or changed."""
         if (held := self._derived.get(key)) is None:
             with _DERIVING:
@@ -242,7 +242,7 @@ class State:
         key = ("best", space, m, block)
         if key not in self._derived:
             self._forget_blocks()
-        found = self.derived(key, lambda: held.best_of_block(block, m))
+        found = self.derive(key, lambda: held.best_of_block(block, m))
         best: NDArray[np.float64] = found[place].T
         return best
 

@@ -189,7 +189,7 @@ def parts_of(standing: Standing, setting: AdvisorSetting) -> list[ScoreComponent
     if standing.strength is None:
         return []
     values = (standing.strength, standing.breadth or 0.0, standing.persistence or 0.0)
-    evidence = setting.measure.startswith("voice")
+    evidence = setting.how().is_voice
     largest = max(EVIDENCE, *values) if evidence else 1.0
     strongest = EVIDENCE_OF_WORDS if evidence else CLOSENESS
     meanings = (strongest, BREADTH, PERSISTENCE.format(m=setting.m))

@@ -3,43 +3,18 @@
 import math
 
 from sottovoce.advisor.standing import REST, Standing
+from sottovoce.assess.measures.catalogue import MEASURES
 
 _TEN, _A_MILLION = math.log(10), math.log(10**6)
-_SPACES = {
-    "bow": "how much of a post is the topic's own words",
-    "lda": "how close posts come to the topic, by a topic model",
-    "w2v": "how close posts come to the topic, by word vectors",
-    "voice": "words that people use who speak of themselves",
-}
 LEARNT_FROM_MADE_UP = (
     " What this ranking takes for telling words it has learnt from made-up texts: with real posts "
     "it is not to be believed."
 )
-_SPEAKER = ", and whether posts say I or you"
-_KINDS = {
-    "": "",
-    "-d": ", less what they write about neighbouring topics",
-    "-t": ", over several weeks",
-    "-dt": ", over several weeks, less what they write about neighbouring topics",
-    "-s": _SPEAKER,
-    "-st": f"{_SPEAKER}, over several weeks",
-}
-_WORD_MEASURES = {
-    "ent": "how much you change the community's words",
-    "diff-priv": "the largest such change of one word",
-    "keyword-kinds": "how many different words of the topic you use",
-    "keyword-kinds-t": "how many different words of the topic you use, over several weeks",
-    "ent-present": "the same as ent, over the words you have used",
-    "diff-priv-present": "the same as diff-priv, over the words you have used",
-}
 
 
 def measure_in_words(measure: str) -> str:
     """A measure in a few words."""
-    if measure in _WORD_MEASURES:
-        return _WORD_MEASURES[measure]
-    space, _, kind = measure.partition("-")
-    return _SPACES.get(space, space) + _KINDS.get(f"-{kind}" if kind else "", "")
+    return MEASURES[measure].wording or measure
 
 
 def factor_in_words(epsilon: float) -> str:
@@ -77,7 +52,7 @@ def crowd(standing: Standing) -> str:
     return (
         f"You and {standing.users - 1:,} made-up people, who do not exist, {order}; the first "
         "percents are drawn wider. Among real people your place may be quite another."
-        f"{LEARNT_FROM_MADE_UP if standing.measure.startswith('voice') else ''}"
+        f"{LEARNT_FROM_MADE_UP if MEASURES[standing.measure].is_voice else ''}"
     )
 
 

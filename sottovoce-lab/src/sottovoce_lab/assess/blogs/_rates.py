@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.measures.catalogue import RECOMMENDED
-from sottovoce.assess.measures.lifts import LARGEST_CONCERNED, banded_lifts, share_concerned
+from sottovoce.assess.measures.catalogue import (
+    LARGEST_CONCERNED,
+    RECOMMENDED,
+    banded_lifts,
+    share_concerned,
+)
 from sottovoce.assess.ranking import BANDS
 from sottovoce.report.result import Row
 from sottovoce_lab.assess.blogs._judges import BlogTopicRanks

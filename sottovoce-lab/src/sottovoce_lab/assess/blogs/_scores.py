@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats, Integers
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM, WORDS
 from sottovoce.assess.evaluation.significance import paired_difference, percentile_interval
-from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS, Measure
-from sottovoce.assess.measures.risks import time_aware_risk
+from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
+from sottovoce.assess.measures.measure import Measure
+from sottovoce.assess.measures.persistence import time_aware_risk
 from sottovoce.assess.ranking import BANDS
 from sottovoce.assess.scores import Scoring, plan_scoring
 from sottovoce.assess.setting import Setting

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from sottovoce.advisor.guides import guidance
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.verdict import verdict_of_all
-from sottovoce.assess.measures.lifts import lift_in_words
+from sottovoce.assess.measures.catalogue import lift_in_words
 from sottovoce.errors import SottovoceError
 from sottovoce.privacy.exact import text_up
 from sottovoce.web.advise import _answers as answers

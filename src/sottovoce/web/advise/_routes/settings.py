@@ -7,8 +7,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, Response
 
 from sottovoce.advisor.settings import AdvisorSetting
-from sottovoce.assess.measures.catalogue import PAPER_METHODS, RECOMMENDED
-from sottovoce.assess.measures.lifts import lift_in_words
+from sottovoce.assess.measures.catalogue import PAPER_METHODS, RECOMMENDED, lift_in_words
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
