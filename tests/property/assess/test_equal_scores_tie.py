@@ -15,7 +15,7 @@ from scipy import sparse
 from support.communities import CATALOGUE, MONDAY
 
 from sottovoce.assess import Setting, State, score
-from sottovoce.assess.measures import catalogue as measures
+from sottovoce.assess.measures import breadth, persistence
 from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.measures.measure import on_grid
 from sottovoce.assess.scores import plan_scoring
@@ -94,7 +94,8 @@ def test_users_with_equal_scores_tie_and_no_others(
 ) -> None:
     """Without the grid they do not."""
     check_ties(name)
-    monkeypatch.setattr(measures, "on_grid", lambda scores: scores)
+    for module in (breadth, persistence):
+        monkeypatch.setattr(module, "on_grid", lambda scores: scores)
     with pytest.raises(AssertionError):
         check_ties(name)
 

@@ -152,17 +152,17 @@ def negated(function: Callable[..., object]) -> Callable[..., object]:
 
 
 FAULTS = {
-    "ent": "risks.divergences",
-    "ent-present": "risks.divergences",
-    "diff-priv": "risks.changes",
-    "diff-priv-present": "risks.changes",
-    "": "catalogue.strength_risk",
-    "-d": "catalogue.domain_aware_risk",
-    "-d, breadth": "catalogue._breadth_of_others",
-    "-t": "catalogue.time_aware_risk",
-    "-dt": "catalogue.domain_time_aware_risk",
-    "-dt, breadth": "catalogue._breadth_of_others",
-    "-dt, time": "risks.time_aware_risk",
+    "ent": "entropy.divergences",
+    "ent-present": "entropy.divergences",
+    "diff-priv": "differential_privacy.changes",
+    "diff-priv-present": "differential_privacy.changes",
+    "": "strength.strength_risk",
+    "-d": "breadth.domain_aware_risk",
+    "-d, breadth": "breadth.find_breadth_of_others",
+    "-t": "persistence.time_aware_risk",
+    "-dt": "persistence.domain_time_aware_risk",
+    "-dt, breadth": "persistence.find_breadth_of_others",
+    "-dt, time": "persistence.time_aware_risk",
 }
 
 
