@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from sottovoce_lab.bench._advise_page import advisor_process
 
-from sottovoce.advisor._demo_posts import demo_posts
+from sottovoce.advisor._demo import demo_posts
 from sottovoce.topics.shipped.rules import shipped_catalogue
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"

@@ -20,8 +20,7 @@ from playwright.sync_api import (
 )
 
 from sottovoce.advisor.community import Community
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.web._listening import listening_socket
 from sottovoce.web.advise.app import PageOptions, create_app
 from sottovoce.web.advise.rank_server import ask

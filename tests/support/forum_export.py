@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from sottovoce.advisor._demo_posts import demo_posts
+from sottovoce.advisor._demo import demo_posts
 from sottovoce.topics.shipped.rules import shipped_catalogue
 
 QUOTER = "quoting_quinn"

@@ -8,10 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank.opening import Message
+from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
+from sottovoce.advisor.rank.shares import Message
 from sottovoce.errors import RefusedError
 from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.app import Limits, create_app

@@ -12,8 +12,7 @@ import pytest
 
 import sottovoce
 from sottovoce._toml import parse_toml
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.errors import ConfigError, DamagedRecordError, InputError
 from sottovoce.federation.config import load_config
 from sottovoce.learn.count import TogetherCounts

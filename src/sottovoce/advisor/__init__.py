@@ -11,20 +11,15 @@ from sottovoce.lazy import attach
 
 __all__ = [
     "AdvisorSetting",
-    "AlertStore",
     "Community",
     "Person",
     "Post",
-    "ScoreHistogram",
     "Standing",
     "guidance",
-    "published_histograms",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.alert_store import AlertStore
     from sottovoce.advisor.community import Community
-    from sottovoce.advisor.crowd import ScoreHistogram, published_histograms
     from sottovoce.advisor.guides import guidance
     from sottovoce.advisor.person import Person
     from sottovoce.advisor.person_values import Post
@@ -35,13 +30,10 @@ else:
         __name__,
         {
             "AdvisorSetting": "sottovoce.advisor.settings",
-            "AlertStore": "sottovoce.advisor.alert_store",
             "Community": "sottovoce.advisor.community",
             "Person": "sottovoce.advisor.person",
             "Post": "sottovoce.advisor.person_values",
-            "ScoreHistogram": "sottovoce.advisor.crowd",
             "Standing": "sottovoce.advisor.standing",
             "guidance": "sottovoce.advisor.guides",
-            "published_histograms": "sottovoce.advisor.crowd",
         },
     )

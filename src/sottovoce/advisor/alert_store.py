@@ -2,8 +2,8 @@
 
 What is stored: the setting; for each measure, topic and threshold whether they are inside; and of
 each alert its time, measure, topic, threshold, direction, place, how many posts say it outright,
-whether the others were made up, and whether they have seen it. Post texts are stored only if they
-ask (``keep_posts``). ``erase`` removes everything, the file included.
+whether the others were made up, and whether they have seen it. No post is stored. ``erase`` removes
+everything, the file included.
 """
 
 import json
@@ -15,25 +15,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from sottovoce.advisor.person_values import Post, in_utc
+from sottovoce.advisor.evidence import inside
+from sottovoce.advisor.person_values import in_utc
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.timeline import inside
 from sottovoce.errors import InputError
 from sottovoce.json import parse_json
 from sottovoce.sqlite import StoreFile, StoreKind
 
 _TABLES = """
-CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE setting (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE inside (
     measure TEXT, topic TEXT, percent INTEGER, PRIMARY KEY (measure, topic, percent));
 CREATE TABLE alert (
     id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL, topic TEXT NOT NULL,
-    percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER, high INTEGER,
-    users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0, outright INTEGER NOT NULL DEFAULT 0,
-    simulated INTEGER NOT NULL DEFAULT 0);
+    percent INTEGER, entered INTEGER NOT NULL, low INTEGER, high INTEGER, users INTEGER NOT NULL,
+    seen INTEGER NOT NULL DEFAULT 0, outright INTEGER NOT NULL, simulated INTEGER NOT NULL);
 CREATE TABLE outright (topic TEXT PRIMARY KEY, posts INTEGER NOT NULL);
-CREATE TABLE post (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
 """
 _ADVISOR = StoreKind(
     name="store of the advisor",
@@ -45,7 +43,6 @@ _ADVISOR = StoreKind(
     write_ahead=False,
     advice="remove it",
 )
-_NO_BAND = 0
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
@@ -67,8 +64,8 @@ class Alert:
     high: int | None
     users: int
     seen: bool
-    outright: int = 0
-    simulated: bool = False
+    outright: int
+    simulated: bool
     """Whether all others were made up."""
 
 
@@ -87,6 +84,7 @@ class AlertStore:
             raise InputError(f"cannot write {self.path}: {error.strerror}.") from None
         self._file = StoreFile(_ADVISOR, self.path)
         self._base = self._file.connection
+        self._base.row_factory = sqlite3.Row
 
     def close(self) -> None:
         """Let go of the file."""
@@ -95,18 +93,21 @@ class AlertStore:
 
     def setting(self) -> AdvisorSetting:
         """The setting they chose last; the default where there is none that can be used."""
-        stored = self._value("setting")
-        if stored is None:
+        with self._lock:
+            row = self._base.execute("SELECT value FROM setting").fetchone()
+        if row is None:
             return AdvisorSetting()
         try:
-            fields = parse_json(stored)
+            fields = parse_json(row["value"])
             return AdvisorSetting(**{**fields, "thresholds": tuple(fields["thresholds"])})
         except (ValueError, TypeError, KeyError):
             return AdvisorSetting()
 
     def save_setting(self, setting: AdvisorSetting) -> None:
         """Remember a setting."""
-        self._save_value("setting", json.dumps(asdict(setting)))
+        value = json.dumps(asdict(setting))
+        with self._lock:
+            self._base.execute("REPLACE INTO setting VALUES (1, ?)", (value,))
 
     def update(
         self,
@@ -126,7 +127,7 @@ class AlertStore:
         with self._lock, self._file.transaction() as base:
             cursor = base.cursor()
             raised = [
-                _raise(cursor, standing, band, told.get(standing.topic, 0), when)
+                _add_alert(cursor, standing, band, told.get(standing.topic, 0), when)
                 for standing in standings
                 for band in [_bands_changed(cursor, standing, setting)]
                 for more in [_more_outright(cursor, standing.topic, told.get(standing.topic, 0))]
@@ -138,7 +139,7 @@ class AlertStore:
         """All alerts, the latest first; or only those not seen yet."""
         with self._lock:
             rows = self._base.execute("SELECT * FROM alert ORDER BY id DESC").fetchall()
-        found = [_alert(row) for row in rows]
+        found = [_read_alert(row) for row in rows]
         return [alert for alert in found if not (unseen and alert.seen)]
 
     def acknowledge(self, ids: Sequence[int]) -> None:
@@ -146,38 +147,15 @@ class AlertStore:
         with self._lock:
             self._base.executemany("UPDATE alert SET seen = 1 WHERE id = ?", [(i,) for i in ids])
 
-    def keep_posts(self, posts: Iterable[Post]) -> None:
-        """Store their posts with their texts, instead of those stored before: only if they ask."""
-        rows = [(post.id, in_utc(post.time).isoformat(), post.text) for post in posts]
-        with self._lock, self._file.transaction() as base:
-            base.execute("DELETE FROM post")
-            base.executemany("INSERT INTO post VALUES (?, ?, ?)", rows)
-
-    def posts(self) -> list[Post]:
-        """The posts they asked to keep."""
-        with self._lock:
-            rows = self._base.execute("SELECT id, time, text FROM post ORDER BY time, id")
-            return [Post(i, datetime.fromisoformat(time), text) for i, time, text in rows]
-
     def erase(self) -> None:
         """Remove everything: the rows are overwritten, then the files are deleted."""
         with self._lock:
-            for table in ("setting", "inside", "alert", "outright", "post"):
+            for table in ("setting", "inside", "alert", "outright"):
                 self._base.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
             self._base.close()
             for companion in _COMPANIONS:
                 self.path.with_name(self.path.name + companion).unlink(missing_ok=True)
         self._open()
-
-    def _value(self, name: str) -> str | None:
-        with self._lock:
-            query = "SELECT value FROM setting WHERE name = ?"
-            row = self._base.execute(query, (name,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def _save_value(self, name: str, value: str) -> None:
-        with self._lock:
-            self._base.execute("REPLACE INTO setting VALUES (?, ?)", (name, value))
 
 
 class _BandChange(NamedTuple):
@@ -234,43 +212,29 @@ def _ranking(standing: Standing) -> str:
     return f"{standing.measure} among made-up people" if standing.simulated else standing.measure
 
 
-def _raise(
+def _add_alert(
     cursor: sqlite3.Cursor, standing: Standing, band: _BandChange | None, outright: int, when: str
 ) -> int:
-    percent, entered = band or (_NO_BAND, False)
-    cursor.execute(
-        "INSERT INTO alert (time, measure, topic, percent, entered, low, high, users, outright, "
-        "simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            when,
-            standing.measure,
-            standing.topic,
-            percent,
-            entered,
-            standing.low,
-            standing.high,
-            standing.users,
-            outright,
-            standing.simulated,
-        ),
-    )
+    percent, entered = band or (None, False)
+    values = {
+        "time": when,
+        "measure": standing.measure,
+        "topic": standing.topic,
+        "percent": percent,
+        "entered": entered,
+        "low": standing.low,
+        "high": standing.high,
+        "users": standing.users,
+        "outright": outright,
+        "simulated": standing.simulated,
+    }
+    marks = ", ".join("?" * len(values))
+    query = f"INSERT INTO alert ({', '.join(values)}) VALUES ({marks})"  # noqa: S608 - our names
+    cursor.execute(query, tuple(values.values()))
     return int(cursor.lastrowid or 0)
 
 
-def _alert(row: tuple[object, ...]) -> Alert:
-    number, time, measure, topic, percent, entered, low, high, users, seen, *counted = row
-    outright, simulated = counted
-    return Alert(
-        int(str(number)),
-        datetime.fromisoformat(str(time)),
-        str(measure),
-        str(topic),
-        int(str(percent)) or None,
-        bool(entered),
-        None if low is None else int(str(low)),
-        None if high is None else int(str(high)),
-        int(str(users)),
-        bool(seen),
-        int(str(outright)),
-        bool(simulated),
-    )
+def _read_alert(row: sqlite3.Row) -> Alert:
+    fields = dict(row)
+    flags = {name: bool(fields[name]) for name in ("entered", "seen", "simulated")}
+    return Alert(**{**fields, **flags, "time": datetime.fromisoformat(fields["time"])})

@@ -113,7 +113,6 @@ class Community:
         state: State | None = None,
         posts: pa.Table | None = None,
         histograms: Mapping[str, ScoreHistogram] | None = None,
-        included: bool = False,
     ) -> None:
         self.scoring = scoring
         self.now: datetime | None = None
@@ -129,7 +128,7 @@ class Community:
         self.spaces = tuple(spaces)
         """The adversary's models, beside the bag of words."""
         self._posts = posts
-        self._histograms, self._included = histograms, included
+        self._histograms = histograms
         self.setting = setting.among(self.measures)
         self._check_measure()
 
@@ -186,17 +185,15 @@ class Community:
         spaces: Sequence[Space],
         catalogue: Catalogue,
         setting: AdvisorSetting = AdvisorSetting(),  # noqa: B008 - frozen
-        *,
-        included: bool = False,
     ) -> "Community":
-        """From a rank server's histogram for each topic; ``included``: they count them as well.
+        """From a rank server's histogram for each topic.
 
         They must have been made with the same measure, k, m, bucket and models.
         """
         if not any(topic.name in histograms for topic in catalogue.sensitive):
             raise InputError("there must be a histogram of at least 1 sensitive topic, got none.")
         scoring = whole_scoring(catalogue, spaces, setting)
-        return cls(setting, scoring, spaces=spaces, histograms=histograms, included=included)
+        return cls(setting, scoring, spaces=spaces, histograms=histograms)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -261,23 +258,17 @@ class Community:
         other.simulated = self.simulated
         return other
 
-    def crowd(self, user: str | None, included: Mapping[str, float] | None = None) -> Crowd:
-        """Everybody but ``user``; ``included``: their scores, where histograms count them."""
+    def crowd(self, user: str | None) -> Crowd:
+        """Everybody but ``user``."""
         header, setting = self.scoring.header, self.setting
         if self._histograms is not None:
-            own = included if self._included else None
-            return HistogramCrowd(header, setting, self.topics, self._histograms, own)
+            return HistogramCrowd(header, setting, self.topics, self._histograms)
         others = self._others(user)
         if setting.how().space is None:
             return ReactingCrowd(others, setting, self.topics)
         score = setting.how().score
         scores = {name: np.sort(score(others, name, setting.risk)) for name in self.topics}
         return KnownCrowd(header, setting, self.topics, scores)
-
-    @property
-    def counts_person(self) -> bool:
-        """Whether the histograms count the person already."""
-        return self._included
 
     def _others(self, user: str | None) -> State:
         if self.state is None:
@@ -292,7 +283,6 @@ class Community:
             state=self.state,
             posts=self._posts,
             histograms=self._histograms,
-            included=self._included,
         )
 
     def _rebuilt(self, setting: AdvisorSetting) -> "Community":
@@ -311,6 +301,3 @@ class Community:
                 f"the measure {self.setting.measure} is not to be had here; choose one of "
                 f"{', '.join(self.measures)}, or bring the model it needs."
             )
-
-
-__all__ = ["AdvisorSetting", "Community", "ScoreHistogram"]

@@ -174,19 +174,16 @@ class ScoreHistogram:
         at_least = tuple(np.cumsum(np.asarray(counts)[::-1])[::-1].astype(float).tolist())
         return cls(tuple(edges), at_least, at_least, int(sum(counts)))
 
-    def bounds(self, scores: Scores, included: float | None) -> tuple[Places, Places]:
-        """The best and the worst place of each score; ``included``: their score in the histogram.
+    def bounds(self, scores: Scores) -> tuple[Places, Places]:
+        """The best and the worst place of each score.
 
         The place is at least 1 + those surely above their bucket, and at most all who may be
         in their bucket or above, themselves included. Bounds on people move inwards to whole ones.
         """
-        own = np.zeros(len(self.edges)) if included is None else np.array(self.edges) <= included
-        least = np.append(np.maximum(np.ceil(self.low) - own, 0), 0.0)
-        most = np.append(np.maximum(np.floor(self.high) - own, 0), 0.0)
-        others = self.users - (included is not None)
+        least, most = np.append(np.ceil(self.low), 0.0), np.append(np.floor(self.high), 0.0)
         bucket = np.searchsorted(np.array(self.edges), scores, "right") - 1
-        low = np.minimum(1 + least[bucket + 1], 1 + others)
-        high = 1 + np.where(bucket < 0, others, most[bucket])
+        low = np.minimum(1 + least[bucket + 1], 1 + self.users)
+        high = 1 + np.where(bucket < 0, self.users, most[bucket])
         return low.astype(np.int64), np.maximum(low, high).astype(np.int64)
 
 
@@ -198,8 +195,6 @@ class HistogramCrowd:
     setting: AdvisorSetting
     topics: tuple[str, ...]
     histograms: Mapping[str, ScoreHistogram]
-    included: Mapping[str, float] | None = None
-    """Their own scores by topic, where the histograms count them too."""
 
     def __post_init__(self) -> None:
         if self.setting.how().space is None:
@@ -213,11 +208,10 @@ class HistogramCrowd:
         hers = own_scores(self.header, self.setting, self.topics, variants)
         low, high = places_by_topic(hers, self.topics, self._bounds)
         known = [self.histograms[topic].users for topic in self.topics]
-        return Seats(hers, low, high, low, np.array(known) + (self.included is None))
+        return Seats(hers, low, high, low, np.array(known) + 1)
 
     def _bounds(self, topic: str, hers: Scores) -> tuple[Places, Places]:
-        own = None if self.included is None else self.included[topic]
-        return self.histograms[topic].bounds(hers, own)
+        return self.histograms[topic].bounds(hers)
 
     def others(self, variants: Variants) -> Sequence[Scores]:  # noqa: ARG002 - they do not depend on them
         """The edges, each as often as users are in its bucket in the middle of the bounds."""

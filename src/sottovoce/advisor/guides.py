@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sottovoce.advisor.evidence import Evidence, heaviest_post
-from sottovoce.advisor.standing import BANDS, REST, Standing
+from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.verdict import how_soon
-from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sottovoce.advisor.person import Person
 
 
@@ -61,29 +58,6 @@ def place(standing: Standing) -> str:
     return f"places {standing.low:,} to {standing.high:,} of {standing.users:,}"
 
 
-def told(standing: Standing) -> str:
-    """Where they stand for a topic, in a sentence."""
-    if not standing.present:
-        return f"For {standing.topic} you have no place: you have no post here."
-    where = f"For {standing.topic} you stand at {place(standing)}, as an adversary sees it"
-    return f"{where}: {_band(standing)}."
-
-
-def unsure(standing: Standing) -> str:
-    """How sure the place is, in a sentence."""
-    found = standing.uncertainty
-    if found is None or standing.low is None or standing.high is None:
-        return ""
-    if found.posts == 1:
-        return "All of this rests on a single post."
-    if (found.low, found.high) == (standing.low, standing.high):
-        return f"No single one of your {found.posts:,} posts decides this."
-    return (
-        f"Had any one of your {found.posts:,} posts not been written, you would stand between "
-        f"place {found.low:,} and {found.high:,}."
-    )
-
-
 def effect_of_removal(posts: int, standing: Standing) -> str:
     """What leaving out some posts would do."""
     which = "this post" if posts == 1 else f"these {posts} posts"
@@ -109,19 +83,6 @@ def nothing_reason(standing: Standing) -> str:
     return NOTHING_REASON.format(where=where[:1].upper() + where[1:])
 
 
-def _band(standing: Standing) -> str:
-    if standing.best_band != standing.band:
-        return (
-            f"somewhere between the {standing.best_band} and the {standing.band}; what is known of "
-            "the others does not tell more"
-        )
-    if standing.band == REST:
-        return "in the less exposed half"
-    if standing.band == f"top {BANDS[-1]}%":
-        return "in the more exposed half"
-    return f"in the {standing.band}"
-
-
 Kind = Literal["nothing", "remove", "rephrase", "anonymous"]
 MOST_POSTS = 5
 MOST_WORDS = 3
@@ -142,49 +103,36 @@ class Suggestion:
     """Where they would stand."""
 
 
-def guidance(
-    standing: Standing, evidence: Evidence, person: "Person | None" = None
-) -> list[Suggestion]:
-    """What they could do about one topic; with ``person`` the effects are computed.
+def guidance(standing: Standing, evidence: Evidence, person: "Person") -> list[Suggestion]:
+    """What they could do about one topic, and what it would change.
 
     Who neither stands out nor says it outright is told their place, and gets no other option.
     """
-    outright = _outright(evidence, person)
+    outright = person.said.of_topic(evidence.topic).outright
     if not standing.present or (standing.users == 1 and not outright):
         return []
     if not outright and not stands_out(standing, person):
         return [Suggestion("nothing", NOTHING, nothing_reason(standing))]
-    if standing.users == 1:
-        # Nobody else is known, so that no effect on a place can be told.
-        return [
-            Suggestion("anonymous", ANONYMOUS, ANONYMOUS_REASON),
-            *_rephrase(standing, evidence, None),
-            *_remove_outright(standing, outright, None),
-            Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
-        ]
-    return [
-        _anonymous(standing),
-        *_rephrase(standing, evidence, person),
-        *_remove_outright(standing, outright, person),
-        *(_remove(standing, evidence, person) if stands_out(standing, person) else ()),
-        Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
-    ]
+    alone = standing.users == 1
+    elsewhere = None if alone else effect_of_anonymity(standing)
+    place_kept = None if alone else standing
+    found = [Suggestion("anonymous", ANONYMOUS, ANONYMOUS_REASON, elsewhere, standing=place_kept)]
+    if words := tuple(word.word for word in evidence.words[:MOST_WORDS]):
+        found.append(_rephrase(standing, words, person))
+    if outright:
+        found.append(_remove_outright(standing, outright, person))
+    early = not alone and stands_out(standing, person)
+    if early and (posts := decisive_posts(person, standing.topic)):
+        found.append(_remove(standing, posts, person, REMOVE, REMOVE_REASON))
+    return [*found, Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED)]
 
 
-def _outright(evidence: Evidence, person: "Person | None") -> tuple[int, ...]:
-    """All posts that say it outright; without the person those that are listed."""
-    if person is not None:
-        return person.said.of_topic(evidence.topic).outright
-    return tuple(post.id for post in evidence.posts if post.level is DisclosureLevel.OUTRIGHT)
-
-
-def stands_out(standing: Standing, person: "Person | None" = None) -> bool:
+def stands_out(standing: Standing, person: "Person") -> bool:
     """Whether they are, as far as is known, in the widest band that raises an alert.
 
     Where a histogram leaves it open they are not told that they do not stand out.
     """
-    thresholds: Sequence[int] = (10,) if person is None else person.setting.thresholds
-    return any(standing.may_be_within(percent) for percent in thresholds)
+    return any(standing.may_be_within(percent) for percent in person.setting.thresholds)
 
 
 def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tuple[int, ...]:
@@ -206,43 +154,24 @@ def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tupl
     return tuple(gone)
 
 
-def _remove_outright(
-    standing: Standing, posts: tuple[int, ...], person: "Person | None"
-) -> list[Suggestion]:
-    if not posts:
-        return []
-    if person is None:
-        return [Suggestion("remove", REMOVE_OUTRIGHT, OUTRIGHT_REASON, posts=posts)]
+def _remove_outright(standing: Standing, posts: tuple[int, ...], person: "Person") -> Suggestion:
+    """Nobody else may be known: then there is no effect on a place."""
+    if standing.users == 1:
+        return Suggestion("remove", REMOVE_OUTRIGHT, OUTRIGHT_REASON, posts=posts)
+    return _remove(standing, posts, person, REMOVE_OUTRIGHT, OUTRIGHT_REASON)
+
+
+def _remove(
+    standing: Standing, posts: tuple[int, ...], person: "Person", title: str, reason: str
+) -> Suggestion:
     after = person.without(posts)[person.column(standing.topic)]
     effect = effect_of_removal(len(posts), after)
-    return [
-        Suggestion("remove", REMOVE_OUTRIGHT, OUTRIGHT_REASON, effect, posts=posts, standing=after)
-    ]
+    return Suggestion("remove", title, reason, effect, posts=posts, standing=after)
 
 
-def _anonymous(standing: Standing) -> Suggestion:
-    effect = effect_of_anonymity(standing)
-    return Suggestion("anonymous", ANONYMOUS, ANONYMOUS_REASON, effect, standing=standing)
-
-
-def _rephrase(standing: Standing, evidence: Evidence, person: "Person | None") -> list[Suggestion]:
-    words = tuple(word.word for word in evidence.words[:MOST_WORDS])
-    if not words:
-        return []
-    if person is None:
-        return [Suggestion("rephrase", REPHRASE, REPHRASE_REASON, words=words)]
+def _rephrase(standing: Standing, words: tuple[str, ...], person: "Person") -> Suggestion:
+    if standing.users == 1:
+        return Suggestion("rephrase", REPHRASE, REPHRASE_REASON, words=words)
     after = person.without_words(words)[person.column(standing.topic)]
     effect = effect_of_rephrasing(words, after)
-    return [Suggestion("rephrase", REPHRASE, REPHRASE_REASON, effect, words=words, standing=after)]
-
-
-def _remove(standing: Standing, evidence: Evidence, person: "Person | None") -> list[Suggestion]:
-    if person is None:
-        posts = tuple(post.id for post in evidence.posts[:MOST_POSTS] if post.share > 0)
-        return [Suggestion("remove", REMOVE, REMOVE_REASON, posts=posts)] if posts else []
-    posts = decisive_posts(person, standing.topic)
-    if not posts:
-        return []
-    after = person.without(posts)[person.column(standing.topic)]
-    effect = effect_of_removal(len(posts), after)
-    return [Suggestion("remove", REMOVE, REMOVE_REASON, effect, posts=posts, standing=after)]
+    return Suggestion("rephrase", REPHRASE, REPHRASE_REASON, effect, words=words, standing=after)

@@ -5,12 +5,78 @@ of one post learns, and who says it outright may be far down a list. "No sign" i
 neither is there, with how much was read.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
-from sottovoce.advisor._said import TopicSaid
+from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.standing import Standing
-from sottovoce.assess.disclosure.levels import DisclosureLevel
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
+from sottovoce.corpus.everyday import SHARE
+from sottovoce.corpus.words.rules import ENGLISH, TokenRules
+
+
+@dataclass(frozen=True)
+class TopicSaid:
+    """What a person's posts say of one topic, and how much was read to find it.
+
+    ``outright``: the ids of posts that say it of their author; ``about``: those that speak of the
+    topic without saying so; both in the order of their times.
+    """
+
+    topic: str
+    outright: tuple[int, ...]
+    about: tuple[int, ...]
+    posts: int
+    words: int
+
+    @property
+    def level(self) -> DisclosureLevel:
+        """How plainly the plainest post speaks."""
+        if self.outright:
+            return DisclosureLevel.OUTRIGHT
+        return DisclosureLevel.ABOUT if self.about else DisclosureLevel.NONE
+
+
+@dataclass(frozen=True, eq=False)
+class SaidByPosts:
+    """What each of some posts says of each topic of a catalogue; read when it is first asked."""
+
+    reader: DisclosureReader
+    posts: tuple[Post, ...]
+
+    @cached_property
+    def _by_post(self) -> dict[int, dict[str, Disclosure]]:
+        found = {post.id: self.reader.read(post.text) for post in self.posts}
+        return {number: {each.topic: each for each in told} for number, told in found.items()}
+
+    def only(self, posts: tuple[Post, ...]) -> "SaidByPosts":
+        """The same of some of the posts, nothing read again."""
+        fewer = SaidByPosts(self.reader, posts)
+        fewer.__dict__["_by_post"] = {post.id: self._by_post[post.id] for post in posts}
+        return fewer
+
+    @cached_property
+    def words(self) -> int:
+        """How many words were read."""
+        return sum(len(post.text.split()) for post in self.posts)
+
+    def of_post(self, number: int, topic: str) -> Disclosure | None:
+        """What one post says of a topic; None where it has no word of it."""
+        return self._by_post[number].get(topic)
+
+    def of_topic(self, topic: str) -> TopicSaid:
+        """What all of them say of a topic."""
+        told = [
+            (number, each[topic].level) for number, each in self._by_post.items() if topic in each
+        ]
+        outright = tuple(number for number, level in told if level is DisclosureLevel.OUTRIGHT)
+        about = tuple(number for number, level in told if level is DisclosureLevel.ABOUT)
+        return TopicSaid(topic, outright, about, len(self.posts), self.words)
+
 
 HOW_PLAINLY = {
     DisclosureLevel.OUTRIGHT: "says it outright",
@@ -149,3 +215,106 @@ def verdict_of_all(found: Sequence[Signs]) -> str:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+_WORD = re.compile(r"[^\W_]+")
+SHORTEST = 2
+Span = tuple[int, int]
+
+
+class TextPiece(NamedTuple):
+    """A piece of a text; ``telling``: it is what gives the topic away."""
+
+    text: str
+    telling: bool
+
+
+def spans_of_words(text: str, terms: Collection[str], rules: TokenRules) -> list[Span]:
+    """Where words of ``text`` stand whose form is one of ``terms``, or half of one of two words.
+
+    Function words are left out: to mark them would tell a reader nothing.
+    """
+    form = rules.former()
+    wanted = {part for term in terms for part in term.split(" ")}
+    found = []
+    for match in _WORD.finditer(text):
+        word = match.group().casefold()
+        if len(word) >= SHORTEST and word not in ENGLISH and form(word) in wanted:
+            found.append(match.span())
+    return found
+
+
+def pieces(text: str, spans: Sequence[Span]) -> list[TextPiece]:
+    """The text in pieces, in order, so that joined they are the text again."""
+    found, at = [], 0
+    for start, end in _merged(spans):
+        last = min(end, len(text))
+        if start >= last:
+            continue
+        if start > at:
+            found.append(TextPiece(text[at:start], telling=False))
+        found.append(TextPiece(text[start:last], telling=True))
+        at = last
+    if at < len(text):
+        found.append(TextPiece(text[at:], telling=False))
+    return found
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+FEWEST_WORDS = 15
+"""Fewer do not tell. Of 1,667 posts of ours in English with so many, none seems foreign."""
+_FUNCTION_WORDS = ENGLISH | {"a", "i"}
+# A letter that is not Latin counts as a word: not all scripts leave gaps between words.
+_WORD_OR_LETTER = re.compile(r"[^\W\u0000-\u024f]|\w+")
+_BUILT_IN = (
+    "The built-in topics are, and so is the reading of what a post says outright: what is written "
+    "in another language is not found. That no word was found here says nothing."
+)
+_GIVEN = (
+    "What a post says outright is read in English only. That nothing was found to say it outright "
+    "says nothing."
+)
+
+
+def seems_foreign(texts: Sequence[str]) -> bool:
+    """Whether so few are function words of English that it is another language.
+
+    Fewer than ``FEWEST_WORDS`` words do not tell.
+
+    >>> seems_foreign(["Ich habe Depressionen und nehme Tabletten."] * 3)
+    True
+    >>> seems_foreign(["Relapse, heroin, detox."]), seems_foreign(["I went to the sea again."] * 9)
+    (False, False)
+    """
+    words = [word for text in texts for word in _WORD_OR_LETTER.findall(text.casefold())]
+    known = sum(word in _FUNCTION_WORDS for word in words)
+    return len(words) >= FEWEST_WORDS and known < SHARE * len(words)
+
+
+def posts_warning(texts: Sequence[str], *, built_in: bool) -> str | None:
+    """What to say above a verdict; ``built_in``: by the built-in topics. None for English."""
+    if seems_foreign(texts):
+        return _warning("These posts do not seem", built_in=built_in)
+    foreign = sum(seems_foreign([text]) for text in texts)
+    if not foreign:
+        return None
+    seem = "post does not seem" if foreign == 1 else "posts do not seem"
+    return _warning(f"Of your {len(texts):,} posts, {foreign:,} {seem}", built_in=built_in)
+
+
+def draft_warning(text: str, *, built_in: bool) -> str | None:
+    """The same of a draft."""
+    return _warning("The draft does not seem", built_in=built_in) if seems_foreign([text]) else None
+
+
+def _warning(which: str, *, built_in: bool) -> str:
+    return f"{which} to be in English. {_BUILT_IN if built_in else _GIVEN}"

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import loaded_catalogue, needs_extra, shipped
+from sottovoce.cli._options import (
+    BucketOption,
+    KOption,
+    MOption,
+    loaded_catalogue,
+    needs_extra,
+    shipped,
+)
 from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.advisor.rank.admission import Admission
-    from sottovoce.advisor.rank.description import Description, RankedTopic
+    from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
     from sottovoce.web.rank.service import RankService
     from sottovoce.web.rank.store import Store
     from sottovoce.web.rank.telemetry import Telemetry
@@ -32,10 +39,14 @@ class _BucketOptions:
     highest: float | None
     edges: Path | None
 
-    def of(self, topics: Sequence[str], measure: str) -> "tuple[RankedTopic, ...]":
-        from sottovoce.advisor.rank.buckets import BUCKETS, Buckets, score_range  # noqa: PLC0415 - fast --help
-        from sottovoce.advisor.rank.description import RankedTopic  # noqa: PLC0415 - fast --help
-        from sottovoce.advisor.rank.edges import load_edges  # noqa: PLC0415 - fast --help
+    def topics(self, topics: Sequence[str], measure: str) -> "tuple[RankedTopic, ...]":
+        from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
+            BUCKETS,
+            Buckets,
+            RankedTopic,
+            score_range,
+        )
+        from sottovoce.advisor.rank.histogram import load_edges  # noqa: PLC0415 - fast --help
 
         bounds = (self.lowest, self.highest)
         if self.edges is not None:
@@ -61,9 +72,9 @@ def rank_server(
         ),
     ] = None,
     measure: Annotated[str, typer.Option(help="What scores are of.")] = "lda-dt",
-    setting: Annotated[
-        str, typer.Option(help="How scores are computed, in words, for those who report.")
-    ] = "k 0.3, m 3, bucket 1w",
+    k: KOption = 0.3,
+    m: MOption = 3,
+    bucket: BucketOption = None,
     mode: Annotated[str, typer.Option(help="noise: one server; shares: two.")] = "noise",
     epsilon: Annotated[
         str, typer.Option(help="What a report costs: per bucket (noise) or period (shares).")
@@ -129,6 +140,9 @@ def rank_server(
 
     Example: sottovoce rank-server --topics community/topics.toml --epsilon 1 --period 1w
     """
+    from sottovoce.advisor.rank.description import Description  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.exact import positive  # noqa: PLC0415 - fast --help
+
     with needs_extra("web"):
         from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank.peer import PeerKey, key_digits  # noqa: PLC0415 - fast --help
@@ -136,7 +150,16 @@ def rank_server(
         from sottovoce.web.rank.telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
 
     between = _BucketOptions(buckets, lowest, highest, edges)
-    rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
+    rules = Description(
+        _checked_mode(mode),
+        positive(epsilon, "epsilon"),
+        between.topics(_ranked_names(topics), measure),
+        k,
+        m,
+        bucket or "1w",
+        _seconds(period),
+        minimum,
+    )
     if rules.mode == "shares" and peer_key is not None:
         rules = replace(rules, key=PeerKey.read(peer_key).tag)
     if dry_run:
@@ -196,31 +219,18 @@ def _admission(path: Path | None) -> "Admission | None":
     return None if path is None else Admission(read_tokens(path))
 
 
-def _description(
-    topics: Path | None,
-    measure: str,
-    setting: str,
-    mode: str,
-    epsilon: str,
-    between: _BucketOptions,
-    period: str,
-    minimum: int,
-) -> "Description":
-    from sottovoce.advisor.rank.description import MODES, Description  # noqa: PLC0415 - fast --help
-    from sottovoce.privacy.exact import positive  # noqa: PLC0415 - fast --help
-
+def _ranked_names(topics: Path | None) -> list[str]:
     catalogue = loaded_catalogue(topics) or shipped()
-    chosen = catalogue.sensitive or catalogue.topics
-    if mode not in MODES:
-        raise ParameterError(f"--mode must be one of {', '.join(MODES)}.")
-    return Description(
-        mode,  # type: ignore[arg-type] # checked above
-        positive(epsilon, "epsilon"),
-        between.of([topic.name for topic in chosen], measure),
-        setting,
-        _seconds(period),
-        minimum,
-    )
+    return [topic.name for topic in catalogue.sensitive or catalogue.topics]
+
+
+def _checked_mode(mode: str) -> "Mode":
+    from sottovoce.advisor.rank.description import MODES  # noqa: PLC0415 - fast --help
+
+    for known in MODES:
+        if mode == known:
+            return known
+    raise ParameterError(f"--mode must be one of {', '.join(MODES)}.")
 
 
 def _with_edges(
@@ -275,7 +285,8 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
         f"epsilon {text_up(rules.epsilon)} for each {each}"
     )
     measures = ", ".join(dict.fromkeys(topic.measure for topic in rules.topics))
-    typer.echo(f"Measure {measures}; {rules.setting}")
+    setting = f"k {rules.k:g}, m {rules.m}, bucket {rules.bucket}"
+    typer.echo(f"Measure {measures}; {setting}")
     typer.echo(
         f"A period lasts {_lasting(rules.period_s)}; with fewer than {rules.minimum:,} reports a "
         "histogram is withheld"
@@ -299,7 +310,7 @@ def rank_edges(
     """
     from sottovoce.advisor.rank.client import latest_histogram  # noqa: PLC0415 - fast --help
     from sottovoce.advisor.rank.description import Description, RankedTopic  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank.edges import fitted_buckets, save_edges  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.histogram import fitted_buckets, save_edges  # noqa: PLC0415 - fast --help
     from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
 
     asked = HttpTransport(server)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from sottovoce.advisor._demo_posts import sentences
+from sottovoce.advisor._demo import sentences
 
 if TYPE_CHECKING:
     from support.advisor_browser import Visitor

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from support.advisor_page import PageClient
 
-from sottovoce.advisor._demo_posts import sentences
+from sottovoce.advisor._demo import sentences
 
 GERMAN = "\n\n".join(["Ich habe Depressionen und nehme Tabletten."] * 4)
 ENGLISH = (

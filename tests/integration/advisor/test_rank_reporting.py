@@ -19,8 +19,7 @@ from support.rank_servers import KEY, Clock, listening
 from support.warm_python import WarmPopen
 
 from sottovoce.advisor.community import Community
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import ParameterError
 from sottovoce.web.advise.rank_server import ask

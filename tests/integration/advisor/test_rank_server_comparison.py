@@ -8,8 +8,7 @@ import pytest
 from support.advisor_page import served
 
 from sottovoce.advisor.community import Community
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.advisor.rank.histogram import Histogram as Published
 from sottovoce.errors import InputError
 from sottovoce.web.advise.rank_server import ask

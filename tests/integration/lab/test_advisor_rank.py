@@ -57,7 +57,7 @@ def test_the_whole_protocol_without_its_noise_opens_the_exact_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     silent = SimpleNamespace(noise=lambda number: [0] * number)
-    monkeypatch.setattr("sottovoce.advisor.rank.opening.GeometricMechanism", lambda _rate: silent)
+    monkeypatch.setattr("sottovoce.advisor.rank.shares.GeometricMechanism", lambda _rate: silent)
     rules = rules_for("shares", Fraction(1), SMALL.buckets)
     community = crowd(200, rules, seed=1)
     opened = opened_by_protocol(community, rules)()

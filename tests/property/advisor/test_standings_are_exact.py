@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.communities import CATALOGUE, MONDAY, WORDS, FixedSpace, random_posts
 
 from sottovoce.advisor.community import Community
+from sottovoce.advisor.evidence import inside
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.timeline import inside
 from sottovoce.assess.explain.explain import SpaceParts
 from sottovoce.assess.explain.explanation import UserPosts
 from sottovoce.assess.ranking import susceptibility, users_at_least_as_exposed

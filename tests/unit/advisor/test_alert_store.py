@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from sottovoce.advisor.alert_store import AlertStore
+from sottovoce.advisor.evidence import inside
 from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.timeline import inside
 from sottovoce.assess.alerts import _within
 from sottovoce.errors import InputError
 

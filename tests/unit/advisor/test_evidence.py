@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
-from sottovoce.advisor._what_if import without_each
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import Post, PostMatrix
 from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.standing import without_each
 from sottovoce.errors import InputError, ParameterError
 
 WEEK = timedelta(days=7)

@@ -11,8 +11,7 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.crowd import ScoreHistogram, published_histograms
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import Post
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import COVERAGE, Description, RankedTopic
+from sottovoce.advisor.rank.description import COVERAGE, Buckets, Description, RankedTopic
 from sottovoce.advisor.rank.histogram import Histogram as Published
 from sottovoce.advisor.rank.histogram import estimate_rank
 from sottovoce.advisor.settings import AdvisorSetting

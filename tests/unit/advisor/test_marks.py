@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.advisor._demo_posts import demo_posts, sentences, start_of_week
-from sottovoce.advisor.marks import TextPiece, pieces, spans_of_words
+from sottovoce.advisor._demo import demo_posts, sentences, start_of_week
+from sottovoce.advisor.verdict import TextPiece, pieces, spans_of_words
 from sottovoce.corpus.words.rules import TokenRules
 
 SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=5)

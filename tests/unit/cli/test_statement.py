@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sottovoce.advisor.statements import rank_statement
 from typer.testing import CliRunner
 
-from sottovoce.advisor.rank import Buckets, Description, RankedTopic
+from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.cli._app import app
 from sottovoce.corpus.vocabulary import Vocabulary

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.advisor.evidence import AlertLine, Timeline
 from sottovoce.advisor.standing import Standing, Uncertainty
-from sottovoce.advisor.timeline import AlertLine, Timeline
 from sottovoce.corpus.read.bytes import format_by_name
 from sottovoce.errors import CorpusError
 from sottovoce.web.advise import _drawing as drawing

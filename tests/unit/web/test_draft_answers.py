@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from sottovoce.advisor.draft import DraftCheck, DraftTopic
+from sottovoce.advisor.person import DraftCheck, DraftTopic
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.disclosure.levels import DisclosureLevel

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.histogram import Histogram, RankEstimate, deviations, estimate_rank
-from sottovoce.advisor.rank.opening import (
+from sottovoce.advisor.rank.shares import (
     ServerSide,
+    SharedReport,
     answer,
     decided,
     demand,
@@ -21,7 +22,6 @@ from sottovoce.advisor.rank.opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank.shares import SharedReport
 from sottovoce.privacy.expected import noise_deviation
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.report.result import Row

@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 from sottovoce.advisor.rank.description import Description, RankedTopic
-from sottovoce.advisor.rank.edges import fitted_buckets
-from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.advisor.rank.histogram import Histogram, fitted_buckets
 from sottovoce.report.result import Row
 from sottovoce_lab.advisor._errors import published, repeated
 from sottovoce_lab.advisor._people import TOPIC, crowd, rules_for

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
 from sottovoce.advisor.rank.histogram import BANDS, REST, band_of
-from sottovoce.advisor.rank.noise import MOST_REACH, OneHotNoise
+from sottovoce.advisor.rank.noise import Noised, OneHotNoise
+from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.report.result import Row
 
 TOPIC = "topic"
@@ -76,16 +76,17 @@ PERIODS = 52
 
 def attacked(epsilon: Fraction, buckets: int, people: int, seed: int = 0) -> list[Row]:
     """How often adding up reports finds the bucket: kept for ever, drawn again, and unclamped."""
-    bits = OneHotNoise.of_usual_weight(epsilon, buckets)
-    unclamped = OneHotNoise(epsilon, buckets, reach=MOST_REACH)
+    bits = OneHotNoise(epsilon, buckets)
     generator = np.random.default_rng(seed)
     true = generator.integers(buckets, size=people)
     kept = bits.reports(true)
     cases = {
         "kept, 1 period": kept,
         f"kept, {PERIODS} periods": kept * PERIODS,
-        f"drawn again, {PERIODS} periods": _summed(bits, true),
-        f"drawn again and not clamped, {PERIODS} periods": _summed(unclamped, true),
+        f"drawn again, {PERIODS} periods": _sum_periods(bits.noised, true, buckets),
+        f"drawn again and not clamped, {PERIODS} periods": _sum_periods(
+            GeometricMechanism(bits.guarantee.rate).dense, true, buckets
+        ),
     }
     return [
         {"case": case, "people": people, "found": _found(total, true, generator)}
@@ -93,11 +94,9 @@ def attacked(epsilon: Fraction, buckets: int, people: int, seed: int = 0) -> lis
     ]
 
 
-def _summed(noise: OneHotNoise, true: NDArray[np.int64]) -> NDArray[np.int64]:
-    total = np.zeros((true.size, noise.buckets), dtype=np.int64)
-    for _ in range(PERIODS):
-        total += noise.reports(true)
-    return total
+def _sum_periods(noised: Noised, true: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
+    one_hot = np.eye(buckets, dtype=np.int64)[true]
+    return np.sum([noised(one_hot) for _ in range(PERIODS)], axis=0, dtype=np.int64)
 
 
 def _found(

@@ -130,7 +130,7 @@ def _attack_rows(settings: RankStudySettings) -> list[Row]:
 def _audit_rows(settings: RankStudySettings) -> list[Row]:
     rows: list[Row] = []
     for epsilon in settings.epsilons:
-        claimed = OneHotNoise.of_usual_weight(epsilon, settings.buckets)
+        claimed = OneHotNoise(epsilon, settings.buckets)
         planted = at_another_rate(claimed, _PLANTED)
         for case, noise in (("as claimed", None), ("5% less noise than claimed", planted)):
             report = audit_reports(claimed, noise, trials=settings.trials)

@@ -6,23 +6,79 @@ to one description for ever.
 
 import hashlib
 import json
+import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.noise import MOVED, OneHotNoise
+from sottovoce.advisor.rank.noise import MOVED, OneHotNoise, check_number
+from sottovoce.assess.setting import Bucket, Setting
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.privacy.exact import positive, whole_number
 
+BUCKETS = 20
+_SPACES = {"bow": (0.0, 1.0), "lda": (0.0, 1.0), "voice": (0.0, 1.0), "w2v": (-1.0, 1.0)}
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Buckets between ``edges``: bucket j holds the scores from edge j - 1 on, and below edge j.
+
+    The lowest bucket is open below and the highest above, so that every score has one, an infinite
+    one too. The more exposed a person is, the higher their bucket.
+    """
+
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        check_number(len(self.edges) + 1)
+        if not all(map(math.isfinite, self.edges)):
+            raise ParameterError("the edges of buckets must be finite numbers.")
+        if any(below >= above for below, above in pairwise(self.edges)):
+            raise ParameterError("the edges of buckets must increase.")
+
+    @classmethod
+    def even(cls, low: float, high: float, number: int = BUCKETS) -> "Buckets":
+        """``number`` buckets of one width between ``low`` and ``high``."""
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ParameterError(f"a range of scores must go up, got {low:g} to {high:g}.")
+        check_number(number)
+        return cls(tuple(low + (high - low) * j / number for j in range(1, number)))
+
+    @property
+    def number(self) -> int:
+        """How many buckets there are."""
+        return len(self.edges) + 1
+
+    def of(self, score: float) -> int:
+        """The bucket of ``score``, from 0."""
+        if math.isnan(score):
+            raise ParameterError("a score must be a number, got none.")
+        return bisect_right(self.edges, score)
+
+
+def score_range(measure: str) -> tuple[float, float]:
+    """Between which bounds the scores of ``measure`` lie.
+
+    Strengths are cosines; breadth of interest, another cosine, is taken off in -D and -DT.
+    """
+    space, _, variant = measure.partition("-")
+    if space not in _SPACES or variant not in {"", "d", "t", "dt"}:
+        raise ParameterError(
+            f"the measure {measure!r} has no bounds that are known beforehand; give a range, or "
+            f"one of {', '.join(_SPACES)}, each also with -d, -t or -dt."
+        )
+    low, high = _SPACES[space]
+    return (low - high, high - low) if variant.startswith("d") else (low, high)
+
+
 Mode: TypeAlias = Literal["noise", "shares"]
-MODES = ("noise", "shares")
-PROTOCOLS: dict[Mode, int] = {"noise": 2, "shares": 3}
-"""Of each mode. Noised reports of protocol 1 had any number of ones. Shares of protocol 1 had a
-check by which one server could read buckets, those of protocol 2 another one of our own; protocol 3
-is the standard's Prio3."""
+MODES: tuple[Mode, ...] = ("noise", "shares")
+PROTOCOL = 1
 FEWEST_REPORTS = 100
 # One report would be a sum of its own; two are as few as a test needs.
 LEAST_MINIMUM = 2
@@ -65,7 +121,9 @@ class Description:
         mode: ``noise`` or ``shares``.
         epsilon: the cost of one report: of each bucket once (noise), of each period (shares).
         topics: what can be reported.
-        setting: how scores are computed, in words: k, m, time bucket, model.
+        k: how scores are computed: the share of a domain's topics that a broad interest covers,
+        m: the number of time buckets that a lasting interest covers, and
+        bucket: their length.
         period_s: how long a period lasts; periods are counted from the Unix epoch.
         minimum: with fewer reports than this a period's histogram is withheld.
         key: of the mode of shares, what tells the servers' common key from another, and nothing of
@@ -76,7 +134,9 @@ class Description:
     mode: Mode
     epsilon: Fraction
     topics: tuple[RankedTopic, ...]
-    setting: str = ""
+    k: float = 0.3
+    m: int = 3
+    bucket: str = "1w"
     period_s: int = 7 * 24 * 3600
     minimum: int = FEWEST_REPORTS
     key: str = ""
@@ -85,6 +145,7 @@ class Description:
         if self.mode not in MODES:
             raise ParameterError(f"mode must be one of {', '.join(MODES)}.")
         object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        _ = Setting(self.k, self.m), Bucket.parse(self.bucket)
         if not self.topics or len(self.by_name) < len(self.topics):
             raise ParameterError("a rank server needs at least 1 topic, each of another name.")
         if self.period_s < 1:
@@ -107,7 +168,7 @@ class Description:
 
     def noise(self, name: str) -> OneHotNoise:
         """The noise on reports about the topic ``name``."""
-        return OneHotNoise.of_usual_weight(self.epsilon, self.topic(name).buckets.number)
+        return OneHotNoise(self.epsilon, self.topic(name).buckets.number)
 
     def period_at(self, time_s: float) -> int:
         """The number of the period at a Unix time."""
@@ -122,11 +183,13 @@ class Description:
     def record(self) -> dict[str, Any]:
         """The description as JSON."""
         return {
-            "protocol": PROTOCOLS[self.mode],
+            "protocol": PROTOCOL,
             "mode": self.mode,
             "epsilon": str(self.epsilon),
             "precision": MOVED,
-            "setting": self.setting,
+            "k": self.k,
+            "m": self.m,
+            "bucket": self.bucket,
             "period_s": self.period_s,
             "minimum_reports": self.minimum,
             "topics": [each.record() for each in self.topics],
@@ -136,15 +199,16 @@ class Description:
     def from_record(cls, record: Mapping[str, Any]) -> "Description":
         """The description a server sent; InputError where it is not one."""
         try:
-            known = PROTOCOLS.get(record["mode"], record["protocol"])
-            if record["protocol"] != known or record["precision"] != MOVED:
+            if record["protocol"] != PROTOCOL or record["precision"] != MOVED:
                 raise InputError("the rank server speaks another protocol; use its version.")
             topics = tuple(map(RankedTopic.from_record, record["topics"]))
             return cls(
                 record["mode"],
                 positive(str(record["epsilon"]), "epsilon"),
                 topics,
-                str(record["setting"]),
+                float(record["k"]),
+                whole_number(record["m"], "m"),
+                str(record["bucket"]),
                 whole_number(record["period_s"], "period_s"),
                 whole_number(record["minimum_reports"], "minimum_reports"),
                 str(record.get("key", "")),

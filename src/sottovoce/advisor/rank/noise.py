@@ -1,30 +1,13 @@
-r"""A bucket as a one-hot vector under the noise of `release`: the report of the noise mode.
+r"""A bucket as a one-hot vector with a fixed number of ones: the report of the noise mode.
 
-Two people in different buckets send one-hot vectors x, x' with ||x - x'||_1 = 2. Two-sided
-geometric noise at the rate r = epsilon/2 on every entry therefore gives
-
-    P(report | bucket) <= exp(2 r) P(report | other bucket) = exp(epsilon) P(report | other bucket)
-
-which is (N = 2, epsilon)-limited-precision local privacy and, since no two buckets are further
-apart, plain epsilon-local privacy. Entries are then clamped to [-C, C + 1], a public bound: that is
-post-processing, and a server can refuse whatever lies beyond it.
-
-What clamping does to a report's expectation is known exactly. With alpha = exp(-r), an entry has
-
-    E[entry | 0] = alpha^(C+1) / (1 + alpha) = m,      E[entry | 1] = 1 - m
-
-as the noise is symmetric and so is the bound about 1/2; so (entry - m)/(1 - 2m) has no bias. C = 0
-is the default. Whether an entry exceeds 0 is all that tells x_j = 0 from 1 under this noise (the
-likelihood ratio has just two values), so clamping to one bit loses nothing about x, and the
-unbiased estimate of a bit has half the variance of the unclamped one:
-
-    alpha / (1 - alpha)^2      against      2 alpha / (1 - alpha)^2.
-
-A server's reports have a fixed weight besides: exactly d of the B entries are 1 (subset selection,
-Ye and Barg, Optimal schemes for discrete distribution estimation under locally differential
-privacy, 2018). That is the law of the bits above, given that d of them are 1: how likely that is
-does not depend on the bucket, so the guarantee stays, and exactly. A set of d buckets that has the
-person's own is e^epsilon times as likely as one that has not:
+Two people in different buckets have one-hot vectors x, x' with ||x - x'||_1 = 2. Two-sided
+geometric noise at the rate r = epsilon/2 on every entry, and one bit of each (is it above 0?),
+would give (N = 2, epsilon)-limited-precision local privacy; since no two buckets are further
+apart, that is plain epsilon-local privacy. A report is the law of these bits, given that exactly d
+of the B entries are 1 (subset selection, Ye and Barg, Optimal schemes for discrete distribution
+estimation under locally differential privacy, 2018). How likely d ones are does not depend on the
+bucket, so the guarantee stays, and exactly. A set of d buckets that has the person's own is
+e^epsilon times as likely as one that has not:
 
     p = P(own entry is 1) = d e^epsilon / (d e^epsilon + B - d),
     q = P(another entry is 1) = (d - p)/(B - 1),
@@ -39,10 +22,7 @@ with its ones in the highest buckets counts in "how many people are in one of th
     (min(h, d) - h q)/(p - q)      people, and one with none there, if possible, as   -h q/(p - q),
 
 where an honest person counts as 0 or 1 on average: at epsilon 1 with 20 buckets as up to 19.1, for
-h = d = 8. k such reports count k times that. No margin of a histogram knows of them. Without the
-weight any bits would be valid, and the ones of a whole half count as
-
-    w h (B - h)/B + h/B      with      w = (2C + 1)/(1 - 2m),      at epsilon 1 up to 20.9.
+h = d = 8. k such reports count k times that. No margin of a histogram knows of them.
 
 `audit_reports` tries the claim by experiment, on two buckets that should hardly be told apart.
 """
@@ -55,7 +35,6 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor.rank.buckets import check_number
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.audit.black_box import FALSE_ALARM, AuditSubject, Neighbours, lower_bound
 from sottovoce.privacy.audit.findings import AuditReport, Finding
@@ -66,34 +45,32 @@ from sottovoce.privacy.randomness import random_bytes
 
 MOVED = 2
 """Moving one person from a bucket to another changes this many entries by one."""
-MOST_REACH = 100
 _AT_ONCE = 1 << 16
+FEWEST_BUCKETS, MOST_BUCKETS = 2, 200
+
+
+def check_number(buckets: int) -> None:
+    """Refuse a number of buckets that no server has."""
+    if not FEWEST_BUCKETS <= buckets <= MOST_BUCKETS:
+        raise ParameterError(
+            f"there must be {FEWEST_BUCKETS} to {MOST_BUCKETS} buckets, got {buckets}."
+        )
 
 
 class OneHotNoise:
-    """Reports of one out of ``buckets`` buckets, each entry within [-``reach``, ``reach`` + 1].
+    """Reports of one out of ``buckets`` buckets: bits, of which exactly ``weight`` are 1.
 
-    With a ``weight`` they are bits, and exactly so many of them are 1: what servers ask for.
+    The weight is B/(1 + e^(epsilon/2)), rounded, unless another one is given.
     """
 
-    def __init__(
-        self, epsilon: Exact, buckets: int, *, reach: int = 0, weight: int | None = None
-    ) -> None:
+    def __init__(self, epsilon: Exact, buckets: int, *, weight: int | None = None) -> None:
         check_number(buckets)
-        if not 0 <= reach <= MOST_REACH:
-            raise ParameterError(f"reach must be 0 to {MOST_REACH}, got {reach}.")
-        if weight is not None and (reach or not 1 <= weight < buckets):
-            raise ParameterError(f"a weight must be 1 to {buckets - 1}, without a reach.")
         self.guarantee = LimitedPrecision(MOVED, epsilon, "user")
-        self.buckets, self.reach, self.weight = buckets, reach, weight
-        self._mechanism = GeometricMechanism(self.guarantee.rate)
-
-    @classmethod
-    def of_usual_weight(cls, epsilon: Exact, buckets: int) -> "OneHotNoise":
-        """Reports of the fixed weight B/(1 + e^(epsilon/2)), rounded."""
-        check_number(buckets)
-        share = 1 / (1 + math.exp(float(cls(epsilon, buckets).guarantee.rate)))
-        return cls(epsilon, buckets, weight=max(1, round(buckets * share)))
+        share = 1 / (1 + math.exp(float(self.guarantee.rate)))
+        self.buckets = buckets
+        self.weight = max(1, round(buckets * share)) if weight is None else weight
+        if not 1 <= self.weight < buckets:
+            raise ParameterError(f"a weight must be 1 to {buckets - 1}, got {weight}.")
 
     @property
     def epsilon(self) -> Fraction:
@@ -104,16 +81,6 @@ class OneHotNoise:
     def local_guarantee(self) -> LocalPrivacy:
         """The same as plain local privacy: one unit of data, 2 L r = epsilon with L = 1."""
         return LocalPrivacy.at_rate(self.guarantee.rate, length_cap=1, unit="user")
-
-    @property
-    def lowest(self) -> int:
-        """The least that an entry may be."""
-        return -self.reach
-
-    @property
-    def highest(self) -> int:
-        """The most that an entry may be."""
-        return self.reach + 1
 
     def report(self, bucket: int) -> tuple[int, ...]:
         """A report of ``bucket``: every call draws again, so what it gives must be kept."""
@@ -129,24 +96,13 @@ class OneHotNoise:
         return self.noised(one_hot)
 
     def noised(self, vectors: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Noise on every entry of one-hot ``vectors``, then the public bound or weight."""
-        if self.weight is not None:
-            parts = np.array_split(vectors, len(vectors) // _AT_ONCE + 1)
-            return np.concatenate([subsets(each, self.weight, self.epsilon) for each in parts])
-        noised = self._mechanism.dense(vectors)
-        return np.clip(noised, self.lowest, self.highest, out=noised)
-
-    @cached_property
-    def bias(self) -> float:
-        """E[entry | 0] = alpha^(C+1)/(1 + alpha), in floats: it meets only what is published."""
-        alpha = self._alpha
-        return alpha ** (self.reach + 1) / (1 + alpha)
+        """Noise on one-hot ``vectors``: as many ones as the weight says, in each row."""
+        parts = np.array_split(vectors, len(vectors) // _AT_ONCE + 1)
+        return np.concatenate([subsets(each, self.weight, self.epsilon) for each in parts])
 
     @cached_property
     def means(self) -> tuple[float, float]:
         """What an entry is on average where the person is not in its bucket, and where they are."""
-        if self.weight is None:
-            return self.bias, 1 - self.bias
         d, odds = self.weight, math.exp(float(self.epsilon))
         own = d * odds / (d * odds + self.buckets - d)
         return (d - own) / (self.buckets - 1), own
@@ -155,22 +111,13 @@ class OneHotNoise:
     def variance(self) -> float:
         """The variance of the unbiased estimate of one person's entry in another's bucket."""
         other, own = self.means
-        if self.weight is not None:
-            return other * (1 - other) / (own - other) ** 2
-        alpha, reach = self._alpha, self.reach
-        values = np.arange(self.lowest, self.highest + 1, dtype=np.float64)
-        chances = (1 - alpha) / (1 + alpha) * alpha ** np.abs(values)
-        chances[[0, -1]] = alpha**reach / (1 + alpha), alpha ** (reach + 1) / (1 + alpha)
-        return (float(chances @ values**2) - other**2) / (own - other) ** 2
+        return other * (1 - other) / (own - other) ** 2
 
     def variance_above(self, above: int) -> float:
         """The variance of one person's part in the number of people in ``above`` buckets, at most.
 
-        The estimates of all buckets are moved to sum to the number of reports, as they do by
-        themselves under a fixed weight; there it depends a little on whether the person is in one.
+        It depends a little on whether the person is in one of them.
         """
-        if self.weight is None:
-            return self.variance * above * (self.buckets - above) / self.buckets
         inside = self._ones_variance(above - 1, own_counts=True) if above else 0.0
         outside = self._ones_variance(above, own_counts=False) if above < self.buckets else 0.0
         other, own = self.means
@@ -178,7 +125,7 @@ class OneHotNoise:
 
     def _ones_variance(self, others: int, *, own_counts: bool) -> float:
         """Of the number of ones among ``others`` of the other buckets, and the own if it counts."""
-        d, rest, p = self.weight or 0, self.buckets - 1, self.means[1]
+        d, rest, p = self.weight, self.buckets - 1, self.means[1]
         share = others / rest
         within = share * (1 - share) / max(rest - 1, 1)
         spread = p * (d - 1) * (rest - d + 1) * within + (1 - p) * d * (rest - d) * within
@@ -194,19 +141,12 @@ class OneHotNoise:
         if not 0 <= above <= self.buckets:
             raise ParameterError(f"above must be 0 to {self.buckets} buckets, got {above}.")
         other, own = self.means
-        if self.weight is not None:
-            return (min(above, self.weight) - above * other) / (own - other)
-        entry = (self.highest - self.lowest) / (own - other)
-        return entry * above * (self.buckets - above) / self.buckets + above / self.buckets
+        return (min(above, self.weight) - above * other) / (own - other)
 
     @property
     def most_false_weight(self) -> float:
         """The same, at the border between buckets where it is most."""
         return max(self.false_weight(above) for above in range(self.buckets + 1))
-
-    @property
-    def _alpha(self) -> float:
-        return math.exp(-float(self.guarantee.rate))
 
 
 def subsets(vectors: NDArray[np.int64], weight: int, epsilon: Fraction) -> NDArray[np.int64]:
@@ -272,9 +212,7 @@ def audit_reports(
     claimed one. Four entries stand for all: those of two buckets alone tell as much as the report.
     """
     noised = noised or claimed.noised
-    # Without a weight entries are independent and alike, so that the others need not be drawn.
-    wide = _BUCKETS if claimed.weight is None else claimed.buckets
-    subject = AuditSubject(tuple(range(_BUCKETS)), partial(_first_entries, noised, wide))
+    subject = AuditSubject(tuple(range(_BUCKETS)), partial(_first_entries, noised, claimed.buckets))
     pairs = (("neighbouring buckets", 0, 1), ("the highest and the lowest", _BUCKETS - 1, 0))
     alarm = FALSE_ALARM / len(pairs)
     findings = [
@@ -288,12 +226,7 @@ def audit_reports(
 
 def at_another_rate(claimed: OneHotNoise, factor: float) -> Noised:
     """Noise for a planted violation: at ``factor`` times the claimed epsilon."""
-    other = OneHotNoise(
-        float(claimed.epsilon) * factor,
-        claimed.buckets,
-        reach=claimed.reach,
-        weight=claimed.weight,
-    )
+    other = OneHotNoise(float(claimed.epsilon) * factor, claimed.buckets, weight=claimed.weight)
     return partial(OneHotNoise.noised, other)
 
 
@@ -323,11 +256,10 @@ def _within_bound(claimed: OneHotNoise, noised: Noised) -> Finding:
     entries = noised(one_hot)
     low, high = int(entries.min()), int(entries.max())
     weights = set(entries.sum(axis=1).tolist())
-    right = claimed.weight is None or weights == {claimed.weight}
-    within = claimed.lowest <= low and high <= claimed.highest and entries.dtype.kind == "i"
+    within = low >= 0 and high <= 1 and entries.dtype.kind == "i"
     return Finding(
         name="public bound",
-        holds=within and right,
+        holds=within and weights == {claimed.weight},
         detail=f"entries are whole numbers from {low} to {high}, {len(weights)} different sums",
     )
 

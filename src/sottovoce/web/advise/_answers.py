@@ -4,12 +4,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from sottovoce.advisor import guides as say
-from sottovoce.advisor.draft import DraftCheck, DraftTopic
-from sottovoce.advisor.language import draft_warning
-from sottovoce.advisor.marks import pieces
-from sottovoce.advisor.person import Person
+from sottovoce.advisor.person import DraftCheck, DraftTopic, Person
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.verdict import HOW_PLAINLY
+from sottovoce.advisor.verdict import HOW_PLAINLY, draft_warning, pieces
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.clean import clean_text
 from sottovoce.corpus.words.rules import ENGLISH

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
+from sottovoce.advisor.evidence import AlertLine, Timeline
 from sottovoce.advisor.standing import BANDS, Standing
-from sottovoce.advisor.timeline import AlertLine, Timeline
 
 WIDTH = 400.0
 NARROWEST = 5.0

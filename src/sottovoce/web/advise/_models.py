@@ -6,10 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from sottovoce.advisor.evidence import Evidence
+from sottovoce.advisor.evidence import Evidence, Timeline
 from sottovoce.advisor.guides import Suggestion
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.timeline import Timeline
 from sottovoce.advisor.verdict import HOW_PLAINLY
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words

@@ -7,11 +7,18 @@ from urllib.parse import urlencode
 
 from sottovoce.advisor.alert_store import Alert
 from sottovoce.advisor.evidence import Evidence, PostEvidence
-from sottovoce.advisor.marks import Span, TextPiece, pieces, spans_of_words
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.verdict import HOW_PLAINLY, Signs, verdict
+from sottovoce.advisor.verdict import (
+    HOW_PLAINLY,
+    Signs,
+    Span,
+    TextPiece,
+    pieces,
+    spans_of_words,
+    verdict,
+)
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words

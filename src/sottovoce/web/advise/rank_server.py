@@ -5,7 +5,6 @@ the person: their scores stay here, and their place is looked up in the histogra
 another matter, and their own decision: see `_reports`.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,10 +18,6 @@ from sottovoce.errors import InputError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Space
 from sottovoce.web.advise.session import ComparedCommunity
-
-_SETTING = re.compile(
-    r"k (?P<k>[0-9.]{1,18}), m (?P<m>[0-9]{1,18}), bucket (?P<bucket>[0-9]{1,4}(?:d|w|mo))\b"
-)
 
 
 def ask(
@@ -66,10 +61,9 @@ def _empty_histogram(description: Description, topic: str) -> ScoreHistogram:
 
 def _setting(description: Description) -> AdvisorSetting:
     measures = {topic.measure for topic in description.topics}
-    said = _SETTING.search(description.setting)
-    if len(measures) > 1 or said is None:
+    if len(measures) > 1:
         raise InputError(
-            "the rank server must name one measure and its setting as 'k 0.3, m 3, bucket 1w'; "
-            "otherwise scores could not be compared."
+            "the rank server must rank all topics by one measure; otherwise scores could not be "
+            "compared."
         )
-    return AdvisorSetting(measures.pop(), float(said["k"]), int(said["m"]), said["bucket"])
+    return AdvisorSetting(measures.pop(), description.k, description.m, description.bucket)

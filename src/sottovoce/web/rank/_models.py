@@ -50,7 +50,9 @@ class DescriptionForm(BaseModel):
     mode: Literal["noise", "shares"]
     epsilon: str
     precision: int
-    setting: str
+    k: float
+    m: int
+    bucket: str
     period_s: int
     minimum_reports: int
     topics: list[TopicForm]
@@ -83,9 +85,8 @@ def topic_names(description: Description) -> Any:  # noqa: ANN401 - a type made 
 
 
 def noised_form(description: Description) -> type[BaseModel]:
-    """A noised report: every entry within the public bound."""
-    noise = description.noise(description.topics[0].name)
-    entry = Annotated[int, Field(ge=noise.lowest, le=noise.highest, strict=True)]
+    """A noised report: every entry is a bit."""
+    entry = Annotated[int, Field(ge=0, le=1, strict=True)]
     numbers = [topic.buckets.number for topic in description.topics]
     length = Field(min_length=min(numbers), max_length=max(numbers))
     entries = Annotated[list[entry], length, BeforeValidator(whole)]

@@ -172,7 +172,7 @@ def _add_noised_reports(app: FastAPI, service: RankService) -> None:
         ranked = service.description.topic(sent.topic)  # type: ignore[attr-defined] # likewise
         check_length(len(entries), ranked.buckets.number)
         check_running(service, sent)
-        check_length(sum(entries), service.description.noise(ranked.name).weight or 0, "ones")
+        check_length(sum(entries), service.description.noise(ranked.name).weight, "ones")
         return await acknowledged(service, sent, np.array(entries, dtype=np.int8).tobytes())
 
 

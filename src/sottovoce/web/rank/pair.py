@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.histogram import Histogram
-from sottovoce.advisor.rank.opening import (
+from sottovoce.advisor.rank.shares import (
+    SERVERS,
     Message,
     Outputs,
     ServerSide,
+    SharedReport,
     accepted,
     answer,
     decided,
@@ -31,7 +33,6 @@ from sottovoce.advisor.rank.opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank.shares import SERVERS, SharedReport
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.json import parse_json
 from sottovoce.web.rank.peer import OPEN, VERIFY, Peer, PeerKey, Result, UntilStopped, sound

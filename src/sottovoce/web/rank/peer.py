@@ -17,7 +17,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from sottovoce.advisor.rank.opening import Message
+from sottovoce.advisor.rank.shares import Message
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError, RefusedError
 from sottovoce.files import cause_of, refuse_open_to_others

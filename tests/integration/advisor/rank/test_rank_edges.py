@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.rank_servers import Clock, description, having_published, listening, noise_service
 
-from sottovoce.advisor.rank.edges import load_edges
+from sottovoce.advisor.rank.histogram import load_edges
 
 Command = Callable[..., tuple[int, str, str]]
 TOPICS = """

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
 from sottovoce.advisor.rank.histogram import BANDS, REST, Histogram, estimate_rank
-from sottovoce.advisor.rank.opening import (
+from sottovoce.advisor.rank.shares import (
     ServerSide,
+    SharedReport,
     accepted,
     answer,
     decided,
@@ -22,7 +22,6 @@ from sottovoce.advisor.rank.opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank.shares import SharedReport
 from sottovoce.errors import InputError
 
 json_values = st.recursive(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.rank_servers import description
 
-from sottovoce.advisor.rank.opening import ServerSide
+from sottovoce.advisor.rank.shares import ServerSide
 
 RULES = description("shares", buckets=20)
 FIRST, SECOND = (ServerSide(RULES, "debt", 1, bytes(32), place) for place in range(2))

@@ -10,8 +10,7 @@ import pytest
 from support.rank_reports import shared, token
 from support.rank_servers import Clock, InProcess, description, pair, running
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import RankedTopic
+from sottovoce.advisor.rank.description import Buckets, RankedTopic
 from sottovoce.advisor.rank.shares import SharedReport
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.peer import HEADER, OPEN, VERIFY, PeerKey

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sottovoce.advisor.rank.buckets import Buckets, score_range
+from sottovoce.advisor.rank.description import Buckets, score_range
 from sottovoce.errors import ParameterError
 
 

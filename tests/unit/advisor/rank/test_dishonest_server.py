@@ -16,7 +16,7 @@ from support.rank_reports import Servers, report_all, token
 from support.rank_servers import KEY, Clock, description, pair
 
 from sottovoce.advisor.rank.description import Description
-from sottovoce.advisor.rank.opening import ServerSide, joined, question
+from sottovoce.advisor.rank.shares import ServerSide, joined, question
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.privacy.vdaf.field import FIELD128
 

@@ -11,10 +11,15 @@ from hypothesis import strategies as st
 from sottovoce_lab.advisor._fits import SAME, fitted_rows
 from sottovoce_lab.advisor._people import TOPIC, crowd, rules_for
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, RankedTopic
-from sottovoce.advisor.rank.edges import FORMAT, fitted_buckets, load_edges, save_edges
-from sottovoce.advisor.rank.histogram import BANDS, Histogram
+from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
+from sottovoce.advisor.rank.histogram import (
+    BANDS,
+    FORMAT,
+    Histogram,
+    fitted_buckets,
+    load_edges,
+    save_edges,
+)
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 

@@ -101,7 +101,7 @@ def test_the_weight_that_servers_ask_for_bounds_false_reports_and_costs_no_accur
     epsilon: str,
 ) -> None:
     """Beside reports of any bits: less everywhere, but for the worst sum at epsilon 4, by 11%."""
-    chosen, free = OneHotNoise.of_usual_weight(epsilon, 20), OneHotNoise(epsilon, 20)
+    chosen, free = OneHotNoise(epsilon, 20), OneHotNoise(epsilon, 20)
     assert chosen.variance < free.variance
     for above in range(1, 20):
         assert chosen.false_weight(above) < free.false_weight(above)
@@ -122,7 +122,7 @@ def moved(noise: OneHotNoise, times: int) -> NDArray[np.float64]:
 
 
 def test_one_client_and_many_move_as_many_people_as_the_page_says() -> None:
-    noise = OneHotNoise.of_usual_weight("1", 20)
+    noise = OneHotNoise("1", 20)
     assert (noise.weight, moved(noise, 1).max()) == (8, pytest.approx(19.06, abs=0.01))
     assert moved(noise, 500) == pytest.approx(500 * moved(noise, 1))
     assert moved(noise, 500)[18] == pytest.approx(500 * noise.false_weight(2))

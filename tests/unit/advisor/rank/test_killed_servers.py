@@ -11,7 +11,7 @@ from support.rank_reports import report_all
 from support.rank_servers import KEY, Clock, InProcessPeer, description
 
 from sottovoce.advisor.rank.description import Description
-from sottovoce.advisor.rank.opening import Message
+from sottovoce.advisor.rank.shares import Message
 from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 

@@ -8,19 +8,21 @@ import pytest
 from support.rank_reports import flipped, forged, shared, token
 from support.rank_servers import description
 
-from sottovoce.advisor.rank.opening import (
+from sottovoce.advisor.rank.shares import (
     BegunReport,
     Message,
     ServerSide,
+    SharedReport,
     accepted,
     answer,
     decided,
     demand,
+    input_share_bytes,
     joined,
+    prio3,
     question,
     yielded,
 )
-from sottovoce.advisor.rank.shares import SharedReport, input_share_bytes, prio3
 from sottovoce.errors import ProtocolError
 
 RULES = description("shares", epsilon="200", buckets=4)
