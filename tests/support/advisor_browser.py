@@ -151,7 +151,7 @@ def serving(
 def advisor_who_reports(tmp_path: Path) -> Iterator[Advisor]:
     """A page that may report to a rank server to which nobody has reported yet."""
     topics = (RankedTopic("drug addiction", "bow-t", Buckets.even(-1, 1, 20)),)
-    rules = Description("noise", Fraction(1), topics, "k 0.3, m 3, bucket 1w")
+    rules = Description("noise", Fraction(1), topics)
     with running(RankService(rules, SqliteStore(tmp_path / "server.sqlite"))) as server:
         comparison = ask(server, (), Community.demo().catalogue, unpublished=True)
         reporting = Reporting([server], tmp_path / "reports", Fraction(1))

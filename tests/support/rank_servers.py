@@ -75,7 +75,7 @@ def description(
     """Rules with periods of a day."""
     between = Buckets.even(0, 1, buckets)
     named = tuple(RankedTopic(name, "lda", between) for name in ("debt", "illness")[:topics])
-    return Description(mode, Fraction(epsilon), named, "k 0.3", DAY, minimum)
+    return Description(mode, Fraction(epsilon), named, period_s=DAY, minimum=minimum)
 
 
 def noise_service(folder: Path, clock: Clock, rules: Description | None = None) -> RankService:
@@ -126,7 +126,7 @@ def having_published(
     folder.mkdir(exist_ok=True)
     clock, between = Clock(), Buckets.even(0, 1, 20)
     named = tuple(RankedTopic(name, "bow-t", between) for name in ("debt", "illness")[:topics])
-    rules = Description("noise", epsilon, named, "k 0.3, m 3, bucket 1w", DAY, 3)
+    rules = Description("noise", epsilon, named, period_s=DAY, minimum=3)
     with listening(noise_service(folder, clock, rules)) as url:
         for person in range(10):
             client = RankClient(url, folder / f"person {person}", budget=60)

@@ -197,7 +197,7 @@ def test_a_draft_is_checked_while_she_types_and_survives_a_reload(visitor: "Visi
     person = demo_person()
     topic = max(person.standings(), key=lambda each: each.percent or 0)
     words = person.community.catalogue.by_name[topic.topic].words[:6]
-    after = person.with_draft(" ".join(words)).standings[person.column(topic.topic)]
+    after = person.with_draft(" ".join(words)).topics[person.column(topic.topic)].after
     visitor.demo()
     visitor.go("/draft")
     page = visitor.page

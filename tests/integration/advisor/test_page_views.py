@@ -113,7 +113,7 @@ def test_a_draft_is_checked_with_and_without_script_and_kept(demo: PageClient) -
         for row in demo.post("/api/draft", json={"text": text}).json()["rows"]
         if row["topic"] == topic
     ]
-    after = person.with_draft(text).standings[person.column(topic)]
+    after = person.with_draft(text).topics[person.column(topic)].after
     assert row["then"].startswith(str(after.low))
     assert demo.post("/draft", data={"text": text}).headers["location"] == "/draft"
     shown = demo.get("/draft").text

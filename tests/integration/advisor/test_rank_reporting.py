@@ -38,7 +38,7 @@ COMMAND = [sys.executable, "-m", "sottovoce.cli"]
 def rules(mode: Mode = "noise", epsilon: int = 1) -> Description:
     between = Buckets.even(-1, 1, 20)
     topics = tuple(RankedTopic(name, "bow-dt", between) for name in (TOPIC, OTHER))
-    return Description(mode, Fraction(epsilon), topics, "k 0.3, m 3, bucket 1w", 86_400, 3)
+    return Description(mode, Fraction(epsilon), topics, period_s=86_400, minimum=3)
 
 
 @contextmanager

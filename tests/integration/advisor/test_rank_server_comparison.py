@@ -17,10 +17,10 @@ TOPIC = "drug addiction"
 POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-03-20 bread"
 
 
-def description(setting: str = "k 0.3, m 3, bucket 1w", **changed: Any) -> Description:  # noqa: ANN401 - its fields
+def description(**changed: Any) -> Description:  # noqa: ANN401 - its fields
     topics = (RankedTopic(TOPIC, "bow-t", Buckets.even(-1, 1, 20)),)
     given = {"mode": "shares", "epsilon": Fraction(1), "topics": topics, **changed}
-    return Description(**given, setting=setting)
+    return Description(**given)
 
 
 class Server:
@@ -79,8 +79,10 @@ def test_what_cannot_be_compared_is_refused() -> None:
     catalogue = Community.demo().catalogue
     with pytest.raises(InputError, match="no histogram"):
         ask(Server(description(), []), (), catalogue)
-    with pytest.raises(InputError, match="name one measure and its setting"):
-        ask(Server(description("as we like"), []), (), catalogue)
+    even = Buckets.even(-1, 1, 20)
+    two = (RankedTopic(TOPIC, "bow-t", even), RankedTopic("pregnancy", "bow", even))
+    with pytest.raises(InputError, match="all topics by one measure"):
+        ask(Server(description(topics=two), []), (), catalogue)
 
 
 def test_who_may_report_can_begin_where_nobody_has(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from sottovoce.advisor.alert_store import AlertStore
 from sottovoce.advisor.evidence import inside
-from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.alerts import _within
@@ -116,21 +115,10 @@ def test_the_file_is_for_its_owner_only(store: AlertStore) -> None:
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
 
 
-def test_no_text_is_stored_unless_she_asks(store: AlertStore) -> None:
-    post = Post(1, NOON, "a very unusual sentence")
-    store.update(at(1), SETTING)
-    assert b"unusual" not in store.path.read_bytes()
-    store.keep_posts([post])
-    assert store.posts() == [post]
-    assert b"unusual" in store.path.read_bytes()
-    store.keep_posts([])
-    assert b"unusual" not in store.path.read_bytes()
-
-
 def test_erasing_leaves_nothing_behind(store: AlertStore) -> None:
-    store.keep_posts([Post(1, NOON, "a very unusual sentence")])
     store.save_setting(AdvisorSetting("ent"))
-    store.update(at(1), SETTING)
+    store.update([replace(at(1)[0], topic="a very unusual topic")], SETTING)
+    assert b"unusual" in store.path.read_bytes()
     companions = [store.path.with_name(store.path.name + end) for end in ("-wal", "-shm")]
     for companion in companions:
         companion.write_bytes(b"left over")
@@ -138,7 +126,7 @@ def test_erasing_leaves_nothing_behind(store: AlertStore) -> None:
         store.erase()
         assert b"unusual" not in held.read()
     assert not any(companion.exists() for companion in companions)
-    assert (store.alerts(), store.posts(), store.setting()) == ([], [], AdvisorSetting())
+    assert (store.alerts(), store.setting()) == ([], AdvisorSetting())
     assert told(store, 1) == {(5, True)}
 
 

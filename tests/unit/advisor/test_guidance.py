@@ -12,7 +12,7 @@ from sottovoce.advisor.guides import decisive_posts, guidance, stands_out
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.settings import AdvisorSetting
-from sottovoce.advisor.standing import Standing, Uncertainty
+from sottovoce.advisor.standing import Standing
 
 ORDERS = re.compile(r"\b(must|should|have to|need to|diagnos\w+|sick|ill|patient|addict)\b")
 
@@ -114,18 +114,9 @@ def test_who_is_just_below_the_band_is_told_their_place_and_not_that_it_is_late(
     )
 
 
-def test_without_the_person_nothing_is_computed(person: Person, exposed: Standing) -> None:
-    found = guidance(exposed, person.evidence(exposed.topic))
-    assert {each.kind: each.effect for each in found if each.kind in {"remove", "rephrase"}} == {
-        "remove": None,
-        "rephrase": None,
-    }
-
-
 def test_who_has_no_post_gets_no_advice(person: Person, exposed: Standing) -> None:
     gone = person.without([post.id for post in person.posts])[person.column(exposed.topic)]
     assert guidance(gone, person.evidence(exposed.topic), person) == []
-    assert "no place" in say.told(gone)
 
 
 def test_sentences_give_no_orders_and_no_diagnosis() -> None:
@@ -136,21 +127,3 @@ def test_sentences_give_no_orders_and_no_diagnosis() -> None:
         if sentence != say.NOT_A_DIAGNOSIS:
             assert not ORDERS.search(sentence.removesuffix("nothing needs to be done."))
     assert "not a diagnosis" in say.NOT_A_DIAGNOSIS
-
-
-def test_uncertainty_is_told_in_words() -> None:
-    def doubt(low: int, high: int, posts: int) -> str:
-        found = Uncertainty(low, high, 0.1, 0.2, 0.0, posts)
-        return say.unsure(Standing("debts", "money", "bow", 500, 0.2, 4, 6, 6, uncertainty=found))
-
-    assert doubt(4, 6, 1) == "All of this rests on a single post."
-    assert doubt(4, 6, 30) == "No single one of your 30 posts decides this."
-    assert doubt(2, 9, 30).endswith("you would stand between place 2 and 9.")
-
-
-def test_an_open_band_is_told_as_open() -> None:
-    standing = Standing("debts", "money", "bow", 100, 0.2, 2, 30, 3)
-    assert "between the top 5% and the top 50%" in say.told(standing)
-    assert say.told(Standing("debts", "money", "bow", 100, 0.2, 60, 60, 60)).endswith(
-        "less exposed half."
-    )

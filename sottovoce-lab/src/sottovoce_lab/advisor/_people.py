@@ -96,7 +96,10 @@ def attacked(epsilon: Fraction, buckets: int, people: int, seed: int = 0) -> lis
 
 def _sum_periods(noised: Noised, true: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
     one_hot = np.eye(buckets, dtype=np.int64)[true]
-    return np.sum([noised(one_hot) for _ in range(PERIODS)], axis=0, dtype=np.int64)
+    total = np.zeros_like(one_hot)
+    for _ in range(PERIODS):
+        total += noised(one_hot)
+    return total
 
 
 def _found(

@@ -217,7 +217,8 @@ def test_a_server_with_a_certificate_speaks_tls_and_whoever_distrusts_it_sends_n
         assert distrustful.account.spent == 0
         distrustful.close()
         asking = (
-            "import sys; from pathlib import Path; from sottovoce.advisor.rank.client import RankClient; "
+            "import sys; from pathlib import Path; "
+            "from sottovoce.advisor.rank.client import RankClient; "
             "print(RankClient(sys.argv[1], Path(sys.argv[2]), budget=1).report('debt', 0.4))"
         )
         trusting = run_warm(

@@ -162,7 +162,10 @@ class Lying:
 @pytest.mark.parametrize(
     "change",
     [
-        {"protocol": 1},
+        {"protocol": 0},
+        {"k": 0},
+        {"m": "3"},
+        {"bucket": "now"},
         {"epsilon": "-1"},
         {"epsilon": "nan"},
         {"topics": []},

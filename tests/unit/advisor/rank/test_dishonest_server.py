@@ -15,9 +15,8 @@ import pytest
 from support.rank_reports import Servers, report_all, token
 from support.rank_servers import KEY, Clock, description, pair
 
-from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.shares import ServerSide, joined, question
-from sottovoce.errors import InputError, ProtocolError
+from sottovoce.errors import ProtocolError
 from sottovoce.privacy.vdaf.field import FIELD128
 
 NUMBER, PEOPLE = 6, 60
@@ -142,15 +141,6 @@ def test_a_second_server_that_drops_all_but_a_few_gets_no_sum(servers: Servers) 
     side = ServerSide(RULES, "debt", 100, KEY.verify, 0)
     with pytest.raises(ProtocolError, match="enough reports"):
         joined(side, outputs, {"sum": "00" * 96, "dropped": TOKENS[1:]})
-
-
-def test_rules_of_the_former_protocols_are_refused_with_a_sentence() -> None:
-    record = RULES.record()
-    assert record["protocol"] == 3
-    for former in (1, 2):
-        with pytest.raises(InputError, match="speaks another protocol"):
-            Description.from_record(record | {"protocol": former})
-    assert description("noise").record()["protocol"] == 2
 
 
 def test_no_file_of_a_server_holds_anothers_share(servers: Servers, tmp_path: Path) -> None:

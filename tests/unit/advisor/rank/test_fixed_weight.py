@@ -1,6 +1,7 @@
 """Reports of a fixed weight: their guarantee, estimates and what a false one can do, exactly."""
 
 import math
+from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from support.rank_servers import Clock, asked, description, noise_service
 from sottovoce.advisor.rank.histogram import Histogram, deviations
 from sottovoce.advisor.rank.noise import OneHotNoise
 from sottovoce.errors import ParameterError
+from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy
 
 KINDS = [(0.5, 6, 2), (1.0, 5, 2), (1.0, 6, 1), (2.0, 6, 5), (4.0, 5, 3), (1.0, 2, 1)]
 
@@ -96,23 +98,10 @@ def test_a_report_has_exactly_its_weight_and_the_own_entry_as_often_as_the_law_s
     assert doubled - own > 2 * error
 
 
-@pytest.mark.parametrize("epsilon", ["1/2", "1", "2", "4"])
-def test_the_weight_that_servers_ask_for_bounds_false_reports_and_costs_no_accuracy(
-    epsilon: str,
-) -> None:
-    """Beside reports of any bits: less everywhere, but for the worst sum at epsilon 4, by 11%."""
-    chosen, free = OneHotNoise(epsilon, 20), OneHotNoise(epsilon, 20)
-    assert chosen.variance < free.variance
-    for above in range(1, 20):
-        assert chosen.false_weight(above) < free.false_weight(above)
-        allowed = 1.11 if epsilon == "4" else 1.0
-        assert chosen.variance_above(above) < allowed * free.variance_above(above)
-
-
 def moved(noise: OneHotNoise, times: int) -> NDArray[np.float64]:
     """What ``times`` false reports add to the published numbers of people in bucket k or higher."""
     rules = description(epsilon=str(noise.epsilon), buckets=noise.buckets)
-    weight = noise.weight or 0
+    weight = noise.weight
     honest = np.full(noise.buckets, 50 * weight, dtype=np.int64)
     entries = np.array([0] * (noise.buckets - weight) + [1] * weight)
     people = 50 * noise.buckets
@@ -127,8 +116,7 @@ def test_one_client_and_many_move_as_many_people_as_the_page_says() -> None:
     assert moved(noise, 500) == pytest.approx(500 * moved(noise, 1))
     assert moved(noise, 500)[18] == pytest.approx(500 * noise.false_weight(2))
     assert 500 * noise.false_weight(2) == pytest.approx(2382, abs=1)
-    # Reports of any bits, as they were, could move more: 20.9 people each.
-    assert OneHotNoise("1", 20).most_false_weight == pytest.approx(20.9149, abs=1e-4)
+    assert noise.most_false_weight == pytest.approx(19.06, abs=0.01)
 
 
 def test_a_report_of_another_weight_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
@@ -146,7 +134,26 @@ def test_a_report_of_another_weight_is_refused_before_anything_is_stored(tmp_pat
     service.close()
 
 
-@pytest.mark.parametrize(("weight", "reach"), [(0, 0), (20, 0), (-1, 0), (5, 1)])
-def test_a_weight_that_hides_nothing_is_refused(weight: int, reach: int) -> None:
+@pytest.mark.parametrize("weight", [0, 20, -1])
+def test_a_weight_that_hides_nothing_is_refused(weight: int) -> None:
     with pytest.raises(ParameterError, match="weight must be 1 to 19"):
-        OneHotNoise(1, 20, weight=weight, reach=reach)
+        OneHotNoise(1, 20, weight=weight)
+
+
+def test_the_guarantee_is_that_of_moving_one_person_between_two_buckets() -> None:
+    noise = OneHotNoise("1/2", 20)
+    assert noise.guarantee == LimitedPrecision(2, "1/2", "user")
+    assert noise.local_guarantee == LocalPrivacy("1/2", 1, "user")
+    assert noise.guarantee.rate == Fraction(1, 4)
+
+
+@pytest.mark.parametrize("bucket", [-1, 20])
+def test_a_bucket_that_is_none_is_refused(bucket: int) -> None:
+    with pytest.raises(ParameterError, match="0 to 19"):
+        OneHotNoise(1, 20).report(bucket)
+
+
+@pytest.mark.parametrize("buckets", [1, 201])
+def test_numbers_of_buckets_beyond_the_bounds_are_refused(buckets: int) -> None:
+    with pytest.raises(ParameterError):
+        OneHotNoise(1, buckets)

@@ -342,17 +342,6 @@ def test_a_store_keeps_to_one_key(servers: Servers, tmp_path: Path, clock: Clock
     store.close()
 
 
-def test_a_store_of_the_former_kind_is_refused_with_a_sentence(
-    tmp_path: Path, clock: Clock
-) -> None:
-    store = SqliteStore(tmp_path / "old.sqlite")
-    with store.transaction() as run:
-        run("INSERT INTO rank_setting VALUES ('version', '1')")
-    with pytest.raises(InputError, match=r"store is of version 1.*version 2.*new store: --store"):
-        SecondServer(RULES, store, KEY, clock=clock)
-    store.close()
-
-
 def test_only_the_other_server_may_ask_the_second(tmp_path: Path, clock: Clock) -> None:
     first, second = pair(tmp_path, clock, RULES)
     with running(first), running(second) as server:
