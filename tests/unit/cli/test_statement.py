@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sottovoce.advisor.statements import rank_statement
 from typer.testing import CliRunner
 
 from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
