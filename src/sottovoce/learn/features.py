@@ -55,6 +55,8 @@ class FeatureMap:
                 "a feature map must be pairs of word and column, a number for each, got "
                 f"{entries.shape} and {len(self.weights)}, for {self.width} columns."
             )
+        object.__setattr__(self, "entries", entries.astype(np.int64, copy=False))
+        object.__setattr__(self, "weights", np.asarray(self.weights, np.float64))
         if not np.isfinite(self.weights).all():
             raise ParameterError("a feature map's numbers must be finite, got NaN or infinity.")
         outside = entries.size and (entries.min() < 0 or entries[:, 1].max() >= self.width)

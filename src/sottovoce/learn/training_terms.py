@@ -6,7 +6,7 @@ features of one two-class training. A run may hold several of these: see `_run.t
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -58,7 +58,7 @@ class Recipe:
 
     statistics: Statistics = "exact"
     penalty: float | None = None
-    penalties: Sequence[float] = PENALTIES
+    penalties: tuple[float, ...] = PENALTIES
     fraction_bits: int = 30
     moment_bits: int = 30
     rados: int = 1000
@@ -72,6 +72,9 @@ class Recipe:
     queries_together: int | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "penalties", tuple(map(float, self.penalties)))
+        if self.penalty is not None:
+            object.__setattr__(self, "penalty", float(self.penalty))
         check_choice("statistics", self.statistics, get_args(Statistics))
         check_choice("solver", self.solver, get_args(Solver))
         if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):

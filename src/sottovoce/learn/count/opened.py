@@ -19,7 +19,7 @@ from sottovoce.learn.count.promise import promised
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value, decoded, encoded
-from sottovoce.privacy.exact import read_kept
+from sottovoce.learn.wire.schema import from_value, to_value
 from sottovoce.privacy.shares import SharesLaw
 from sottovoce.privacy.whole_document import WholeDocument
 
@@ -197,7 +197,7 @@ class TogetherCounts:
                 codec.texts(record, "words"),
                 codec.texts(record, "labels"),
                 codec.array(record, "totals", "<i8"),
-                _read_recipe(codec.part(record, "recipe")),
+                from_value(codec.part(record, "recipe"), CountRecipe),
                 codec.texts(record, "peers"),
                 codec.texts(record, "survivors"),
             )
@@ -241,7 +241,6 @@ class TogetherCounts:
 
 def counted_record(counted: TogetherCounts, session: bytes = b"") -> dict[str, Value]:
     """A count as a party keeps it."""
-    recipe, bound = counted.recipe, counted.recipe.documents_per_user
     return {
         "version": VERSION,
         "kind": "count",
@@ -250,31 +249,9 @@ def counted_record(counted: TogetherCounts, session: bytes = b"") -> dict[str, V
         "labels": counted.labels,
         "peers": counted.peers,
         "survivors": counted.survivors,
-        "recipe": {
-            "what": recipe.what,
-            "votes": recipe.votes,
-            "epsilon": str(recipe.epsilon),
-            "drop": recipe.drop,
-            "collude": recipe.collude,
-            "documents per user": () if bound is None else (bound,),
-            "declared": int(recipe.declared),
-        },
+        "recipe": to_value(counted.recipe),
         "totals": counted.totals,
     }
-
-
-def _read_recipe(record: Mapping[str, Value]) -> CountRecipe:
-    bound: Any = codec.item(record, "documents per user", tuple)
-    what: Any = codec.item(record, "what", str)
-    return CountRecipe(
-        what,
-        codec.item(record, "votes", int),
-        read_kept(codec.item(record, "epsilon", str), "epsilon"),
-        codec.item(record, "drop", int),
-        codec.item(record, "collude", int),
-        bound[0] if bound else None,
-        declared=bool(codec.item(record, "declared", int)),
-    )
 
 
 def _pair_at(cell: int, width: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedRecordError, ParameterError
-from sottovoce.learn.features import Features
+from sottovoce.learn.features import Features, TextRecipe
 from sottovoce.learn.hidden.query_budget import (
     QueryBudget,
     budget_limits,
@@ -24,11 +24,11 @@ from sottovoce.learn.query_ledger import QueryCharge
 from sottovoce.learn.ridge import LinearModel, Standard
 from sottovoce.learn.run.agree import Agreed
 from sottovoce.learn.run.terms import MODES, RunTerms
-from sottovoce.learn.run.terms_bytes import TEXT, maybe
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, Mode
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.schema import from_value, to_value
 
 if TYPE_CHECKING:
     from sottovoce.learn.hidden.train import HiddenClassifier
@@ -50,7 +50,7 @@ def peer_record(
     chosen = None if features is None else features.chosen
     return {
         **_common(terms, agreed, trained),
-        "text": maybe(TEXT).written(terms.text),
+        "text": to_value(terms.text),
         "key": b"" if features is None else features.key,
         "chosen": () if chosen is None else (chosen,),
         "has": data.has,
@@ -219,12 +219,9 @@ def check_version(record: Mapping[str, Value], kind: str) -> None:
 
 
 def _read_features(record: Mapping[str, Value]) -> Features | None:
-    try:
-        recipe = maybe(TEXT).read(record.get("text", ()))
-    except (DamagedRecordError, ValueError) as error:
-        raise DamagedRecordError("a result's text recipe must be one.") from error
-    if recipe is None:
+    if record.get("text") is None:
         return None
+    recipe = from_value(record["text"], TextRecipe)
     chosen = codec.item(record, "chosen", tuple)
     if len(chosen) > 1 or not all(
         isinstance(each, np.ndarray) and each.dtype == "<i8" for each in chosen

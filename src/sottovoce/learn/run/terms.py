@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
-from sottovoce.errors import DataError, ParameterError, check_choice
+from sottovoce.errors import (
+    DamagedMessageError,
+    DamagedRecordError,
+    DataError,
+    ParameterError,
+    check_choice,
+)
 from sottovoce.learn.count.recipe import CountRecipe, check_cells
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import MOST_FEATURES, TextRecipe
@@ -15,8 +21,9 @@ from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.sums.fixed import checked_parties
 from sottovoce.learn.sums.keys import Identity, derived
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
-from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.codec import Value, decoded, encoded
 from sottovoce.learn.wire.message import SESSION_BYTES
+from sottovoce.learn.wire.schema import from_value, to_value
 
 if TYPE_CHECKING:
     from sottovoce.learn.count.promise import CountTrust
@@ -33,6 +40,7 @@ ROLES = (COORDINATOR, KEY_HOLDER, INTERMEDIARY)
 MOST_CLASSES = 64
 MOST_ROWS = 1 << 20
 _IDENTITY_BYTES = 32
+VERSION = 5
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,7 @@ class RunTerms:
     count: CountRecipe | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "held_out", float(self.held_out))
         check_choice("kind", self.kind, KINDS)
         check_choice("mode", self.mode, MODES)
         self._check_peers()
@@ -118,16 +127,23 @@ class RunTerms:
 
     def to_bytes(self) -> bytes:
         """The terms as they travel and are kept."""
-        from sottovoce.learn.run.terms_bytes import terms_to_bytes  # noqa: PLC0415 - it needs us
-
-        return terms_to_bytes(self)
+        return encoded({"version": VERSION, "terms": to_value(self)})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The terms that ``data`` holds, or DamagedRecordError."""
-        from sottovoce.learn.run.terms_bytes import terms_from_bytes  # noqa: PLC0415 - likewise
-
-        return terms_from_bytes(data, cls)
+        try:
+            whole = decoded(data)
+        except DamagedMessageError as error:
+            raise DamagedRecordError(f"these bytes are no terms of a run: {error}") from error
+        if not isinstance(whole, Mapping) or set(whole) != {"version", "terms"}:
+            raise DamagedRecordError("a run's terms must be a record of two known fields.")
+        if whole["version"] != VERSION:
+            raise DamagedRecordError(
+                f"a run's terms must be of version {VERSION}, got {whole['version']!r}; use the "
+                "same release of Sottovoce at all parties."
+            )
+        return from_value(whole["terms"], cls)
 
     @property
     def _has_key_holder(self) -> bool:

@@ -1,8 +1,9 @@
 """Values as bytes, and reading what somebody else wrote: every field of a known type.
 
-Values are whole numbers of any size, bytes, text, arrays, tuples and records of these. Every value
-starts with one byte that names its type. Lengths are unsigned 32- or 64-bit numbers, all numbers
-little-endian. Nothing in the bytes can name code, so that decoding runs none.
+Values are whole numbers of any size, floating-point numbers, truth values, nothing, bytes, text,
+arrays, tuples and records of these. Every value starts with one byte that names its type. Lengths
+are unsigned 32- or 64-bit numbers, all numbers little-endian. Nothing in the bytes can name code,
+so that decoding runs none.
 
 Fields of records that were kept on disk are read with `item`, `array`, `texts`, `part` and `parts`;
 those of JSON that came from outside with `parse_fields` and what follows it.
@@ -26,10 +27,10 @@ from sottovoce.errors import (
 from sottovoce.json import parse_json
 
 Value: TypeAlias = Union[  # noqa: UP007 - a recursive alias cannot be written with |
-    int, bytes, str, NDArray[Any], tuple["Value", ...], Mapping[str, "Value"]
+    int, float, bytes, str, NDArray[Any], tuple["Value", ...], Mapping[str, "Value"], None
 ]
 
-INTEGER, BYTES, TEXT, ARRAY, TUPLE, RECORD = range(1, 7)
+INTEGER, BYTES, TEXT, ARRAY, TUPLE, RECORD, NOTHING, FALSE, TRUE, FLOAT = range(1, 11)
 DTYPES: tuple[np.dtype[Any], ...] = tuple(
     np.dtype(code) for code in ("|u1", "|i1", "|b1", "<u4", "<i4", "<u8", "<i8", "<f8")
 )
@@ -38,6 +39,7 @@ MOST_AXES = 4
 _sized = struct.Struct("<BQ").pack
 _counted = struct.Struct("<BI").pack
 _LENGTH_BYTES = 8
+_CONSTANTS = {NOTHING: None, FALSE: False, TRUE: True}
 
 
 def encoded(value: Value) -> bytes:
@@ -77,10 +79,21 @@ def _add(pieces: list[bytes], value: Value, depth: int) -> None:
     elif isinstance(value, Mapping):
         _add_record(pieces, value, depth)
     else:
-        raise ParameterError(
-            "a message holds whole numbers, bytes, text, arrays, tuples and records of these, "
-            f"got {type(value).__name__}."
-        )
+        pieces.append(_plain_piece(value))
+
+
+def _plain_piece(value: float | None) -> bytes:
+    match value:
+        case None:
+            return bytes([NOTHING])
+        case bool():
+            return bytes([TRUE if value else FALSE])
+        case float():
+            return struct.pack("<Bd", FLOAT, value)
+    raise ParameterError(
+        "a message holds numbers, bytes, text, arrays, tuples and records of these, "
+        f"got {type(value).__name__}."
+    )
 
 
 def _array_pieces(value: NDArray[Any]) -> list[bytes]:
@@ -121,6 +134,10 @@ class _Reader:
             return tuple([self.value(depth + 1) for _ in range(self._count())])
         if tag == RECORD:
             return self._record(depth)
+        if tag in _CONSTANTS:
+            return _CONSTANTS[tag]
+        if tag == FLOAT:
+            return float(self._unpack("<d")[0])
         return self._scalar(tag, self._take(self._number(_LENGTH_BYTES)))
 
     def _scalar(self, tag: int, content: bytes) -> Value:
@@ -130,7 +147,7 @@ class _Reader:
             return content
         if tag == INTEGER:
             return int.from_bytes(content, "little", signed=True)
-        raise DamagedMessageError(f"a value's type must be 1 to {RECORD}, got {tag}.")
+        raise DamagedMessageError(f"a value's type must be 1 to {FLOAT}, got {tag}.")
 
     def _record(self, depth: int) -> Mapping[str, Value]:
         record: dict[str, Value] = {}
