@@ -6,7 +6,7 @@ features of one two-class training. A run may hold several of these: see `_run.t
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -58,7 +58,7 @@ class Recipe:
 
     statistics: Statistics = "exact"
     penalty: float | None = None
-    penalties: tuple[float, ...] = PENALTIES
+    penalties: Sequence[float] = PENALTIES
     fraction_bits: int = 30
     moment_bits: int = 30
     rados: int = 1000

@@ -302,6 +302,8 @@ def shape_of(value: Value) -> str:
         return f"{value.dtype.name} {' x '.join(map(str, value.shape))}"
     if isinstance(value, int):
         return "whole number"
+    if value is None or isinstance(value, float):
+        return "nothing" if value is None else "number"
     if isinstance(value, bytes | str):
         return f"{'bytes' if isinstance(value, bytes) else 'text'} {len(value)}"
     return f"{'record' if isinstance(value, dict) else 'list'} of {len(value)}"
