@@ -107,7 +107,7 @@ def check_transcript(lines: list[dict[str, object]]) -> None:
     assert UNKNOWN not in {line["means"] for line in lines}
     assert {"ben"} <= {line["sender"] for line in lines} | {line["receiver"] for line in lines}
     sent = [line for line in lines if line["kind"] == "masked"]
-    assert len(sent) == 3, "supports, counts of kept words, and statistics"
+    assert len(sent) == 4, "supports, uses of kept words, pairs of them, and statistics"
     assert all("which nobody can read alone" in str(line["words"]) for line in sent)
 
 

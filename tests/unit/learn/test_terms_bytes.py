@@ -39,9 +39,9 @@ QUERY = RunTerms(
 @pytest.mark.parametrize(
     ("terms", "digest"),
     [
-        (TRAIN, "37b5cc3bc1c9d7153090811f0c484a842aa6301d347e196a9f4c9a04a20a41c7"),
-        (FULL, "b5ef5399cd9689d66f7121b256f285019d7cbb735689386f9ed261a043b2ae8f"),
-        (QUERY, "d55474c0c3afeacaacd92275a78ad1d3067088a803e8a0217e7d3f5490ad4fb5"),
+        (TRAIN, "97bfe65cd8fe8ac3a62e785fc301342d48ce04dfe2693c61590de763ef9684a4"),
+        (FULL, "1a19c38bd585d66e893565bd16b145030ad1904884749094ba57771ac1acee97"),
+        (QUERY, "36c8f38764fbb53e214807d82300c1fd7257eca48e82d8342b411b7c66591d99"),
     ],
     ids=["defaults", "every field set", "a query"],
 )
