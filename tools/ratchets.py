@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 LIMITS = ROOT / "tests" / "ratchets.toml"
 SOURCES = ("src", "sottovoce-lab/src", "sottovoce-spark/src")
 LONG_LINES = 60
+_DEEPEST = 3  # package, its own package, file
 _SILENT = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -122,7 +123,7 @@ def measure(root: Path = ROOT) -> dict[str, dict[str, int]]:
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()
     odd: Counter[str] = Counter()
-    past, lengths = 0, []
+    past, public, lengths = 0, 0, []
     for folder in SOURCES:
         for path in sorted((root / folder).rglob("*.py")):
             tree = ast.parse(text := path.read_text(encoding="utf-8"))
@@ -132,6 +133,8 @@ def measure(root: Path = ROOT) -> dict[str, dict[str, int]]:
             odd[parts[0]] += sum(is_odd_name(node.name) for node in _functions(tree))
             lengths += [(node.end_lineno or 0) - node.lineno + 1 for node in _functions(tree)]
             past += _imports_past_doors(tree, parts)
+            if parts[0] == "sottovoce" and parts[-1] == "__init__.py" and len(parts) <= _DEEPEST:
+                public += len(find_public_names(tree))
     lines["tests"] = sum(
         count_code_lines(path.read_text(encoding="utf-8"))
         for path in (root / "tests").rglob("*.py")
@@ -141,11 +144,28 @@ def measure(root: Path = ROOT) -> dict[str, dict[str, int]]:
         "files": dict(sorted(files.items())),
         "odd_names": dict(sorted(odd.items())),
         "imports": {"past_doors": past},
+        "public_names": {"sottovoce": public},
         "functions": {
             "longest": max(lengths),
             "over_60_lines": sum(length > LONG_LINES for length in lengths),
         },
     }
+
+
+def find_public_names(tree: ast.Module) -> set[str]:
+    r"""What a door offers: its ``__all__``, or what it imports under its own name.
+
+    >>> find_public_names(ast.parse("if TYPE_CHECKING:\\n    from till import Coin as Coin"))
+    {'Coin'}
+    """
+    listed = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    named = {each.name for node in nodes for each in node.names if each.asname == each.name}
+    return named.union(*map(ast.literal_eval, listed))
 
 
 def _package(parts: Sequence[str]) -> str:

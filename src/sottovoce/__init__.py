@@ -13,54 +13,22 @@ they are first used: importing the package takes no time and needs no extra.
 
 from sottovoce.lazy import TYPE_CHECKING, attach
 
-__all__ = [
-    "__version__",
-    "assess",
-    "assess_posts",
-    "corpus",
-    "count_together",
-    "disclosures",
-    "learn",
-    "load_release",
-    "loop",
-    "make_statement",
-    "privacy",
-    "release",
-    "release_counts",
-    "simulate",
-    "topics",
-    "train",
-]
-
 if TYPE_CHECKING:
-    from sottovoce import assess, corpus, learn, loop, privacy, release, topics
-    from sottovoce._version import __version__
-    from sottovoce.assess import assess_posts
-    from sottovoce.assess.disclosure.disclosures import disclosures
-    from sottovoce.corpus.simulate import simulate
-    from sottovoce.learn import train
-    from sottovoce.learn.count import count_together
-    from sottovoce.release import load_release, release_counts
-    from sottovoce.statement import make_statement
+    from sottovoce import assess as assess
+    from sottovoce import corpus as corpus
+    from sottovoce import learn as learn
+    from sottovoce import loop as loop
+    from sottovoce import privacy as privacy
+    from sottovoce import release as release
+    from sottovoce import topics as topics
+    from sottovoce._version import __version__ as __version__
+    from sottovoce.assess import assess_posts as assess_posts
+    from sottovoce.assess.disclosure.disclosures import disclosures as disclosures
+    from sottovoce.corpus.simulate import simulate as simulate
+    from sottovoce.learn import train as train
+    from sottovoce.learn.count import count_together as count_together
+    from sottovoce.release import load_release as load_release
+    from sottovoce.release import release_counts as release_counts
+    from sottovoce.statement import make_statement as make_statement
 else:
-    __getattr__, __dir__ = attach(
-        __name__,
-        {
-            "__version__": "sottovoce._version",
-            "assess": "sottovoce.assess",
-            "assess_posts": "sottovoce.assess",
-            "corpus": "sottovoce.corpus",
-            "count_together": "sottovoce.learn.count",
-            "disclosures": "sottovoce.assess.disclosure.disclosures",
-            "learn": "sottovoce.learn",
-            "load_release": "sottovoce.release",
-            "loop": "sottovoce.loop",
-            "make_statement": "sottovoce.statement",
-            "privacy": "sottovoce.privacy",
-            "release": "sottovoce.release",
-            "release_counts": "sottovoce.release",
-            "simulate": "sottovoce.corpus.simulate",
-            "topics": "sottovoce.topics",
-            "train": "sottovoce.learn",
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

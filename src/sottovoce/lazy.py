@@ -15,20 +15,31 @@ if TYPE_CHECKING:
 
 
 def attach(
-    package: str, where: "Mapping[str, str]", *, extra: str | None = None
+    package: str, where: "Mapping[str, str] | None" = None, *, extra: str | None = None
 ) -> "tuple[Callable[[str], Any], Callable[[], list[str]]]":
     """The ``__getattr__`` and ``__dir__`` of a package whose public names are those of ``where``.
 
     ``where`` has for each name the module that defines it; a module of that very name is the
-    package's own, and is meant itself. ``extra`` is what to install where another's package is
-    missing that a name needs.
+    package's own, and is meant itself. None: the names are those that the package's own source
+    imports for type checkers, each as ``from MODULE import NAME as NAME``; it is read when one is
+    first asked for. ``extra`` is what to install where another's package is missing that a name
+    needs.
 
     >>> get, listed = attach("sottovoce.corpus", {"Vocabulary": "sottovoce.corpus.vocabulary"})
     >>> listed(), get("Vocabulary").__name__
     (['Vocabulary'], 'Vocabulary')
     """
+    listed: dict[str, str] = {} if where is None else {**where}
+
+    def names() -> dict[str, str]:
+        if not listed:
+            listed.update(_read_names(package))
+        return listed
 
     def get(name: str) -> "Any":  # noqa: ANN401 - whatever stands there
+        where = names()
+        if name == "__all__":
+            return sorted(where)
         if name not in where:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
         module = _imported(where[name], extra)
@@ -37,7 +48,17 @@ def attach(
         setattr(sys.modules[package], name, found)
         return found
 
-    return get, lambda: sorted(where)
+    return get, lambda: sorted(names())
+
+
+def _read_names(package: str) -> "dict[str, str]":
+    """Each name that a package imports for type checkers, and the module that defines it."""
+    import re  # noqa: PLC0415 - `import sottovoce` needs none
+
+    spec = sys.modules[package].__spec__
+    source = spec.loader.get_source(package)  # type: ignore[union-attr] # a file's loader
+    found = re.findall(r"^    from (\S+) import (\w+) as \2$", source, re.MULTILINE)
+    return {name: f"{at}.{name}" if at == package else at for at, name in found}
 
 
 def _imported(name: str, extra: str | None) -> "ModuleType":

@@ -45,7 +45,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     ),
     "describe": by("corpus.summarise_posts"),
     "count": by("corpus.TokenRules", "corpus.counts.count_to_folder"),
-    "evaluate": by("assess.evaluation.evaluate_ranks"),
+    "evaluate": by("assess.evaluation.runs.evaluate_ranks"),
     "assess": by("assess_posts", measure="measures"),
     "explain": by("assess.Ranking.explain", "assess_posts"),
     "alerts": by(
@@ -107,15 +107,15 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
         "topics.WordChoice",
         differs=dict.fromkeys(("iterations", "min_texts", "max_terms"), NOT_SAID),
     ),
-    "topics show": by("topics.load_model", "topics.LdaModel.top_words", words="count"),
-    "topics import": by("topics.imports.import_model"),
+    "topics show": by("topics.load_model", "topics.lda.model.LdaModel.top_words", words="count"),
+    "topics import": by("topics.imports.libraries.import_model"),
     "topics catalogue": by("topics.match.catalogue_of", words="count"),
     "topics match": by("topics.match_model", choose="chosen"),
-    "topics judge export": by("topics.judgements.topic_sheet"),
-    "topics judge import": by("topics.judgements.judged_topics"),
-    "topics judge agreement": by("topics.judgements.agreement"),
-    "topics judge export-profiles": by("topics.judgements.profile_sheet"),
-    "topics judge import-profiles": by("topics.judgements.judged_truth"),
+    "topics judge export": by("topics.judgements.sheets.topic_sheet"),
+    "topics judge import": by("topics.judgements.agreement.judged_topics"),
+    "topics judge agreement": by("topics.judgements.agreement.agreement"),
+    "topics judge export-profiles": by("topics.judgements.profiles.profile_sheet"),
+    "topics judge import-profiles": by("topics.judgements.profiles.judged_truth"),
 }
 
 

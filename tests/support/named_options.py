@@ -174,16 +174,22 @@ def _meant(line: str, commands: Commands) -> list[str]:
 
 
 def _public_parameters(sources: Sources) -> frozenset[str]:
-    """Parameters of all that packages list in ``__all__``, and fields that they take as options."""
+    """Parameters of all that doors offer, and fields that they take as options."""
     taken = (each for place in TAKEN_AS_OPTIONS for each in sources.statements.get(place, ()))
     found = set[str]().union(*map(_parameters, taken))
-    for place in sources.statements:
-        if place.name == "__all__":
-            for name in _texts(sources.statements[place][0]):
-                target = sources.found(place.module, name)
-                if isinstance(target, Place):
-                    found.update(*map(_parameters, sources.statements[target]))
+    for module, tree in sources.trees.items():
+        listed = sources.statements.get(Place(module, "__all__"), ())
+        for name in {*_reexported(tree), *(name for each in listed for name in _texts(each))}:
+            target = sources.found(module, name)
+            if isinstance(target, Place):
+                found.update(*map(_parameters, sources.statements[target]))
     return frozenset(found)
+
+
+def _reexported(tree: ast.AST) -> set[str]:
+    """Names that are imported under themselves: what a lazy door offers."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return {each.name for node in nodes for each in node.names if each.asname == each.name}
 
 
 def _parameters(tree: ast.AST) -> frozenset[str]:

@@ -28,7 +28,7 @@ from sottovoce.release.inputs import count_documents
 
 DOORS = (
     "sottovoce",
-    *(f"sottovoce.{name}" for name in sv.__all__ if hasattr(getattr(sv, name), "__path__")),
+    *(f"sottovoce.{name}" for name in dir(sv) if hasattr(getattr(sv, name), "__path__")),
     "sottovoce.corpus.read",
     "sottovoce.privacy",
 )

@@ -74,7 +74,7 @@ def address_of(path: Path) -> str:
     return written if _SCHEME.match(written) else str(Path(written).absolute())
 
 
-def folder_of(path: Path, engine: "Engine") -> Path | None:
+def folder_of(path: Path, engine: "EngineOptions") -> Path | None:
     """The folder to write to, if it is this machine's to look at; on Spark it may be an address."""
     written = as_written(path)
     if not _SCHEME.match(written):
@@ -85,7 +85,7 @@ def folder_of(path: Path, engine: "Engine") -> Path | None:
 
 
 @dataclass(frozen=True)
-class Engine(OptionGroup):
+class EngineOptions(OptionGroup):
     """Where the work is done."""
 
     panel = "On a cluster"
@@ -148,7 +148,7 @@ def ledger_beside(corpus: Path) -> Path:
 class OnSpark:
     """Releases the documents of ``corpus`` into ``out`` on Spark."""
 
-    engine: Engine
+    engine: EngineOptions
     corpus: Path
     out: Path
 
@@ -186,7 +186,7 @@ class OnSpark:
 
 
 @contextmanager
-def release_at(engine: Engine, released: Path) -> "Iterator[Release]":
+def release_at(engine: EngineOptions, released: Path) -> "Iterator[Release]":
     """A sharded release on Spark, which stays up for the block to add it up."""
     from sottovoce_spark.analyse import release_on_spark  # noqa: PLC0415 - keeps --help fast
 
@@ -194,7 +194,7 @@ def release_at(engine: Engine, released: Path) -> "Iterator[Release]":
         yield release_on_spark(session, address_of(released), engine.partitions)
 
 
-def rank_precision(kind: str, engine: Engine) -> "Precision | None":
+def rank_precision(kind: str, engine: EngineOptions) -> "Precision | None":
     """The option --ranks."""
     check_choice("ranks", kind, RANK_KINDS)
     if kind == "exact":
@@ -220,7 +220,7 @@ def show_lifts(measures: Iterable[str], concerned: float | None) -> None:
 
 
 def assess_on_spark(
-    engine: Engine,
+    engine: EngineOptions,
     request: "Request",
     posts: Path | None,
     out: Path,

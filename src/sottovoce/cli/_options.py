@@ -217,7 +217,7 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the che
 
 
 @dataclass(frozen=True)
-class CheckpointOptions(OptionGroup):
+class SaveOptions(OptionGroup):
     """Where a command keeps what is done so far, and how often."""
 
     panel = "State and checkpoints"

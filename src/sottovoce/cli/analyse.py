@@ -13,8 +13,8 @@ import typer
 
 from sottovoce.cli._engines import (
     Address,
-    Engine,
     EngineOption,
+    EngineOptions,
     MasterOption,
     SparkConfOption,
     as_written,
@@ -73,7 +73,7 @@ def analyse(
         from sottovoce.release.release import load_release  # noqa: PLC0415 - fast --help
 
     check_outputs(report)
-    chosen = Engine(engine, master, spark_conf, partitions)
+    chosen = EngineOptions(engine, master, spark_conf, partitions)
     if chosen.is_spark:
         chosen.refuse({"--topics": topics, "--classifier": classifier, "--labels": labels})
     with progress("Reading the release"), ExitStack() as running:

@@ -11,8 +11,8 @@ from sottovoce.cli import _reading as formats
 from sottovoce.cli._community_report import CommunityReport, PeopleOption, ReportOption
 from sottovoce.cli._engines import (
     Address,
-    Engine,
     EngineOption,
+    EngineOptions,
     MasterOption,
     PartitionsOption,
     RanksOption,
@@ -168,7 +168,7 @@ def assess(
     from sottovoce.corpus.read.kept_reading import keep_reading  # noqa: PLC0415 - fast --help
     from sottovoce.files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
 
-    chosen = Engine(engine, master, spark_conf, partitions)
+    chosen = EngineOptions(engine, master, spark_conf, partitions)
     precision = rank_precision(ranks, chosen)
     state = state_file(state, update, posts, out)
     if only_newer and state is None:

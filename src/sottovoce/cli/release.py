@@ -8,8 +8,8 @@ import typer
 from sottovoce.cli import _reading as formats
 from sottovoce.cli._engines import (
     Address,
-    Engine,
     EngineOption,
+    EngineOptions,
     MasterOption,
     OnSpark,
     PartitionsOption,
@@ -143,7 +143,7 @@ def release(
         from sottovoce.release.request import ReleaseRequest  # noqa: PLC0415 - fast --help
 
     check_precision(precision)
-    chosen = Engine(engine, master, spark_conf, partitions)
+    chosen = EngineOptions(engine, master, spark_conf, partitions)
     told = formats.read_options(
         file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
     )

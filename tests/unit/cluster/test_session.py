@@ -8,7 +8,7 @@ import pytest
 from sottovoce_spark._output import told, translated
 from sottovoce_spark.session import check_java, check_master
 
-from sottovoce.cli._engines import Address, Engine, address_of, ledger_beside
+from sottovoce.cli._engines import Address, EngineOptions, address_of, ledger_beside
 from sottovoce.errors import CorpusError, InputError, ParameterError
 
 Run = Callable[..., tuple[int, str, str]]
@@ -84,7 +84,7 @@ def test_what_only_one_machine_offers_is_refused(run: Run, tmp_path: Path) -> No
 
 def test_an_engine_is_one_of_two() -> None:
     with pytest.raises(ParameterError, match="embedded, spark"):
-        Engine("flink")
+        EngineOptions("flink")
 
 
 def test_a_worker_s_own_sentence_is_passed_on() -> None:
