@@ -59,6 +59,8 @@ _ROWS = 400
 _CHANCE = (
     r'("?\w*seconds"?:? +)\d+(?:\.\d+)?',
     r"(waited for +).*",
+    # A run's name is a digest of its terms, and so says nothing that the terms do not.
+    r'("run": "|run +|│ )[0-9a-f]{12,32}\b',
     r'("waited_s": )\{[^}]*\}',
     r"((?:fingerprint|certificate)\W+)[0-9a-f]{64}",
 )
@@ -69,7 +71,8 @@ class Checkout:
 
     def __init__(self, tree: Path, scratch: Path, core: int) -> None:
         self.scratch, self._tree = scratch, tree
-        self._outputs, self._steps, self._stay = scratch.with_name(f"{scratch.name}-said"), 0, []
+        self._outputs, self._steps = scratch.with_name(f"{scratch.name}-said"), 0
+        self._stay: list[int] = []
         self._outputs.mkdir(parents=True)
         scratch.mkdir(parents=True)
         paths = os.pathsep.join(str(tree / each) for each in SOURCES)
@@ -272,8 +275,10 @@ def learn(checkout: Checkout) -> None:
     checkout.run(["learn", "init", "all", "--names", ",".join(PEERS)])
     for name in PEERS:
         write_texts(checkout.scratch / "all" / name / "texts.csv")
-        config = checkout.scratch / "all" / name / "party.toml"
-        config.write_text(_read(config).replace("budget = 2\n", "budget = 9\n"), encoding="utf-8")
+        settings = checkout.scratch / "all" / name / "party.toml"
+        settings.write_text(
+            _read(settings).replace("budget = 2\n", "budget = 9\n"), encoding="utf-8"
+        )
     for name in ("coordinator", *PEERS):
         config = f"all/{name}/party.toml"
         role = "peer" if name in PEERS else name
@@ -308,8 +313,8 @@ def first_difference(before: Path, after: Path) -> list[str]:
     for path, place in ((before, "before"), (after, "after")):
         if not path.exists():
             return [f"missing {place}"]
-    texts = (_read(path).splitlines() for path in (before, after))
-    changes = list(difflib.unified_diff(*texts, n=0, lineterm=""))[2:]
+    one, other = (_read(path).splitlines() for path in (before, after))
+    changes = list(difflib.unified_diff(one, other, n=0, lineterm=""))[2:]
     return [line[:200] for line in changes[:DIFFERING_LINES]]
 
 
