@@ -16,7 +16,7 @@ from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.solve import chebyshev, masked
 from sottovoce.learn.sums import masked_sum
 from sottovoce.learn.training_terms import Mode, Recipe
-from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.message import Leakage
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "learn-leakage.md"
 PEERS = {name: bytes(32) for name in ("ada", "ben", "cy", "dee")}

@@ -167,7 +167,7 @@ class QueryBudgetError(ProtocolError):
 
     Example:
         >>> from sottovoce.learn import QueryBudgetError
-        >>> from sottovoce.learn.hidden.query_budget import QueryBudget
+        >>> from sottovoce.learn.query_budget import QueryBudget
         >>> budget = QueryBudget(["ada", "ben"], rows=3)
         >>> try:
         ...     budget.spend("ada", 4)

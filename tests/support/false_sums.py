@@ -20,7 +20,7 @@ from sottovoce.learn.wire.exchange import Exchange, Traffic
 from sottovoce.learn.wire.message import new_session
 
 if TYPE_CHECKING:
-    from sottovoce.learn.wire.machine import Party
+    from sottovoce.learn.wire.message import Party
 
 # All columns are opened, whatever they say of documents.
 ANY = OpenedLimit(share=1e9)

@@ -19,8 +19,7 @@ from sottovoce.federation.roster import Member, Roster
 from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
-from sottovoce.learn.paillier.keys import PrivateKey
-from sottovoce.learn.paillier.primes import random_primes
+from sottovoce.learn.paillier.keys import PrivateKey, random_primes
 from sottovoce.learn.solve.plan import Share, opened_integers
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import Identity
@@ -29,8 +28,7 @@ from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn.wire.codec import decoded, encoded
 from sottovoce.learn.wire.exchange import Exchange
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.wire.message import Party, new_session
 from sottovoce.privacy.randomness import drawing_from
 from support.false_sums import documents, with_liar
 from support.hidden_systems import BITS

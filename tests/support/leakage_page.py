@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.message import Leakage
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "reference" / "learn-leakage.md"

@@ -1,7 +1,6 @@
 """Keys that are far too small, so that tests are fast. The package itself makes none such."""
 
-from sottovoce.learn.paillier.keys import PrivateKey
-from sottovoce.learn.paillier.primes import random_primes
+from sottovoce.learn.paillier.keys import PrivateKey, random_primes
 from support.chance import drawn_once
 
 

@@ -12,7 +12,7 @@ from sottovoce.assess.explain.explanation import (
     WordShare,
 )
 from sottovoce.learn.run.evaluate import ConfusionCounts
-from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Leakage, Learns
 from sottovoce.privacy.audit.findings import AuditReport, Finding
 from sottovoce.report.figures import new_figure
 from sottovoce.report.page import Plot

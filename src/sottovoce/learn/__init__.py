@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         SummedRidgeClassifier,
     )
     from sottovoce.learn.run.evaluate import JointEvaluation
-    from sottovoce.learn.wire.machine import Leakage
+    from sottovoce.learn.wire.message import Leakage
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -72,7 +72,7 @@ else:
             "FederatedTextClassifier": "sottovoce.learn._text_classifier",
             "JointEvaluation": "sottovoce.learn.run.evaluate",
             "LeakError": "sottovoce.errors",
-            "Leakage": "sottovoce.learn.wire.machine",
+            "Leakage": "sottovoce.learn.wire.message",
             "MLossClassifier": "sottovoce.learn.estimators",
             "QueryBudgetError": "sottovoce.errors",
             "RadoBoostClassifier": "sottovoce.learn.estimators",

@@ -19,7 +19,7 @@ from sottovoce.errors import DamagedMessageError, DisagreementError
 from sottovoce.learn.sums.keys import Identity, check_signature
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value, encoded
-from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Party
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 _MOST = 1 << 40

@@ -25,7 +25,7 @@ from sottovoce.learn.wire.codec import texts as texts_of
 from sottovoce.learn.wire.message import new_session
 
 if TYPE_CHECKING:
-    from sottovoce.learn.wire.machine import Leakage
+    from sottovoce.learn.wire.message import Leakage
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin

@@ -26,7 +26,7 @@ from sottovoce.learn.wire.exchange import Said, Traffic
 from sottovoce.learn.wire.message import new_session
 
 if TYPE_CHECKING:
-    from sottovoce.learn.wire.machine import Leakage
+    from sottovoce.learn.wire.message import Leakage
 
 
 class TrainedClassifier:

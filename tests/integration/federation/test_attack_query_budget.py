@@ -17,7 +17,7 @@ from support.text_runs import HASHED, NAMES, made_holdings, made_peers, made_ter
 from sottovoce.errors import JournalError, QueryBudgetError
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.query_ledger import QueryCharge
+from sottovoce.learn.query_budget import QueryCharge
 from sottovoce.learn.run.party import Finished, run_in_process
 from sottovoce.learn.run.terms import Holdings
 

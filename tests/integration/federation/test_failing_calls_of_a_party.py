@@ -29,7 +29,7 @@ from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party._outside_count import OutsideCount, settle_count
 from sottovoce.federation.party.approvals import approve, is_approved, note_asked, waiting
 from sottovoce.federation.party.journal_key import rotate_journal, settle_key
-from sottovoce.learn.query_ledger import QueryCharge
+from sottovoce.learn.query_budget import QueryCharge
 
 SESSION, SECRET = bytes(16), b"what nobody else may read"
 KINDS = (*ONCE_AND_LASTING, *LOST_ANSWERS)

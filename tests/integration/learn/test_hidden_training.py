@@ -10,9 +10,9 @@ from support.trainings import pooled, quick_training, small_peers
 from sottovoce.errors import InputError, LeakError, ParameterError, QueryBudgetError
 from sottovoce.learn import train
 from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.hidden.query_budget import QueryBudget
 from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.query_budget import QueryBudget
 from sottovoce.learn.solve.plan import opened_integers, opened_theta
 from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms

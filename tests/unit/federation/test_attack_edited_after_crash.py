@@ -16,7 +16,7 @@ from sottovoce.federation.party.party import result_of
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.training_terms import COORDINATOR
-from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Party
 
 POINTS = (1, 3)
 

@@ -23,8 +23,7 @@ from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.training_terms import COORDINATOR
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, Party
 
 
 class Overheard:

@@ -15,7 +15,7 @@ from sottovoce.federation.party._memory import MEMORY_FILE
 from sottovoce.federation.party._outside_count import OutsideCount, restored_at
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.setup import SetupPlan, set_up
-from sottovoce.learn.query_ledger import QueryCharge
+from sottovoce.learn.query_budget import QueryCharge
 
 NAMES = ("ada", "ben", "cy")
 

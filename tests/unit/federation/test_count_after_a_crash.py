@@ -16,8 +16,7 @@ from sottovoce.learn.run.count import _voter, noised_sum
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.exchange import Exchange
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.message import Message, Party, new_session
 from sottovoce.privacy import Ledger
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
 from sottovoce.privacy.shares import NoiseShare

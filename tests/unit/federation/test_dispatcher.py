@@ -29,8 +29,7 @@ from sottovoce.federation.transport.frames import (
     unpacked,
 )
 from sottovoce.learn.training_terms import COORDINATOR
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, Party
 
 PEERS = ("ann", "bob", "cy")
 SUM = ToySum(PEERS)

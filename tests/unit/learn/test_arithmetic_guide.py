@@ -16,7 +16,7 @@ from sottovoce.learn.arithmetic.sign import (
     ask_positive,
     ask_shared_positive,
 )
-from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.message import Leakage
 from sottovoce.learn.wire.script import PairRun, run_together
 
 if TYPE_CHECKING:

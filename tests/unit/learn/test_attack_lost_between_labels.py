@@ -21,8 +21,7 @@ from sottovoce.learn.ridge import ExampleSums, sums_of_labels
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, Party
 
 PEERS = made_peers(documents=30, labels=3)
 NOTHING = ExampleSums(0, 0, np.zeros(0), np.zeros(0), np.zeros((0, 0)))

@@ -25,7 +25,7 @@ from sottovoce.learn.wire.message import Message
 from sottovoce.privacy.shares import NoiseShare
 
 if TYPE_CHECKING:
-    from sottovoce.learn.wire.machine import Party
+    from sottovoce.learn.wire.message import Party
 
 Change = Callable[[Message], Message]
 

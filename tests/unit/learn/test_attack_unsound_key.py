@@ -29,15 +29,13 @@ from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.blinding import PublicBlinding
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.key_files import (
-    proven_key_to_text,
-    public_key_from_text,
-    public_key_to_text,
-)
-from sottovoce.learn.paillier.key_proof import (
     ROUNDS,
     _challenges,
     _check_proven,
     _even_challenges,
+    proven_key_to_text,
+    public_key_from_text,
+    public_key_to_text,
 )
 from sottovoce.learn.paillier.keys import PublicKey, check_ciphertexts
 from sottovoce.learn.paillier.slots import Program, plan_slots

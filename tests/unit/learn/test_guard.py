@@ -17,8 +17,7 @@ from sottovoce.learn.opened_bits import OpenedLimit, most_words
 from sottovoce.learn.run.adversaries import adversaries
 from sottovoce.learn.training_terms import Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.wire.message import Party, new_session
 from sottovoce.learn.wire.stages import stage_session
 
 pytestmark = pytest.mark.opened_share

@@ -6,7 +6,7 @@ import pytest
 from support.leakage_page import LINK, is_shown
 
 from sottovoce.learn.solve import chebyshev, masked
-from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.message import Leakage
 
 GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-hidden.md"
 

@@ -56,8 +56,7 @@ from sottovoce.learn.solve.system import (
     standardised_bounds,
 )
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.message import Message, Party, new_session
 
 SYSTEM = gram_system([[3, 1, -2], [0, 5, 1], [2, 2, 2]], [7, -4, 9], 3)
 BOUNDS = tight_bounds(SYSTEM)

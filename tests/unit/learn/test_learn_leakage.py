@@ -11,8 +11,7 @@ from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums import masked_sum as masks
-from sottovoce.learn.wire.machine import Leakage
-from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.wire.message import Leakage, new_session
 
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn.md"
 

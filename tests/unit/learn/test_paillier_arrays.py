@@ -9,8 +9,7 @@ from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray, concatenate
-from sottovoce.learn.paillier.grid import cores, gmpy2, inverses
-from sottovoce.learn.paillier.powers import combinations, signed_digits
+from sottovoce.learn.paillier.grid import combinations, cores, gmpy2, inverses, signed_digits
 from sottovoce.learn.paillier.slots import Program, SlotPlan, plan_slots
 from sottovoce.learn.paillier.wire import decrypt, decrypt_integers, encrypt, encrypt_integers
 

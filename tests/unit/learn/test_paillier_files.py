@@ -16,11 +16,11 @@ from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid, gmpy2
 from sottovoce.learn.paillier.key_files import (
     load_private_key,
+    prove_key,
     public_key_from_text,
     public_key_to_text,
     save_private_key,
 )
-from sottovoce.learn.paillier.key_proof import prove_key
 from sottovoce.learn.paillier.keys import PrivateKey, generate_key
 from sottovoce.learn.paillier.slots import Program, plan_slots
 from sottovoce.learn.paillier.wire import (

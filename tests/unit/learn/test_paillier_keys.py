@@ -8,10 +8,10 @@ from support.chance import drawn_once
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn.paillier import keys, primes
+from sottovoce.learn.paillier import keys
 from sottovoce.learn.paillier import keys as validation
 from sottovoce.learn.paillier.grid import gmpy2
-from sottovoce.learn.paillier.key_proof import check_key_proof, prove_key
+from sottovoce.learn.paillier.key_files import check_key_proof, prove_key
 from sottovoce.learn.paillier.keys import DEFAULT_BITS, PrivateKey, PublicKey, generate_key
 from sottovoce.learn.paillier.slots import Program, plan_slots
 from sottovoce.learn.paillier.wire import decrypt, encrypt
@@ -24,7 +24,7 @@ def private() -> PrivateKey:
 
 
 def prime_like(bits: int, *, residue: int = 3) -> int:
-    found = primes.random_prime(bits)
+    found = keys.random_prime(bits)
     while found % 4 != residue:
         found = int(gmpy2.next_prime(found))
     return found
@@ -39,8 +39,8 @@ def test_a_new_key_has_the_primes_that_the_scheme_needs(private: PrivateKey) -> 
     assert gmpy2.is_prime(p)
     assert gmpy2.is_prime(q)
     assert abs(p - q) > 1 << 924
-    assert not primes.has_small_factor((p - 1) // 2)
-    assert not primes.has_small_factor((q - 1) // 2)
+    assert not keys.has_small_factor((p - 1) // 2)
+    assert not keys.has_small_factor((q - 1) // 2)
 
 
 def test_its_own_checks_accept_a_new_key(private: PrivateKey) -> None:
@@ -61,8 +61,8 @@ def test_a_key_of_an_unfit_length_is_refused(bits: int) -> None:
 
 @drawn_once
 def modulus_cases() -> dict[str, tuple[int, str]]:
-    p, q = primes.random_primes(2048)
-    half = primes.random_prime(1024)
+    p, q = keys.random_primes(2048)
+    half = keys.random_prime(1024)
     # Just above three quarters of 2^683, whose cube has 2048 bits.
     root = int(gmpy2.next_prime((3 << 681) + random_bits(600)))
     # 1 mod 4, and 21 times it has 2048 bits.
@@ -122,16 +122,16 @@ def test_a_foreign_modulus_that_is_visibly_unfit_is_refused(case: str) -> None:
 def composite_beside(p: int) -> int:
     """A number that is right for ``p`` in all but being prime."""
     while True:
-        found = primes.random_prime(512) * prime_like(512, residue=1)
+        found = keys.random_prime(512) * prime_like(512, residue=1)
         whole = found.bit_length() == 1024 and (p * found).bit_length() == 2048
-        if whole and primes.are_apart(p, found):
+        if whole and keys.are_apart(p, found):
             return found
 
 
 @drawn_once
 def prime_cases() -> dict[str, tuple[int, int, str]]:
-    p = primes.random_prime(1024)
-    short = primes.random_prime(1020)
+    p = keys.random_prime(1024)
+    short = keys.random_prime(1020)
     one = prime_like(1024, residue=1)
     composite = composite_beside(p)
     return {
@@ -139,7 +139,7 @@ def prime_cases() -> dict[str, tuple[int, int, str]]:
         "different lengths": (p, short, "equally many bits"),
         "1 mod 4": (p, one, "3 mod 4"),
         "composite": (p, composite, "got a composite"),
-        "too small": (*primes.random_primes(1024), "got 1024"),
+        "too small": (*keys.random_primes(1024), "got 1024"),
     }
 
 
@@ -215,13 +215,13 @@ def test_the_owners_proof_of_a_key_holds_and_another_keys_does_not(private: Priv
 
 def test_no_proof_is_found_where_blinding_does_not_permute() -> None:
     """With q = 1 mod p, n-th powers are p to one: most challenges have no root."""
-    p = primes.random_prime(128)
+    p = keys.random_prime(128)
     q = 2 * p + 1
     while not gmpy2.is_prime(q):
         q += 2 * p
     public = PublicKey._trusted(p * q)
     phi = (p - 1) * (q - 1)
-    from sottovoce.learn.paillier.key_proof import _challenges  # noqa: PLC0415 - only here
+    from sottovoce.learn.paillier.key_files import _challenges  # noqa: PLC0415 - only here
 
     rootless = [c for c in _challenges(public.n) if pow(c, phi // p, p * q) != 1]
     assert len(rootless) == 8

@@ -17,8 +17,7 @@ from sottovoce.errors import (
 )
 from sottovoce.learn.wire.codec import Value, decoded, encoded
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Inbox, Message, new_session
+from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message, new_session
 
 SESSION = bytes(range(16))
 

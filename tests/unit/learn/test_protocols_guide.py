@@ -10,7 +10,7 @@ from support.tools import loaded_tool
 from sottovoce import learn
 from sottovoce.learn.run.leakage import mode_leakage
 from sottovoce.learn.training_terms import Mode, Recipe
-from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.message import Leakage
 
 GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-protocols.md"
 CASES: list[tuple[Mode, Recipe]] = [

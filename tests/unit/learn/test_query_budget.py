@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError, QueryBudgetError
-from sottovoce.learn.hidden.query_budget import QueryBudget, planned_budget
+from sottovoce.learn.query_budget import QueryBudget, planned_budget
 from sottovoce.learn.training_terms import Recipe
 
 Floats = NDArray[np.float64]

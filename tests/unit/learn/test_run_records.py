@@ -9,7 +9,7 @@ from support.text_runs import AGREED, made_peers, made_terms, made_texts, traine
 
 from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.hidden.query_budget import QueryBudget
+from sottovoce.learn.query_budget import QueryBudget
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.records import (
     budget_part,

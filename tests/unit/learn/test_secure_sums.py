@@ -24,8 +24,7 @@ from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer, pair_mask, summed
 from sottovoce.learn.wire.codec import Value, encoded
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.message import Message, Party, new_session
 
 SIZE = 5
 

@@ -29,8 +29,7 @@ from sottovoce.learn.sums.masked_sum import (
 from sottovoce.learn.sums.weights import EPSILON, PROJECTIONS, SummandWeights
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message, new_session
+from sottovoce.learn.wire.message import Message, Party, new_session
 from sottovoce.privacy import sampler
 
 SIZE, DOCUMENTS = 40, 50

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats
 from sottovoce.learn.estimators import own_rados
 from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.hidden.query_budget import planned_budget
 from sottovoce.learn.hidden.solvers import HiddenSolve
 from sottovoce.learn.hidden.train import (
     HiddenClassifier,
@@ -34,6 +33,7 @@ from sottovoce.learn.open.train import (
     told_standard,
 )
 from sottovoce.learn.paillier.keys import PrivateKey, generate_key
+from sottovoce.learn.query_budget import planned_budget
 from sottovoce.learn.rados.rados import RadoMoments
 from sottovoce.learn.ridge import LinearModel, Standard, lifted, local_sums, ridge_from_sums
 from sottovoce.learn.solve.plan import opened_integers, opened_theta

@@ -29,8 +29,7 @@ from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation.roster import Roster
 from sottovoce.federation.transport.frames import Settings, State
 from sottovoce.learn.wire.codec import Value, encoded
-from sottovoce.learn.wire.machine import Party, awaited
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, Party, awaited
 from sottovoce.privacy.randomness import drawing_from
 
 # From the agreed terms and this party's own name to its state machine.

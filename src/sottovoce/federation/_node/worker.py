@@ -33,8 +33,7 @@ from sottovoce.federation._node.state import (
     timed_out,
 )
 from sottovoce.federation.transport.frames import Complaint, packed
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, Party
 
 _DROPPED = (LateMessageError, ReplayedMessageError)
 # The sender's fault: it must hear of it, since the party goes on waiting for the true message.

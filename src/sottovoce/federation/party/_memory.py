@@ -22,7 +22,7 @@ from sottovoce.federation._journal.file import JournalSeal
 from sottovoce.json import parse_json
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.openings import OpenedWords, Opening
-from sottovoce.learn.query_ledger import QueryCharge, check_charge
+from sottovoce.learn.query_budget import QueryCharge, check_charge
 from sottovoce.learn.wire.codec import Value, decoded, encoded
 from sottovoce.sqlite import StoreFile, StoreKind
 

@@ -19,7 +19,7 @@ from sottovoce.learn.documents import Documents, Examples, Table, read_labelled
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Party
 
 if TYPE_CHECKING:
     from sottovoce.federation.party._run_keys import RunKeys

@@ -66,7 +66,7 @@ from sottovoce.files import output_folder, whole_file
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.codec import Value, encoded
-from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Party
 
 JOURNAL_FILE = "journal.sqlite"
 METHOD = "Ask"

@@ -40,8 +40,7 @@ from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.slots import Program, SlotPlan, SlotStage, mask_bound, plan_slots
 from sottovoce.learn.paillier.wire import array_to_bytes
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Leakage, Learns, Message
 from sottovoce.learn.wire.script import Hear, Say, Script
 from sottovoce.privacy.randomness import random_below, random_bytes
 

@@ -39,8 +39,7 @@ from sottovoce.learn.paillier.grid import Grid, gmpy2
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.slots import Program, SlotPlan, SlotStage, mask_bound, plan_slots
 from sottovoce.learn.paillier.wire import array_to_bytes
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Leakage, Learns, Message
 from sottovoce.learn.wire.script import Hear, Say, Script
 
 Places = NDArray[np.int64]

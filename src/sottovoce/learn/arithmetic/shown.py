@@ -18,11 +18,11 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2, spread
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
-from sottovoce.learn.paillier.packing import encode
 from sottovoce.learn.paillier.slots import (
     Program,
     SlotPlan,
     SlotStage,
+    encode,
     mask_bound,
     plan_slots,
     scaled_bound,

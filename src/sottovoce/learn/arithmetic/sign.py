@@ -35,7 +35,7 @@ from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.slots import SLACK_BITS
-from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Leakage, Learns
 from sottovoce.learn.wire.script import Script
 
 LEAKAGE = Leakage(

@@ -27,7 +27,7 @@ from sottovoce.learn.ridge import Standard, sums_of_labels
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.support import all_kept
 from sottovoce.learn.training_terms import Mode
-from sottovoce.learn.wire.machine import Party
+from sottovoce.learn.wire.message import Party
 from sottovoce.learn.wire.stages import ENDED_STAGES
 
 

@@ -23,7 +23,7 @@ from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn.training_terms import COORDINATOR
-from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Leakage, Learns
 from sottovoce.learn.wire.stages import PartyMaker
 from sottovoce.privacy.whole_document import WholeDocument
 

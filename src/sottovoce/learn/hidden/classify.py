@@ -15,15 +15,15 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, InputError
 from sottovoce.learn.arithmetic.comparison import answer_less, ask_less
 from sottovoce.learn.arithmetic.sign import SharedNumbers
-from sottovoce.learn.hidden.query_budget import LedgerBudget, QueryBudget
 from sottovoce.learn.hidden.solvers import QUERY_SUM, SCORE
 from sottovoce.learn.hidden.told import share_slots
 from sottovoce.learn.hidden.train import HiddenClassifier
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
-from sottovoce.learn.paillier.packing import encode
+from sottovoce.learn.paillier.slots import encode
 from sottovoce.learn.paillier.wire import array_from_bytes, array_to_bytes, decrypt_integers
+from sottovoce.learn.query_budget import LedgerBudget, QueryBudget
 from sottovoce.learn.solve.field import mask_half_range, multiple_masks
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.codec import Value

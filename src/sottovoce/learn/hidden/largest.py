@@ -28,10 +28,10 @@ from sottovoce.learn.hidden.classify import (
     opened_score_bytes,
     query_integers,
 )
-from sottovoce.learn.hidden.query_budget import LedgerBudget, QueryBudget
 from sottovoce.learn.hidden.train import HiddenClassifier
 from sottovoce.learn.paillier.grid import Grid
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.query_budget import LedgerBudget, QueryBudget
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.script import ScriptedParty

@@ -12,8 +12,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
-from sottovoce.learn.paillier.packing import encode
-from sottovoce.learn.paillier.slots import SLACK_BITS, Program, SlotPlan, SlotStage
+from sottovoce.learn.paillier.slots import SLACK_BITS, Program, SlotPlan, SlotStage, encode
 from sottovoce.learn.paillier.wire import encrypt_integers
 from sottovoce.learn.solve.chebyshev import (
     ChebyshevCoordinator,

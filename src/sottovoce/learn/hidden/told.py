@@ -4,8 +4,7 @@ from sottovoce.errors import DamagedMessageError, DisagreementError, InputError,
 from sottovoce.learn.hidden.solvers import SCORE, HiddenSolve, modulus_bits
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid
-from sottovoce.learn.paillier.key_files import public_key_from_text
-from sottovoce.learn.paillier.key_proof import KnownKeys
+from sottovoce.learn.paillier.key_files import KnownKeys, public_key_from_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.slots import Program, SlotPlan, plan_slots
 from sottovoce.learn.paillier.slots import SlotStage as Bound

@@ -48,7 +48,7 @@ from sottovoce.learn.wire.stages import Listener, PartyMaker, Script, Stage, Sta
 
 if TYPE_CHECKING:
     from sottovoce.arrays import Floats
-    from sottovoce.learn.paillier.key_proof import KnownKeys
+    from sottovoce.learn.paillier.key_files import KnownKeys
     from sottovoce.learn.solve.plan import Share
 
 

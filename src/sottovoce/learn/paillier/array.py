@@ -19,18 +19,27 @@ from sottovoce.learn.paillier.grid import (
     Grid,
     Pair,
     as_grid,
+    combinations,
     inverses,
     pair_powers,
     pair_products,
     paired,
     plus_plain,
+    powers,
     products,
     spread,
 )
 from sottovoce.learn.paillier.keys import PublicKey
-from sottovoce.learn.paillier.packing import Integers, as_integers, encode, largest, pack
-from sottovoce.learn.paillier.powers import combinations, powers
-from sottovoce.learn.paillier.slots import SlotPlan, bits_for, check_fraction_bits
+from sottovoce.learn.paillier.slots import (
+    Integers,
+    SlotPlan,
+    as_integers,
+    bits_for,
+    check_fraction_bits,
+    encode,
+    largest,
+    pack,
+)
 
 _FEWEST_PRODUCTS = 128
 

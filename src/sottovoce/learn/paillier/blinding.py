@@ -14,9 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.paillier.grid import gmpy2, spread
-from sottovoce.learn.paillier.packing import ONE, Split, joined, split
-from sottovoce.learn.paillier.powers import powers
+from sottovoce.learn.paillier.grid import ONE, Split, gmpy2, joined, powers, split, spread
 from sottovoce.privacy.randomness import random_below, random_words
 
 Digits = NDArray[np.uint16]

@@ -1,11 +1,16 @@
 """Keys as JSON, public ones to hand out and private ones for their owner.
 
 Private keys are in files that only their owner reads, sealed where there is a passphrase. A public
-key that a protocol hands to others comes with its proof (see `key_proof`).
+key that a protocol hands to others comes with a proof that it is sound (`prove_key`).
 """
 
+import hashlib
 import json
+from collections.abc import MutableMapping
+from functools import lru_cache
+from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from cryptography.exceptions import InvalidTag
@@ -13,8 +18,8 @@ from cryptography.exceptions import InvalidTag
 from sottovoce.errors import InputError
 from sottovoce.files import refuse_open_to_others, small_text, whole_file
 from sottovoce.learn.encrypted_files import NONCE_BYTES, sealed_fields, unsealed
-from sottovoce.learn.paillier.key_proof import KeyProof, KnownKeys, prove_key, proven_key
-from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.paillier.grid import gmpy2
+from sottovoce.learn.paillier.keys import SMALL_LIMIT, PrivateKey, PublicKey, has_small_factor
 from sottovoce.learn.wire.codec import (
     Fields,
     bytes_field,
@@ -23,6 +28,103 @@ from sottovoce.learn.wire.codec import (
     from_hexadecimal,
     parse_fields,
 )
+
+KeyProof: TypeAlias = tuple[int, ...]
+# What a party remembers within a run: keys that were proven to it, by modulus, with their tables.
+KnownKeys: TypeAlias = MutableMapping[int, PublicKey]
+_PERMUTATION = b"sottovoce paillier permutation proof 1"
+_TWO_PRIMES = b"sottovoce paillier two primes proof 1"
+_EXCESS_BYTES = 16
+_SECURITY_BITS = 128
+# No prime below 2^16 divides n, so a root exists by luck with a chance below 2^-16.
+ROUNDS = _SECURITY_BITS // (SMALL_LIMIT.bit_length() - 1)
+SQUARE_ROUNDS = _SECURITY_BITS
+_REMEMBERED = 64
+
+
+def prove_key(private: PrivateKey) -> KeyProof:
+    """A proof of a public key that nobody can make for an unsound one: n-th roots, square roots.
+
+    The owner answers challenges that a hash of n has chosen (Goldberg, Reyzin, Sagga and
+    Baldimtsi, Asiacrypt 2019, with the hash for the verifier), and so shows two things:
+
+    - r -> r^n permutes the units modulo n, which is so exactly if gcd(n, phi(n)) = 1. The owner
+      shows n-th roots: where the gcd has a prime factor d, at most one number in d has one. n is
+      square-free then, too.
+    - n is a product of two primes, both 3 mod 4. The owner shows a square root of y or of -y, for
+      numbers y of Jacobi symbol +1. Of these a share of at most 4 / 2^k is plus or minus a square
+      where n has k >= 3 prime factors, and a half where k = 2 and the primes are 1 mod 4. With
+      more factors blinding by short exponents leaves a ciphertext's quadratic characters as they
+      are, and the owner reads parities of secret scalars from them.
+
+    Each part errs with a chance of at most 2^-128. Who else knows the factors, and whether p - 1
+    or q - 1 is smooth, it does not show: towards the owner of a key, blind with ``full=True``.
+    """
+    secret, n = private.secret, private.public.n
+    exponent = gmpy2.invert(n, (secret.p - 1) * (secret.q - 1))
+    roots = (int(gmpy2.powmod(each, exponent, n)) for each in _challenges(n))
+    squares = (_square_root(each, secret.p, secret.q) for each in _even_challenges(n))
+    return (*roots, *squares)
+
+
+def check_key_proof(public: PublicKey, proof: KeyProof) -> None:
+    """Refuse a key whose proof does not hold."""
+    n = public.n
+    sound = not has_small_factor(n) and len(proof) == ROUNDS + SQUARE_ROUNDS
+    if not sound or not all(0 < root < n for root in proof) or not _holds(n, proof):
+        raise InputError("the proof of a public key does not hold; ask its owner for another key.")
+
+
+def proven_key(modulus: int, proof: KeyProof) -> PublicKey:
+    """A key from outside, checked with its proof; both checks are made once and remembered."""
+    _check_proven(modulus, proof)
+    # Each time with tables of its own: how much is drawn depends on how often they were used.
+    return PublicKey._trusted(modulus)  # noqa: SLF001 - just checked
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _check_proven(modulus: int, proof: KeyProof) -> None:
+    check_key_proof(PublicKey(modulus), proof)
+
+
+def _holds(n: int, proof: KeyProof) -> bool:
+    permutes = all(
+        gmpy2.powmod(root, n, n) == challenge
+        for root, challenge in zip(proof[:ROUNDS], _challenges(n), strict=True)
+    )
+    return permutes and all(
+        root * root % n in (challenge, n - challenge)
+        for root, challenge in zip(proof[ROUNDS:], _even_challenges(n), strict=True)
+    )
+
+
+def _square_root(number: int, p: int, q: int) -> int:
+    """Of the number or of its negative modulo p q: one of them is a square."""
+    square = number if gmpy2.jacobi(number, p) == 1 else -number
+    at_p = gmpy2.powmod(square, (p + 1) // 4, p)
+    at_q = gmpy2.powmod(square, (q + 1) // 4, q)
+    return int(at_q + q * ((at_p - at_q) * gmpy2.invert(q, p) % p))
+
+
+def _challenges(n: int) -> list[int]:
+    return [_hashed(_PERMUTATION + bytes([number]), n) for number in range(ROUNDS)]
+
+
+def _even_challenges(n: int) -> list[int]:
+    """Of Jacobi symbol +1."""
+    return [_even(_TWO_PRIMES + bytes([number]), n) for number in range(SQUARE_ROUNDS)]
+
+
+def _even(name: bytes, n: int) -> int:
+    hashes = (_hashed(name + attempt.to_bytes(4, "big"), n) for attempt in count())
+    return next(each for each in hashes if gmpy2.jacobi(each, n) == 1)
+
+
+def _hashed(name: bytes, n: int) -> int:
+    size = (int(n).bit_length() + 7) // 8
+    hashed = hashlib.shake_256(name + int(n).to_bytes(size, "big")).digest(size + _EXCESS_BYTES)
+    return int.from_bytes(hashed, "big") % int(n)
+
 
 PUBLIC_FORMAT = "sottovoce-paillier-public-key"
 PRIVATE_FORMAT = "sottovoce-paillier-private-key"

@@ -21,17 +21,20 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid, gmpy2, plus_plain
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey, check_ciphertexts
-from sottovoce.learn.paillier.packing import (
+from sottovoce.learn.paillier.slots import (
     Integers,
+    Program,
+    SlotPlan,
+    SlotStage,
     as_integers,
     blocks,
+    check_fraction_bits,
     check_size,
     decode,
     encode,
     pack,
     unpack,
 )
-from sottovoce.learn.paillier.slots import Program, SlotPlan, SlotStage, check_fraction_bits
 from sottovoce.learn.wire.codec import Fields, field, from_hexadecimal, parse_fields
 
 Key: TypeAlias = PublicKey | PrivateKey

@@ -26,8 +26,7 @@ from sottovoce.learn.paillier.wire import (
 )
 from sottovoce.learn.rados.rados import SealedSignatures
 from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Inbox, Message
+from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 
 if TYPE_CHECKING:
     from sottovoce.arrays import Floats

@@ -7,7 +7,7 @@ lies, a peer that lies, and a party that comes back from a backup.
 from typing import assert_never
 
 from sottovoce.learn.training_terms import Mode, Recipe
-from sottovoce.learn.wire.machine import Learns
+from sottovoce.learn.wire.message import Learns
 
 ONE_PEER = "coordinator + 1 peer"
 LYING_COORDINATOR, LYING_PEER, BACKUP = "lying coordinator", "lying peer", "restored backup"

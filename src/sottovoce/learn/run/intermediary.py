@@ -40,8 +40,7 @@ from sottovoce.learn.run.terms import INTERMEDIARY, Holdings, RunTerms
 from sottovoce.learn.run.train import RunScript, brought_examples
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, Party
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
 if TYPE_CHECKING:

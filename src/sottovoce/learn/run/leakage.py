@@ -9,7 +9,7 @@ from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.weights import EPSILON, PROJECTIONS
 from sottovoce.learn.support import caps
 from sottovoce.learn.training_terms import Mode, Recipe
-from sottovoce.learn.wire.machine import Leakage, Learns
+from sottovoce.learn.wire.message import Leakage, Learns
 
 _BUCKETS = (
     "how many peers nominated a word of each of {} buckets, whose words it cannot work out without "

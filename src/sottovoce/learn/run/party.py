@@ -32,7 +32,7 @@ from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults, Said, Traffic
-from sottovoce.learn.wire.machine import Leakage
+from sottovoce.learn.wire.message import Leakage
 from sottovoce.learn.wire.stages import Script, Staged
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from sottovoce.learn.hidden import classify as hidden_query
 from sottovoce.learn.hidden import largest as labels_query
 from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
 from sottovoce.learn.hidden.largest import LabelsContributor, LabelsQuery, LabelsScorer
-from sottovoce.learn.hidden.query_budget import LedgerBudget
 from sottovoce.learn.hidden.train import HiddenClassifier
 from sottovoce.learn.paillier.key_files import public_key_from_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.query_budget import LedgerBudget
 from sottovoce.learn.run.records import (
     Record,
     Trained,

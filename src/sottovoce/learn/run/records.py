@@ -14,21 +14,20 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.features import Features, TextRecipe
-from sottovoce.learn.hidden.query_budget import (
+from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.query_budget import (
     QueryBudget,
+    QueryCharge,
     budget_limits,
     planned_budget,
 )
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.query_ledger import QueryCharge
 from sottovoce.learn.ridge import LinearModel, Standard
 from sottovoce.learn.run.agree import Agreed
 from sottovoce.learn.run.terms import MODES, RunTerms
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, Mode
 from sottovoce.learn.wire import codec
-from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.schema import from_value, to_value
+from sottovoce.learn.wire.codec import Value, from_value, to_value
 
 if TYPE_CHECKING:
     from sottovoce.learn.hidden.train import HiddenClassifier

@@ -21,16 +21,15 @@ from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.sums.fixed import checked_parties
 from sottovoce.learn.sums.keys import Identity, derived
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
-from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decoded, encoded, from_value, to_value
 from sottovoce.learn.wire.message import SESSION_BYTES
-from sottovoce.learn.wire.schema import from_value, to_value
 
 if TYPE_CHECKING:
     from sottovoce.learn.count.promise import CountTrust
     from sottovoce.learn.count.spend import Spending
     from sottovoce.learn.openings import OpeningMemory
     from sottovoce.learn.paillier.keys import PrivateKey
-    from sottovoce.learn.query_ledger import QueryLedger
+    from sottovoce.learn.query_budget import QueryLedger
 
 RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados", "count"]
 KINDS: tuple[RunKind, ...] = get_args(RunKind)

@@ -38,8 +38,7 @@ from sottovoce.learn.solve.field import (
 )
 from sottovoce.learn.solve.plan import Share
 from sottovoce.learn.solve.system import PublicBounds
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Inbox, Message
+from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 from sottovoce.privacy.randomness import random_below
 
 if TYPE_CHECKING:

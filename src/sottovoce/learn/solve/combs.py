@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.paillier.grid import gmpy2, spread
-from sottovoce.learn.paillier.packing import ONE, Split, joined, split
+from sottovoce.learn.paillier.grid import ONE, Split, gmpy2, joined, split, spread
 
 Digits = NDArray[np.intp]
 _MOST_IN_GROUP = 13

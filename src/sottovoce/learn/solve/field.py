@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid, gmpy2
-from sottovoce.learn.paillier.primes import is_prime
+from sottovoce.learn.paillier.keys import is_prime
 from sottovoce.learn.paillier.slots import (
     SLACK_BITS,
     Program,

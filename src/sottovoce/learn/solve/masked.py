@@ -39,8 +39,7 @@ from sottovoce.learn.solve.field import (
     random_vector,
 )
 from sottovoce.learn.solve.plan import WEIGHT_PARTS, Share, SolvePlan, joined
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Inbox, Message
+from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.codec import Value

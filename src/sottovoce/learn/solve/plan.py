@@ -15,8 +15,7 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.errors import CorruptShareError, ParameterError
 from sottovoce.learn.paillier.grid import gmpy2
-from sottovoce.learn.paillier.packing import blocks
-from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan
+from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan, blocks
 from sottovoce.learn.solve.combs import plan_combs
 from sottovoce.learn.solve.field import fits_key, masked_slots, smallest_public_prime
 from sottovoce.learn.solve.system import PublicBounds

@@ -20,8 +20,7 @@ from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, Solve
 from sottovoce.learn.solve.plan import Share, SolvePlan
 from sottovoce.learn.solve.system import IntegerSystem
 from sottovoce.learn.wire.exchange import Exchange, Traffic
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.wire.message import Party, new_session
 
 Keys: TypeAlias = tuple[PrivateKey, PrivateKey]
 

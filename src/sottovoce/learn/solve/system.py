@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.paillier.packing import encode
-from sottovoce.learn.paillier.slots import check_fraction_bits, scaled_bound
+from sottovoce.learn.paillier.slots import check_fraction_bits, encode, scaled_bound
 
 
 def leading_minors_positive(matrix: list[list[int]]) -> bool:

@@ -28,8 +28,7 @@ from sottovoce.learn.sums.fixed import (
 from sottovoce.learn.sums.keys import AgreementKey, derived, opened
 from sottovoce.learn.sums.weights import SummandWeights, check_projected
 from sottovoce.learn.wire.codec import Value, encoded
-from sottovoce.learn.wire.machine import Leakage, Learns
-from sottovoce.learn.wire.message import Inbox, Message
+from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 
 LEAKAGE = Leakage(
     "secure sum by pairwise masks",

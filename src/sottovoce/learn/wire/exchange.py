@@ -18,8 +18,7 @@ from sottovoce.errors import (
     ReplayedMessageError,
     StalledError,
 )
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.message import Message, Party
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from sottovoce.errors import (
     UnexpectedMessageError,
 )
 from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.machine import Party
-from sottovoce.learn.wire.message import SESSION_BYTES, Inbox, Message
+from sottovoce.learn.wire.message import SESSION_BYTES, Inbox, Message, Party
 
 PartyMaker: TypeAlias = Callable[[bytes], Party]
 # An audit's ear: hears, of parties of this process, who has finished a stage, and with what.
