@@ -5,7 +5,7 @@ holds, for one group and one stretch, the products over all subsets of the group
 takes in one bit of every exponent of the group, and stretches share their squarings (Lim and Lee,
 CRYPTO 1994, with Straus's interleaving across bases instead of one base's rows).
 
-Entries are kept split (see `_paillier.packing.Split`), so that a product costs little more than
+Entries are kept split (see `paillier.grid.Split`), so that a product costs little more than
 half.
 """
 
