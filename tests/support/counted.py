@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce.demo._count import CountDemo
+from sottovoce.demo._learn import CountDemo
 from sottovoce.learn.count import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 

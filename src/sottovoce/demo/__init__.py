@@ -1,5 +1,5 @@
 """Everything on a simulated community, ending in one report: ``sottovoce demo``.
 
-``_demo`` puts the report together from the parts of ``_assess`` (with ``_people``),
-``_release``, ``_learn`` and ``_loop``; a part whose extra is not installed is left out and says so.
+``demo`` puts the report together from the parts of ``_assess`` (with ``_rankings``), ``_release``,
+``_learn`` and ``_loop``; a part whose extra is not installed is left out and says so.
 """

@@ -1,47 +1,38 @@
 """The demo's assess part: whom an adversary finds, why them, and how well each measure does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
-from sottovoce_lab.assess.experiment import captured
-from sottovoce_lab.assess.outcomes import (
-    AFFLICTED,
-    CommunityOutcome,
-    metric_columns,
-    outcome,
-    persona_columns,
-    score_community,
-)
-from sottovoce_lab.assess.plots import by_measure, by_persona
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from sottovoce.assess.evaluation.runs import ENT, POSTS, RANDOM
-from sottovoce.assess.evaluation.significance import Difference, paired_difference
-from sottovoce.assess.measures.catalogue import PAPER_METHODS
-from sottovoce.assess.scores import plan_scoring
-from sottovoce.assess.setting import Setting
+import sottovoce as sv
+from sottovoce.assess.evaluation.runs import Evaluated, Evaluation, evaluate_ranks
+from sottovoce.assess.explain.explanation import Explanation, Interest
+from sottovoce.assess.ranking import REST, Ranking
 from sottovoce.corpus.simulate import SimulatedCommunity
-from sottovoce.demo._people import (
-    Portrait,
+from sottovoce.demo._rankings import (
+    AFFLICTED,
     TopicRanking,
-    Viewer,
     band_facts,
     band_plot,
-    portrait_table,
     ranking_table,
-    timeline,
-    topic_rankings,
 )
 from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
-from sottovoce.loop.subject import DEFAULT, simulated_catalogue, simulated_community
-from sottovoce.report.page import Section
-from sottovoce.report.result import Row, number
+from sottovoce.loop.subject import simulated_catalogue
+from sottovoce.report.figures import ACCENT, COLOURS, new_panels
+from sottovoce.report.page import Plot, Section
 
 # Seconds of training: enough to find the topics, far less than the studies do.
 TRAINING = Training(topics=100, iterations=60, burn_in=15, dimensions=48, epochs=3)
 STRENGTH, SHOWN = "lda", "lda-dt"
-SETTING = Setting()
+MOST_WEEKS = 3
 METRICS = {"r_precision_micro": "R-precision", "map": "MAP", "ndcg": "NDCG"}
-BASELINES = (ENT, POSTS, RANDOM)
+BASELINES = ("ent", "posts", "random")
+_ALL_POSTS = 1_000_000
+REMOVED, WORDS = 3, 6
 # A hyphen at which no line breaks, so that an interval stays whole on a narrow screen.
 _DASH = "\u2011"
 
@@ -63,7 +54,7 @@ _NAMES = (
 _PARTS = (
     "Strength is how close their closest post comes to the topic, from 0 to 1. Breadth is how "
     "close they come to the topic's neighbours: who writes about them all is perhaps there by "
-    f"profession. Persistence is how close their {SETTING.m} best weeks come on average: who came "
+    f"profession. Persistence is how close their {MOST_WEEKS} best weeks come on average: who came "
     f"once was perhaps curious. {SHOWN} is persistence less breadth."
 )
 _METRICS = (
@@ -91,6 +82,31 @@ _ROLES = {
 
 
 @dataclass(frozen=True, eq=False)
+class Portrait:
+    """One user as a measure sees them, and what they are in the simulation."""
+
+    user: str
+    persona: str
+    ranks: Mapping[str, int]
+    """By strength alone, and by the measure that is explained."""
+    explanation: Explanation
+
+    @property
+    def interest(self) -> Interest:
+        """How close they come to the topic, to its neighbours, and for how long."""
+        if self.explanation.interest is None:
+            raise TypeError("only a measure of a vector space has portraits.")
+        return self.explanation.interest
+
+    def weeks(self) -> dict[date, float]:
+        """Their strongest post of each week in which they wrote."""
+        strongest: dict[date, float] = {}
+        for post in self.explanation.posts:
+            strongest[post.bucket] = max(post.strength or 0.0, strongest.get(post.bucket, 0.0))
+        return strongest
+
+
+@dataclass(frozen=True, eq=False)
 class AssessDemo:
     """What the sections say."""
 
@@ -102,7 +118,7 @@ class AssessDemo:
     """The one whose portraits are shown."""
     rankings: tuple[TopicRanking, ...]
     portraits: tuple[Portrait, ...]
-    judged: CommunityOutcome
+    judged: Evaluation
 
 
 def assess_sections(community: SimulatedCommunity, *, command: str) -> tuple[Section, ...]:
@@ -120,24 +136,57 @@ def run_assess_demo(community: SimulatedCommunity) -> AssessDemo:
     texts = community.background["text"].to_pylist()
     seed = community.parameters.seed % 2**31 + 1
     knowledge = train_knowledge(texts, simulated_catalogue(community), TRAINING, seed)
-    known = captured(simulated_community(community, DEFAULT), knowledge)
-    scored = score_community(known, knowledge, PAPER_METHODS)
-    _, scoring = plan_scoring(knowledge.catalogue, knowledge.spaces, PAPER_METHODS)
-    viewer = Viewer(scored, scoring, 0, STRENGTH, SHOWN, SETTING)
+    sensitive = community.parameters.sensitive_topics
+    known = [name for name in sensitive if name in knowledge.catalogue.names]
+    truth = community.truth.filter(pc.is_in(community.truth["topic"], pa.array(known)))
+    ranking = sv.assess_posts(
+        community.posts, topics=knowledge.catalogue, model=knowledge.spaces, measures="paper"
+    )
+    rankings = tuple(_topic_ranking(ranking, truth, name) for name in known)
     return AssessDemo(
         knowledge=knowledge,
         texts=len(texts),
-        unknown=_unknown(community, knowledge),
-        topic=viewer.name,
-        rankings=topic_rankings(scored, SHOWN, SETTING),
-        portraits=viewer.portraits(),
-        judged=outcome(scored, SETTING),
+        unknown=tuple(name for name in sensitive if name not in known),
+        topic=known[0],
+        rankings=rankings,
+        portraits=tuple(
+            _portrait(ranking, rankings[0], user) for user in chosen_users(ranking, known[0])
+        ),
+        judged=evaluate_ranks(ranking.table, truth, posts=community.posts),
     )
 
 
-def _unknown(community: SimulatedCommunity, knowledge: Knowledge) -> tuple[str, ...]:
-    known = knowledge.catalogue.names
-    return tuple(name for name in community.parameters.sensitive_topics if name not in known)
+def _topic_ranking(ranking: Ranking, truth: pa.Table, topic: str) -> TopicRanking:
+    table, own = ranking.of(SHOWN, topic), truth.filter(pc.field("topic") == topic)
+    persona = dict(zip(own["user"].to_pylist(), own["persona"].to_pylist(), strict=True))
+    users = tuple(table["user"].to_pylist())
+    bands = np.array(table["band"].to_pylist())
+    return TopicRanking(topic, users, np.array([persona[user] for user in users]), bands)
+
+
+def chosen_users(ranking: Ranking, topic: str) -> list[str]:
+    """Who stands first, and the first by strength alone whom the measure does not flag."""
+    shown, strength = ranking.of(SHOWN, topic), ranking.of(STRENGTH, topic)
+    flagged = set(shown.filter(pc.field("band") != REST)["user"].to_pylist())
+    tempting = strength.filter(pc.field("band") != REST)["user"].to_pylist()
+    return [shown["user"][0].as_py(), *[user for user in tempting if user not in flagged][:1]]
+
+
+def _portrait(ranking: Ranking, found: TopicRanking, user: str) -> Portrait:
+    posts = ranking.explain(user, found.topic, measure=SHOWN, most=REMOVED).posts
+    removed = [post.number for post in posts]
+    own = {
+        measure: ranking.of(measure, found.topic).filter(pc.field("user") == user)
+        for measure in (STRENGTH, SHOWN)
+    }
+    return Portrait(
+        user=user,
+        persona=str(found.personas[found.users.index(user)]),
+        ranks={measure: row["rank"][0].as_py() for measure, row in own.items()},
+        explanation=ranking.explain(
+            user, found.topic, measure=SHOWN, without=removed, most=_ALL_POSTS
+        ),
+    )
 
 
 def _ranked(demo: AssessDemo, command: str) -> Section:
@@ -164,7 +213,7 @@ def _explained(demo: AssessDemo, command: str) -> Section:
     return Section(
         title="Why one person stands out",
         paragraphs=(_first(demo), _PARTS, *_fallen(demo.portraits)),
-        plots=(timeline(demo.portraits, SETTING.m),),
+        plots=(timeline(demo.portraits),),
         table=portrait_table(demo.portraits),
         command=command,
     )
@@ -185,11 +234,11 @@ def _fallen(portraits: Sequence[Portrait]) -> tuple[str, ...]:
     if len(portraits) == 1:
         return ()
     first, other = portraits
-    broader, briefer = other.breadth - first.breadth, first.persistence - other.persistence
+    hers, theirs = first.interest, other.interest
     why = (
-        f"their breadth, {other.breadth:.2f} against {first.breadth:.2f}"
-        if broader > briefer
-        else f"their persistence, {other.persistence:.2f} against {first.persistence:.2f}"
+        f"their breadth, {theirs.breadth:.2f} against {hers.breadth:.2f}"
+        if theirs.breadth - hers.breadth > hers.persistence - theirs.persistence
+        else f"their persistence, {theirs.persistence:.2f} against {hers.persistence:.2f}"
     )
     told = (
         f"{other.user} is number {other.ranks[STRENGTH]:,} by strength alone, but number "
@@ -199,46 +248,97 @@ def _fallen(portraits: Sequence[Portrait]) -> tuple[str, ...]:
     return (told,)
 
 
-def _compared(judged: CommunityOutcome, command: str) -> Section:
-    rows = [
-        {"community": DEFAULT, "measure": measure}
-        | metric_columns([judged], measure)
-        | persona_columns([judged], measure)
-        for measure in judged.runs
-    ]
+def portrait_table(portraits: Sequence[Portrait]) -> tuple[tuple[str, ...], ...]:
+    """The portraits side by side."""
+    strength, measure = portraits[0].ranks
+    users = f"of {portraits[0].explanation.position.users:,}"
+    rows = {
+        "in truth": [p.persona for p in portraits],
+        f"rank by strength alone ({strength})": [
+            f"{p.ranks[strength]:,} {users}" for p in portraits
+        ],
+        f"rank by {measure}": [f"{p.ranks[measure]:,} {users}" for p in portraits],
+        "posts": [f"{len(p.explanation.posts):,}" for p in portraits],
+        "strength": [f"{p.interest.strength:.2f}" for p in portraits],
+        "breadth": [f"{p.interest.breadth:.2f}" for p in portraits],
+        "persistence": [f"{p.interest.persistence:.2f}" for p in portraits],
+        "words that put them there": [_words(p) for p in portraits],
+        f"rank without the {REMOVED} posts that matter most": [_without(p) for p in portraits],
+    }
+    return (("", *(p.user for p in portraits)), *((name, *cells) for name, cells in rows.items()))
+
+
+def _words(portrait: Portrait) -> str:
+    return ", ".join(share.word for share in portrait.explanation.words[:WORDS]) or "none"
+
+
+def _without(portrait: Portrait) -> str:
+    rest = portrait.explanation.without
+    rank = None if rest is None else rest.rank
+    return "none: they wrote nothing else" if rank is None else f"{rank:,}"
+
+
+def timeline(portraits: Sequence[Portrait], best: int = MOST_WEEKS) -> Plot:
+    """How close each came to the topic, week by week; their ``best`` weeks stand out."""
+    figure, panels = new_panels(1, len(portraits), width=7.0, height=0.5 + 1.5 * len(portraits))
+    for axes, portrait in zip(panels, portraits, strict=True):
+        weeks = portrait.weeks()
+        top = sorted(weeks, key=lambda week: -weeks[week])[:best]
+        colours = [ACCENT if week in top else COLOURS[-1] for week in weeks]
+        axes.bar([week.toordinal() / 7 for week in weeks], [*weeks.values()], color=colours)
+        axes.set(ylim=(0, 1), ylabel="strength", xticks=[])
+        axes.set_title(f"{portrait.user} ({portrait.persona})", loc="left")
+    panels[-1].set_xlabel("weeks in which they wrote")
+    finding = "; ".join(_weeks_in_words(portrait, best) for portrait in portraits) + "."
+    return Plot(figure, finding, f"Bars: their strongest post of each week. {finding}")
+
+
+def _weeks_in_words(portrait: Portrait, best: int) -> str:
+    return (
+        f"{portrait.user}'s {best} best weeks come to {portrait.interest.persistence:.2f} on "
+        f"average, their breadth is {portrait.interest.breadth:.2f}"
+    )
+
+
+def _compared(judged: Evaluation, command: str) -> Section:
+    gains = {each.baseline: each.map for each in judged.comparisons if each.measure == SHOWN}
     return Section(
         title="How well each measure finds them",
         paragraphs=(_METRICS, _MEASURES, _LITTLE),
         facts={
-            f"MAP of {SHOWN} less that of {name}": _in_words(gain(judged, name))
+            f"MAP of {SHOWN} less that of {name}": (
+                f"{gains[name].value:+.3f} (95%: {gains[name].low:+.2f} to {gains[name].high:+.2f})"
+            )
             for name in BASELINES
         },
-        plots=(by_measure(rows), by_persona(rows)),
-        table=measure_table(rows),
+        plots=(measures_plot(judged.measures),),
+        table=(("measure", *METRICS.values()), *(_cells(each) for each in judged.measures)),
         command=command,
     )
 
 
-def gain(judged: CommunityOutcome, baseline: str) -> Difference:
-    """How much the shown measure is above a baseline in MAP, on the same draws of users."""
-    ours, theirs = judged.draws[SHOWN]["map"], judged.draws[baseline]["map"]
-    value = judged.metrics[SHOWN]["map"] - judged.metrics[baseline]["map"]
-    return paired_difference(value, ours, theirs)
+def _cells(each: Evaluated) -> tuple[str, ...]:
+    found = (each.metrics[name] for name in METRICS)
+    return (each.measure, *(f"{m.value:.3f} ({m.low:.2f}{_DASH}{m.high:.2f})" for m in found))
 
 
-def _in_words(found: Difference) -> str:
-    return f"{found.value:+.3f} (95%: {found.low:+.2f} to {found.high:+.2f})"
-
-
-def measure_table(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
-    """A row for each measure and baseline, with intervals."""
-    head = ("measure", *METRICS.values())
-    return (head, *((str(row["measure"]), *_cells(row)) for row in rows))
-
-
-def _cells(row: Row) -> list[str]:
-    return [
-        f"{number(row, name):.3f} ({number(row, f'{name}_low'):.2f}{_DASH}"
-        f"{number(row, f'{name}_high'):.2f})"
-        for name in METRICS
-    ]
+def measures_plot(measures: Sequence[Evaluated]) -> Plot:
+    """MAP and NDCG of every measure, with intervals."""
+    figure, panels = new_panels(2, width=8.2, height=0.8 + 0.24 * len(measures))
+    for axes, metric in zip(panels, ("map", "ndcg"), strict=True):
+        found = [each.metrics[metric] for each in measures]
+        sides = [[m.value - m.low for m in found], [m.high - m.value for m in found]]
+        places = range(len(found))
+        axes.errorbar(
+            [m.value for m in found], places, xerr=np.maximum(sides, 0), fmt="o", color=ACCENT,
+            markersize=4, capsize=2,
+        )  # fmt: skip
+        axes.set(title=metric.upper(), yticks=places)
+        axes.set_yticklabels([each.measure for each in measures])
+        axes.invert_yaxis()
+    best = max(measures, key=lambda each: each.metrics["ndcg"].value)
+    finding = (
+        f"Highest NDCG: {best.measure}, {best.metrics['ndcg'].value:.3f}, and its MAP is "
+        f"{best.metrics['map'].value:.3f}."
+    )
+    return Plot(figure, finding, f"Dots with 95% intervals, a row for each measure. {finding}")

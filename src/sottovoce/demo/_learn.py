@@ -1,6 +1,6 @@
 """The demo's learn part: four holders of texts train one classifier, and keep the texts.
 
-Then they count together (``_count``).
+Then they count together how many people are concerned and by which words, nobody shown.
 
 Four peers and a coordinator run as processes of this machine, by the same commands that anybody
 would use on five machines.
@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sottovoce_lab.learn.figures import architecture
-from sottovoce_lab.learn.network import Flow, flows, size_in_words, total
 
 from sottovoce.corpus.simulate import SimulatedCommunity
-from sottovoce.demo._count import CountDemo, count_section, run_count_demo
 from sottovoce.errors import InputError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
 from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
+from sottovoce.learn.count import TogetherCounts
 from sottovoce.learn.documents import Documents
 from sottovoce.report.page import Section
 
@@ -32,7 +30,7 @@ TRAINING = TrainingSettings(penalty=0.1, held_out=0.25)
 WORDS_FILE = "words.txt"
 FEWEST_PEOPLE = 100
 FEATURES = FeatureSettings(dictionary="given", words_file=WORDS_FILE)
-_INTRODUCTION = (
+_TRAIN_TOGETHER = (
     "Four platforms each know a quarter of these people, and want one classifier that says who "
     "writes about something sensitive at all, say to offer help. None of them may show its posts "
     "to the others. They train together: each adds up numbers of its own texts, hides the "
@@ -65,8 +63,9 @@ class LearnDemo:
     evaluated: Mapping[str, Any]
     labels: Mapping[str, int]
     """How many of ada's people her own copy of the classifier calls what."""
-    sent: list[Flow]
-    count: CountDemo | None = None
+    sent: int
+    """Bytes, by all parties."""
+    count: "CountDemo | None" = None
     """What they counted together; None: nothing."""
 
     @property
@@ -86,7 +85,7 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
     learns = [(row["who"], row["what"]) for row in told]
     return Section(
         title="How four train one classifier and keep their texts",
-        paragraphs=(_INTRODUCTION, _PROCESSES, _TABLE),
+        paragraphs=(_TRAIN_TOGETHER, _PROCESSES, _TABLE),
         facts={
             "Parties": f"{len(PEERS)} peers and a coordinator, as processes",
             "People": f"{demo.people:,}, a quarter at each peer",
@@ -95,9 +94,8 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
             "Who always says the commoner label": f"{demo.commonest:.1%}",
             "ada's own copy calls her people": called,
             "The training took": f"{trained['seconds']:.1f} s, {trained['rounds']} rounds",
-            "Sent by all parties": size_in_words(total(demo.sent)),
+            "Sent by all parties": f"{demo.sent / 1000:,.1f} kB",
         },
-        plots=(architecture(demo.sent, PEERS),),
         table=(("who", "learns"), *learns, ("together", leakage["together"])),
         command=command,
         parts=() if demo.count is None else (count_section(demo.count),),
@@ -128,7 +126,12 @@ def _run(parties: PartyProcesses, documents: Documents, root: Path) -> LearnDemo
     words, texts = root / "coordinator" / WORDS_FILE, root / PEERS[0] / "texts.csv"
     trained = parties.asked("coordinator", do="train")
     parties.settle()
-    sent = flows(parties)
+    sent = sum(
+        line["bytes"]
+        for name in parties.processes
+        for line in parties.asked(name, do="transcript")
+        if line["sender"] == name
+    )
     evaluated = parties.asked("coordinator", do="evaluate")
     called = parties.asked(PEERS[0], do="classify", file=str(texts))["labels"]
     parties.settle()
@@ -162,3 +165,90 @@ def people_as_documents(community: SimulatedCommunity) -> Documents:
         [" ".join(each) for each in texts.values()],
         [CONCERNED if user in concerned else NOT for user in texts],
     )
+
+
+EPSILON, VOTES = 1, 4
+LEVEL = 0.95
+_WORDS_SHOWN = 8
+_INTRODUCTION = (
+    "The classifier was learnt from exact sums over all people, which promise nothing: who knows "
+    "all people but one can subtract. Here the same four platforms ask something simpler and hide "
+    "everybody whole: how many people does something sensitive concern, and which words of the "
+    "public list do they use? All that somebody wrote is one document; it has a vote for itself "
+    "and for a few of its listed words. Each platform adds up its votes and its share of the "
+    "noise, and only the sum of all four is opened."
+)
+_READING = (
+    "A cell of the table is a sum with noise, and behind it stands where the votes lie, 95% of the "
+    "time, by the known law of the noise. A word has fewer votes than people who use it, as nobody "
+    "has more than a few; where the interval begins at 0, the noise could have made the number, "
+    "and a number below 0 is noise. "
+    "The words are those that the concerned vote for most beyond the others; of numbers that are "
+    "picked for their size some owe it to the noise. How many people there are in truth only "
+    "this page knows, which made them up: no platform told another."
+)
+
+
+@dataclass(frozen=True)
+class CountDemo:
+    """What the section says."""
+
+    counted: TogetherCounts
+    done: Mapping[str, Any]
+    truth: Mapping[str, int]
+    """How many people have each label; nobody is told."""
+
+
+def run_count_demo(parties: PartyProcesses, words: Path, truth: Mapping[str, int]) -> CountDemo:
+    """Count the words of a file by label, between parties that run."""
+    done = parties.asked(
+        "coordinator",
+        do="count",
+        words_file=str(words),
+        epsilon=str(EPSILON),
+        votes=VOTES,
+        labels=sorted(truth),
+    )
+    return CountDemo(TogetherCounts.from_bytes(bytes.fromhex(done["counted"])), done, truth)
+
+
+def count_section(demo: CountDemo) -> Section:
+    """What the learn part of the report says of it."""
+    counted, leakage = demo.counted, demo.done["leakage"]
+    margin = counted.margin(LEVEL)
+    learns = {f"{row['who']} learns".capitalize(): row["what"] for row in leakage["learns"]}
+    truth = ", ".join(f"{number:,} {label}" for label, number in sorted(demo.truth.items()))
+    return Section(
+        title="What four count together, everybody hidden whole",
+        paragraphs=(_INTRODUCTION, f"What is promised: {counted.guarantee.in_words()}", _READING),
+        facts={
+            "Epsilon of a whole document": f"{EPSILON}, for all of this table",
+            "Votes of a document": f"at most {VOTES}, one of them for itself",
+            "The noise of a number": f"within ±{margin}, {LEVEL:.0%} of the time",
+            "People in truth": truth,
+            "The count took": f"{demo.done['seconds']:.1f} s",
+            **learns,
+            "Together": leakage["together"],
+        },
+        table=(
+            ("votes for", *counted.labels),
+            ("people themselves", *_cells(counted.document_totals.tolist(), margin)),
+            *(
+                (counted.words[at], *_cells(counted.word_totals[:, at].tolist(), margin))
+                for at in _telling(counted)
+            ),
+        ),
+    )
+
+
+def _telling(counted: TogetherCounts) -> list[int]:
+    """The words that documents of the first label vote for oftener than the others, most first."""
+    shares = np.maximum(counted.word_totals, 0) / np.maximum(counted.document_totals, 1)[:, None]
+    order = (shares[1] - shares[0]).argsort(kind="stable")
+    return [int(at) for at in order[:_WORDS_SHOWN]]
+
+
+def _cells(totals: list[int], margin: int) -> list[str]:
+    return [
+        f"{total:,} ({max(0, total - margin):,} to {max(0, total + margin):,})" for total in totals
+    ]

@@ -2,7 +2,7 @@
 
 from support.counted import counted_by_hand
 
-from sottovoce.demo._count import count_section
+from sottovoce.demo._learn import count_section
 from sottovoce.report.page import Report, Section
 
 SECTION = count_section(counted_by_hand())

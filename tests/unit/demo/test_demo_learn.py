@@ -1,9 +1,6 @@
-"""The demo's learn part and the studies' drawings, without a federation."""
+"""The demo's learn part, without a federation."""
 
 import pytest
-from sottovoce_lab.learn._data import made_up_documents
-from sottovoce_lab.learn.figures import architecture, pipeline
-from sottovoce_lab.learn.network import Flow, of_kind, size_in_words, total
 from support.counted import counted_by_hand
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate
@@ -11,7 +8,6 @@ from sottovoce.demo import _learn as demo_learn
 from sottovoce.demo._learn import (
     CONCERNED,
     NOT,
-    PEERS,
     LearnDemo,
     community_words,
     learn_section,
@@ -19,12 +15,6 @@ from sottovoce.demo._learn import (
     run_learn_demo,
 )
 from sottovoce.errors import InputError
-from sottovoce.report.figures import as_svg
-
-SENT = [
-    *(Flow(name, "coordinator", "masked", "sums", 2, 5000) for name in PEERS),
-    *(Flow("coordinator", name, "model", "theta", 1, 700) for name in PEERS),
-]
 
 
 def test_people_are_concerned_who_are_no_bystanders_to_every_sensitive_topic() -> None:
@@ -60,7 +50,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         trained={"seconds": 3.21, "rounds": 6, "leakage": leakage},
         evaluated={"accuracy": 0.75, "rows": 40, "counts": [[12, 4, 0], [6, 18, 0]]},
         labels={CONCERNED: 10, NOT: 15},
-        sent=SENT,
+        sent=22_800,
         count=counted_by_hand(),
     )
     monkeypatch.setattr(demo_learn, "run_learn_demo", lambda _: made)
@@ -74,35 +64,4 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         ("lying peer", "no more"),
         ("together", "all"),
     )
-    assert "20.0 kB of masked sums" in section.plots[0].finding
     assert section.parts[0].title == "What four count together, everybody hidden whole"
-
-
-def test_drawings_hold_the_bytes_that_were_sent() -> None:
-    drawn = as_svg(architecture(SENT, PEERS).figure)
-    for words in ("↑ 5.0 kB", "↓ 700 B", "ada", "coordinator"):
-        assert words in drawn
-    assert drawn.count("↑ 5.0 kB") == len(PEERS)
-    line = pipeline(SENT, 200, 20)
-    assert "nothing leaves ada but 5.0 kB of masked sums and 0 B" in line.finding
-    assert "rows of" in as_svg(line.figure)
-
-
-def test_flows_add_up_by_ends_and_kind() -> None:
-    assert total(SENT) == 4 * 5700
-    assert total(SENT, "ada") == 5000
-    assert total(SENT, receiver="ada") == 700
-    assert of_kind(SENT, "model", sender="coordinator") == 2800
-    assert [size_in_words(n) for n in (850, 12_340, 4.5e6, 2e9)] == [
-        "850 B",
-        "12.3 kB",
-        "4.5 MB",
-        "2.0 GB",
-    ]
-
-
-def test_made_up_texts_have_two_labels_and_a_seed() -> None:
-    first, again = made_up_documents(40, 1), made_up_documents(40, 1)
-    assert (first.texts, first.labels) == (again.texts, again.labels)
-    assert set(first.labels or ()) == {"garden", "kitchen"}
-    assert made_up_documents(40, 2).texts != first.texts

@@ -1,0 +1,43 @@
+"""Drawings of the learn studies, without a federation."""
+
+from sottovoce_lab.learn._data import made_up_documents
+from sottovoce_lab.learn.figures import architecture, pipeline
+from sottovoce_lab.learn.network import Flow, of_kind, size_in_words, total
+
+from sottovoce.report.figures import as_svg
+
+PEERS = ("ada", "ben", "cy", "dee")
+SENT = [
+    *(Flow(name, "coordinator", "masked", "sums", 2, 5000) for name in PEERS),
+    *(Flow("coordinator", name, "model", "theta", 1, 700) for name in PEERS),
+]
+
+
+def test_drawings_hold_the_bytes_that_were_sent() -> None:
+    drawn = as_svg(architecture(SENT, PEERS).figure)
+    for words in ("↑ 5.0 kB", "↓ 700 B", "ada", "coordinator"):
+        assert words in drawn
+    assert drawn.count("↑ 5.0 kB") == len(PEERS)
+    line = pipeline(SENT, 200, 20)
+    assert "nothing leaves ada but 5.0 kB of masked sums and 0 B" in line.finding
+    assert "rows of" in as_svg(line.figure)
+
+
+def test_flows_add_up_by_ends_and_kind() -> None:
+    assert total(SENT) == 4 * 5700
+    assert total(SENT, "ada") == 5000
+    assert total(SENT, receiver="ada") == 700
+    assert of_kind(SENT, "model", sender="coordinator") == 2800
+    assert [size_in_words(n) for n in (850, 12_340, 4.5e6, 2e9)] == [
+        "850 B",
+        "12.3 kB",
+        "4.5 MB",
+        "2.0 GB",
+    ]
+
+
+def test_made_up_texts_have_two_labels_and_a_seed() -> None:
+    first, again = made_up_documents(40, 1), made_up_documents(40, 1)
+    assert (first.texts, first.labels) == (again.texts, again.labels)
+    assert set(first.labels or ()) == {"garden", "kitchen"}
+    assert made_up_documents(40, 2).texts != first.texts
