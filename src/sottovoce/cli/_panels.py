@@ -52,17 +52,6 @@ PANELS: "Mapping[str, _Panels]" = {
         "Reports to a rank server": ("--rank-budget", "--rank-admission"),
         "Where the page listens": ("--port", "--host", "--i-know-others-can-reach-it"),
     },
-    "release": {
-        "Fewer columns": (
-            "--compress", "--columns", "--accounting", "--prior", "--prior-share",
-            "--frequencies", "--embedding", "--maps", "--threshold",
-        ),
-        "Whose words, in which rows": ("--user-documents", "--labels", "--by", "--ids"),
-        "The ledger": (
-            "--ledger", "--budget", "--label", "--declare-data-dependent",
-            "--declare-new-documents",
-        ),
-    } | _WORDS | _READING | _CLUSTER,
     "analyse": _CLUSTER,
     "rank-server": {
         "What is counted": (

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import typer
 
-from sottovoce.cli import _reading as formats
 from sottovoce.cli._options import warn_about_rows
 from sottovoce.cli._output import progress, show_facts, show_json
+from sottovoce.cli._reading import ReadingOptions, reading_of
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read.tally import Tallied
 from sottovoce.privacy.exact import text_up
@@ -33,14 +33,14 @@ _PRIVATE = (
 class Terminal(Listener):
     """Says on standard error what a call from Python warns of."""
 
-    def __init__(self, encoding: str | None) -> None:
-        self._encoding = encoding
+    def __init__(self, reading: ReadingOptions | None) -> None:
+        self._reading = reading
 
     def read(self, source: Any, schema: pa.Schema, told: ReadOptions) -> ReadOptions:  # noqa: ANN401 - a path
         """As told on Spark, which guesses nothing; else as guessed, which is said."""
-        if self._encoding is None:
+        if self._reading is None:
             return told
-        return formats.reading_of(source, schema, told, self._encoding)
+        return reading_of(source, schema, told, self._reading.encoding)
 
     def warn(self, *sentences: str) -> None:
         """Say what must not be overlooked."""

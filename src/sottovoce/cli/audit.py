@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import _reading as formats
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
+from sottovoce.cli._reading import ReadingOptions
 from sottovoce.errors import CheckFailedError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.corpus.read import ReadOptions
     from sottovoce.privacy.audit.findings import AuditReport, Finding
 
 
@@ -56,15 +55,8 @@ def audit(
         int | None,
         typer.Option(help=f"The sampler's claim: N, in words; default: {DEFAULT_PRECISION}."),
     ] = None,
-    file_format: formats.FormatOption = None,
-    fields: formats.FieldsOption = None,
-    header: formats.HeaderOption = None,
-    delimiter: formats.DelimiterOption = None,
-    day_first: formats.DayFirstOption = False,
-    month_first: formats.MonthFirstOption = False,
-    timezone: formats.TimezoneOption = "UTC",
-    encoding: formats.AnyEncodingOption = formats.AUTO,
-    longest: formats.LineLimitOption = formats.LONGEST,
+    *,
+    reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Try to refute a privacy claim: exit code 0 (no proof) when no check fails, else 1.
@@ -80,14 +72,11 @@ def audit(
         )
     if texts is not None and release is None:
         raise ParameterError("--texts needs --release, the folder that was made of them.")
-    told = formats.read_options(
-        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
-    )
     with progress("Auditing"), needs_extra("release"):
         if control is not None:
             report = _audit_control(control)
         elif release is not None:
-            report = _audit_release(release, texts, told, encoding, stop_words)
+            report = _audit_release(release, texts, reading, stop_words)
         else:
             report = _audit_sampler(epsilon, precision)
     _show(report, as_json=as_json, of_folder=release is not None, texts=texts is not None)
@@ -113,7 +102,7 @@ def _audit_control(name: str) -> "AuditReport":
 
 
 def _audit_release(
-    folder: Path, texts: Path | None, told: "ReadOptions", encoding: str, stop_words: str | None
+    folder: Path, texts: Path | None, reading: ReadingOptions, stop_words: str | None
 ) -> "AuditReport":
     from sottovoce.release.audit import audit_release  # noqa: PLC0415 - keeps --help fast
 
@@ -121,8 +110,7 @@ def _audit_release(
         return audit_release(folder)
     from sottovoce.release.held import audit_held  # noqa: PLC0415 - fast --help
 
-    read = partial(formats.reading_of, texts, told=told, encoding=encoding)
-    return audit_held(folder, texts, read, stop_words)
+    return audit_held(folder, texts, partial(reading.choose, texts), stop_words)
 
 
 def in_short(report: "AuditReport", *, of_folder: bool, texts: bool = False) -> str:

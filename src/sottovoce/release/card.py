@@ -62,8 +62,6 @@ _READER = (
     "there are, in which order and whose, is not hidden. Other releases of the same documents "
     "add their epsilons to this one's."
 )
-# Cards said less of the reader at first.
-_FIRST_READER = _READER[: _READER.index(" How many")]
 WORD = (
     "A word is a run of letters, numbers and underscores, in lower case, of at least 2 characters. "
     "Anything else ends it: a hyphenated compound such as mother-in-law is several words, and so "
@@ -123,7 +121,6 @@ class ReleaseCard:
             "word": WORD,
         }
         if self.labels is None:
-            # Releases carried no labels at first, and their cards did not speak of them.
             del fields["labels"]
         if self.groups is None:
             del fields["groups"]
@@ -206,10 +203,7 @@ def read_card(text: str) -> ReleaseCard:
         fields = parse_json(text, object_pairs_hook=_each_once)
         card = _card_of(fields)
         _refuse_unknown(fields)
-        own = parse_json(card.as_json()) | {"software": fields["software"]} | _first(card, fields)
-        if "word" not in fields:
-            # Cards did not say what a word is at first.
-            del own["word"]
+        own = parse_json(card.as_json()) | {"software": fields["software"]}
     except _UNREADABLE as error:
         raise InputError(f"the card is not one of a release: {_reason(error)}.") from None
     # As text, where 1, 1.0 and true differ.
@@ -226,16 +220,6 @@ def _refuse_unknown(fields: Mapping[str, Any]) -> None:
             f"it has {unknown} field(s) that this version does not know, so that the law of its "
             "noise is not known either; read it with the version that wrote it"
         )
-
-
-def _first(card: ReleaseCard, fields: Mapping[str, Any]) -> dict[str, str]:
-    """What a card of the first ones says otherwise; its numbers are the same."""
-    now, then = card.threat_model(), _TRUST[card.prior["kind"]]
-    once = [now.replace(_TRUST_OF_GROUPS, then)]
-    once += [said.replace(_READER, _FIRST_READER) for said in (now, *once)]
-    whole = f" {card.whole_in_words()}"
-    said = {"threat_model": once, "in_words": [card.in_words().replace(whole, "")]}
-    return {name: fields[name] for name, before in said.items() if fields[name] in before}
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

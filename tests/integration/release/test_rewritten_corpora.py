@@ -1,4 +1,4 @@
-"""What another program wrote, and what an earlier version of the ledger kept, is charged too."""
+"""What another program wrote is charged as the same documents."""
 
 from pathlib import Path
 from typing import Any

@@ -96,30 +96,17 @@ def test_a_card_changed_by_hand_is_refused(change: dict[str, object], message: s
         read_card(json.dumps(fields))
 
 
-def test_a_card_of_the_first_ones_is_read() -> None:
-    """It said nothing of a word, and less of what a reader learns."""
-    fields = json.loads(card().as_json())
-    start, end = (fields["threat_model"].index(each) for each in (" How many", " Whoever computed"))
-    fields["threat_model"] = fields["threat_model"][:start] + fields["threat_model"][end:]
-    del fields["word"]
-    assert read_card(json.dumps(fields)) == card()
-    fields["threat_model"] = fields["threat_model"].replace("Whoever computed", "Nobody who made")
-    with pytest.raises(InputError, match="contradicts itself"):
-        read_card(json.dumps(fields))
-
-
-def test_whoever_groups_documents_is_trusted_and_a_card_that_denied_it_is_read() -> None:
+def test_whoever_groups_documents_is_trusted_and_no_card_denies_it() -> None:
     local = plan(ReleaseSettings(LimitedPrecision(2, 1)))
     grouped = make_card(local, VOCABULARY, documents=2, grouping=Grouping("thread"))
     alone = make_card(local, VOCABULARY, documents=2)
     fields = json.loads(grouped.as_json())
     assert "put the documents of a row together saw" in fields["threat_model"]
     assert "nobody has to be trusted" not in fields["threat_model"]
-    then = fields | {"threat_model": alone.threat_model()}
-    assert read_card(json.dumps(then)) == grouped
-    now = json.loads(alone.as_json()) | {"threat_model": grouped.threat_model()}
-    with pytest.raises(InputError, match="contradicts itself"):
-        read_card(json.dumps(now))
+    for one, other in ((grouped, alone), (alone, grouped)):
+        changed = json.loads(one.as_json()) | {"threat_model": other.threat_model()}
+        with pytest.raises(InputError, match="contradicts itself"):
+            read_card(json.dumps(changed))
 
 
 def test_a_card_without_a_field_is_refused() -> None:

@@ -1,7 +1,6 @@
 """A release can carry public labels, says that it does, and is unchanged where it does not."""
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ NOTES = [
     {"body": "a boat on the sea", "kind": "travel"},
 ]
 WORDS = ["bank", "boat", "debt", "loan", "sea"]
-VECTORS = Path(__file__).parents[2] / "vectors"
 
 
 def released(folder: Path, name: str = "released", **options: Any) -> sv.release.Release:  # noqa: ANN401 - any option
@@ -126,9 +124,3 @@ def test_the_command_publishes_the_column_that_is_named(tmp_path: Path) -> None:
     found = sv.load_release(tmp_path / "out").labels
     assert found is not None
     assert found.tolist() == ["money", "money", "travel"]
-
-
-def test_a_release_of_an_earlier_version_still_reads(tmp_path: Path) -> None:
-    with zipfile.ZipFile(VECTORS / "release-version-1.zip") as archive:
-        archive.extractall(tmp_path)  # our own archive
-    assert sv.load_release(tmp_path / "released").labels is None

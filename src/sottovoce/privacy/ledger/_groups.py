@@ -88,14 +88,13 @@ def place(
     name: str,
     hashes: Callable[[], Hashes],
     budget: LimitedPrecision,
-    spent: Fraction,
 ) -> list[DocumentGroup]:
     """The groups of the documents ``name``; those never seen form one, with this budget."""
     if not groups_of(connection, name):
         new = hashes()
         members, new = _met(connection, new)
         if new.size:
-            members.append(_insert(connection, new, budget, spent))
+            members.append(_insert(connection, new, budget, Fraction(0)))
         connection.executemany(
             "INSERT INTO corpus_group VALUES (?, ?)", [(name, member) for member in members]
         )

@@ -1,13 +1,9 @@
 """Accounts: what the documents of a corpus may spend, have spent, and who pays for what.
 
 Where a ledger knows the documents of a corpus, each of them has a budget, every spend on the corpus
-charges all of them, and the account shows those that have least left. Where it does not (requests
-without documents, corpora of an older version's ledger), the corpus has one total for the whole and
-one for each part of it: spent = whole + max over parts.
-
-A corpus whose documents an older version did not write down is charged as it was then. As soon as
-it is met again, its documents are learnt, and what it spent is theirs. Until then they might be
-anybody's: documents that are new to the ledger begin with all that such corpora have spent.
+charges all of them, and the account shows those that have least left. For requests without
+documents, the corpus has one total for the whole and one for each part of it: spent = whole + max
+over parts. Once its documents are named, what it spent is theirs.
 """
 
 import sqlite3
@@ -136,8 +132,7 @@ def open_account(
         return
     before = _spent(connection, corpus)
     own = budget if row is None else read_guarantee(row)
-    unknown = Fraction(0) if row is not None else unplaced_spends(connection)
-    groups = place(connection, payers.name, lambda: payers.hashes, own, unknown)
+    groups = place(connection, payers.name, lambda: payers.hashes, own)
     connection.execute("UPDATE budget SET documents = ? WHERE corpus = ?", (payers.name, corpus))
     connection.executemany(
         "UPDATE document_group SET rate = ? WHERE id = ?",
@@ -148,22 +143,6 @@ def open_account(
 def has_account(connection: sqlite3.Connection, corpus: str) -> bool:
     """Whether ``corpus`` has an account."""
     return _budget_row(connection, corpus) is not None
-
-
-def unplaced_spends(connection: sqlite3.Connection) -> Fraction:
-    """What was spent on documents of corpora, where nobody wrote down which they are."""
-    rows = connection.execute(
-        "SELECT corpus FROM budget WHERE documents IS NULL AND unit = 'document'"
-    ).fetchall()
-    return sum((_spent(connection, row["corpus"]) for row in rows), Fraction(0))
-
-
-def spent_on_corpus(connection: sqlite3.Connection, corpus: str) -> DocumentGroup | None:
-    """What was spent on a ``corpus`` whose documents nobody wrote down, each of which spent it."""
-    row = _budget_row(connection, corpus)
-    if row is None or row["documents"] is not None:
-        return None
-    return DocumentGroup(0, 0, read_guarantee(row), _spent(connection, corpus))
 
 
 def spent_before(connection: sqlite3.Connection, payers: Payers) -> str:
@@ -212,30 +191,16 @@ def charge(connection: sqlite3.Connection, request: SpendRequest) -> Account:
     """Add the request's rate to what was spent, unless that would exceed a budget."""
     account = read_account(connection, request.corpus)
     if account.groups:
-        return _account_of(request.corpus, _charged_groups(connection, account, request))
+        charged = charge_groups(
+            connection, account.groups, request.guarantee, others=request.others
+        )
+        return _account_of(request.corpus, charged)
     after = _checked_total(connection, account, request)
     key = (request.corpus, request.part)
     old = connection.execute("SELECT rate FROM total WHERE corpus = ? AND part = ?", key).fetchone()
     rate = request.guarantee.rate + (read_kept(old["rate"], "rate") if old else 0)
     connection.execute("INSERT OR REPLACE INTO total VALUES (?, ?, ?)", (*key, str(rate)))
     return after
-
-
-def _charged_groups(
-    connection: sqlite3.Connection, account: Account, request: SpendRequest
-) -> list[DocumentGroup]:
-    try:
-        return charge_groups(connection, account.groups, request.guarantee, others=request.others)
-    except BudgetError as error:
-        if not unplaced_spends(connection):
-            raise
-        raise BudgetError(f"{error} {_UNPLACED}") from None
-
-
-_UNPLACED = (
-    "This ledger was begun before it knew documents: what it spent then counts for all that are "
-    "new to it. Make those releases again as before, which is free, and it learns whose they were."
-)
 
 
 def _checked_total(

@@ -1,8 +1,8 @@
 """Which ledger documents are charged to: the user's own, one that is named, or one by its path.
 
 Documents are known to a ledger wherever they lie, so that one ledger should see all releases. One
-that lies beside a corpus is taken only where it was begun there by an earlier version, or where the
-user's cannot be had, and whoever takes it is told. Whichever is taken, the others that can be found
+that lies beside a corpus is taken only where it was begun there, or where the user's cannot be
+had, and whoever takes it is told. Whichever is taken, the others that can be found
 are asked: the user's, those in the corpus's folder, and those that this machine has seen spends of.
 What documents have spent there is said, and counts, but where a ledger was named: that is a choice.
 One that is known and cannot be asked stops a release; `forget_ledger` is how to go on without it.

@@ -1,14 +1,14 @@
 """What documents have spent in other ledgers: those of the same user that this one does not know.
 
-One ledger should see all releases, but there may be several: one that an earlier version began
-beside a corpus, one that somebody named. Each knows documents under a key of its own, so that what
+One ledger should see all releases, but there may be several: one beside a corpus, one that somebody
+named. Each knows documents under a key of its own, so that what
 two of them know is brought together for the documents at hand only. A document's rates add up over
 all ledgers, and the sum must keep to its budget in the one that is charged:
 
     spent here  +  sum over the others of what was spent there  +  this release  <=  budget.
 
 The others are asked, not written to: two releases at the same moment from two ledgers do not see
-each other. A ledger that knew only corpora can say what it spent on this one; on others it cannot.
+each other.
 """
 
 import sqlite3
@@ -28,7 +28,7 @@ from sottovoce.privacy.ledger._groups import (
     overlap_in_words,
     place_of_each,
 )
-from sottovoce.privacy.ledger.accounts import SpendRequest, spent_on_corpus, unplaced_spends
+from sottovoce.privacy.ledger.accounts import SpendRequest
 from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey
 
 UNKNOWN = -1
@@ -42,8 +42,6 @@ class SpentThere:
     groups: Sequence[DocumentGroup]
     place: NDArray[np.intp]
     """For each document, in the order of its set: the place of its group, or `UNKNOWN`."""
-    may_have_more: bool = False
-    """Whether it has spent on corpora whose documents it does not know."""
     known_as: str = ""
     """The ledger's own name, which its copies have too."""
     spends: int = 0
@@ -60,14 +58,9 @@ class SpentThere:
             for i, group in enumerate(self.groups)
             if number[i] and group.spent
         ]
-        if met:
-            return f"{overlap_in_words(met, self.place.size)}, in the ledger {self.ledger}"
-        if self.may_have_more:
-            return (
-                f"the ledger {self.ledger} may have spent on these documents before it knew any; "
-                "make its releases again, which is free, and it learns whose they were"
-            )
-        return ""
+        if not met:
+            return ""
+        return f"{overlap_in_words(met, self.place.size)}, in the ledger {self.ledger}"
 
 
 def spent_there(
@@ -75,15 +68,9 @@ def spent_there(
 ) -> SpentThere:
     """What ``ledger``, with its ``key`` if it has one, knows of the documents of ``request``."""
     documents = request.documents or DocumentSet.of_hashes(b"")
-    size = documents.hashes.size
-    for corpus in (request.corpus, *(() if key is None else (key.name(request.corpus),))):
-        whole = spent_on_corpus(connection, corpus)
-        if whole is not None:
-            return SpentThere(ledger, (whole,), np.zeros(size, np.intp))
-    unplaced = bool(unplaced_spends(connection))
     if key is None:
-        return SpentThere(ledger, (), np.full(size, UNKNOWN, np.intp), unplaced)
-    return SpentThere(ledger, *place_of_each(connection, key.each(documents)), unplaced)
+        return SpentThere(ledger, (), np.full(documents.hashes.size, UNKNOWN, np.intp))
+    return SpentThere(ledger, *place_of_each(connection, key.each(documents)))
 
 
 def no_answer(ledger: Path, known_as: str) -> SpentThere:

@@ -149,20 +149,12 @@ class Ledger:
         """``request`` under the names that this ledger has for it.
 
         A request for documents is kept under keyed names, so that nobody can confirm a guess at
-        them; but for one that an older version kept as it was.
+        them.
         """
         if request.documents is None:
             return request
         key = self._secret()
-        with self._database.reading() as connection:
-            corpus, name = (
-                plain if connection.execute(sql, (plain,)).fetchone() else key.name(plain)
-                for sql, plain in (
-                    ("SELECT 1 FROM budget WHERE corpus = ?", request.corpus),
-                    ("SELECT 1 FROM spend WHERE request = ?", request.id),
-                )
-            )
-        return replace(request, corpus=corpus, id=name)
+        return replace(request, corpus=key.name(request.corpus), id=key.name(request.id))
 
     def find(self, request: SpendRequest) -> Spend | None:
         """The spend of ``request``, if it was made."""
