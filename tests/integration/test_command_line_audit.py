@@ -12,7 +12,8 @@ import pytest
 from sottovoce.privacy.audit.black_box import TRIALS
 from sottovoce.privacy.audit.findings import AuditReport, Finding
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Ledger, SpendRequest
+from sottovoce.privacy.ledger.accounts import SpendRequest
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.audit import CONTROLS
 
 Run = Callable[..., tuple[int, str, str]]

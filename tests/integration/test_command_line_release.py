@@ -19,8 +19,9 @@ from support.warm_python import WarmPopen
 from sottovoce.cli import main
 from sottovoce.corpus import tokenize
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.privacy.ledger import Ledger, user_ledger
 from sottovoce.privacy.ledger.chosen_ledger import forget_ledger
+from sottovoce.privacy.ledger.ledger import Ledger
+from sottovoce.privacy.ledger.place import user_ledger
 
 PRIVATE = "veryprivatesentence"
 STATED = ("--epsilon", "2", "--precision", "2")

@@ -17,7 +17,7 @@ import pytest
 from support.warm_python import WarmPopen
 
 from sottovoce.errors import ModelFileError
-from sottovoce.release.compression import EmbeddingClusterCompression, read_embedding
+from sottovoce.release.compression.embedding import EmbeddingClusterCompression, read_embedding
 from sottovoce.topics import load_model
 from sottovoce.topics.w2v.model import SkipGramModel
 

@@ -19,7 +19,8 @@ from support.shown_commands import blocks_in
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
-from sottovoce.privacy.ledger import Ledger, user_ledger
+from sottovoce.privacy.ledger.ledger import Ledger
+from sottovoce.privacy.ledger.place import user_ledger
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "docs" / "how-to" / "python.md"

@@ -17,8 +17,7 @@ from sottovoce_spark.sharded_job import new_drawing
 
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.counts import Counts
-from sottovoce.release.plan import Released, ReleasePlan
-from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.plan import Released, ReleasePlan, ReleaseSettings
 
 Make: TypeAlias = Callable[[], Any]
 SHARDS = 4

@@ -19,7 +19,7 @@ from sottovoce.assess.state.parts import load_state, save_state
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.loop.subject import SubjectSources, subject_of
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.inputs import count_documents
 
 PRIVATE_TEXT = "zebra my secret loan"

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 from sottovoce.errors import InputError
 from sottovoce.files import whole_file
 from sottovoce.privacy.exact import read_kept
-from sottovoce.release.compression import WordMap
 from sottovoce.release.compression.grouped import in_row_order
+from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ColumnNoise
 from sottovoce_spark._blocks import BlockName, matrix_of

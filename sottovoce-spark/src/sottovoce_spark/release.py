@@ -23,8 +23,9 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules, load_stop_words
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.files import output_folder
-from sottovoce.privacy.expected import zero_cell_chance
-from sottovoce.privacy.ledger import DocumentSet, Ledger
+from sottovoce.privacy.ledger.documents import DocumentSet
+from sottovoce.privacy.ledger.ledger import Ledger
+from sottovoce.privacy.noise_law import zero_cell_chance
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.counts import Counts
 from sottovoce.release.inputs import (

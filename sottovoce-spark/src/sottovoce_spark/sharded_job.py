@@ -27,10 +27,10 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LedgerError
 from sottovoce.files import file_digest, nearest_folder, output_folder, whole_file
 from sottovoce.json import parse_json
-from sottovoce.privacy.ledger import Ledger, Spend
+from sottovoce.privacy.ledger.ledger import Ledger, Spend
 from sottovoce.privacy.randomness import system_bytes
 from sottovoce.release.card import ReleaseCard, read_card
-from sottovoce.release.compression import WordMap
+from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts
 from sottovoce.release.folder import (
     CARD_FILE,

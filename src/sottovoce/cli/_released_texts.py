@@ -14,7 +14,7 @@ from sottovoce.cli._reading import ReadingOptions, reading_of
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read.tally import Tallied
 from sottovoce.privacy.exact import text_up
-from sottovoce.privacy.records import to_record
+from sottovoce.privacy.whole_document import to_record
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.job import Job
 from sottovoce.release.make import Done, Listener

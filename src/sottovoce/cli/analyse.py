@@ -164,7 +164,7 @@ def _learnt(
 
 def _label_lines(path: Path) -> list[str]:
     from sottovoce.errors import CorpusError  # noqa: PLC0415 - fast --help
-    from sottovoce.release.labels import checked_labels  # noqa: PLC0415 - fast --help
+    from sottovoce.release.groups import checked_labels  # noqa: PLC0415 - fast --help
 
     try:
         lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")

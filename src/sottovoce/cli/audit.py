@@ -108,7 +108,7 @@ def _audit_release(
 
     if texts is None:
         return audit_release(folder)
-    from sottovoce.release.held import audit_held  # noqa: PLC0415 - fast --help
+    from sottovoce.release.audit import audit_held  # noqa: PLC0415 - fast --help
 
     return audit_held(folder, texts, partial(reading.choose, texts), stop_words)
 

@@ -9,7 +9,9 @@ import typer
 from sottovoce.cli._output import AsJson, show_json, show_rows
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.ledger import Account, DocumentGroup, Spend
+    from sottovoce.privacy.ledger.accounts import Account
+    from sottovoce.privacy.ledger.groups import DocumentGroup
+    from sottovoce.privacy.ledger.ledger import Spend
 
 
 _SHOWN_OF_A_HASH = 12
@@ -35,8 +37,8 @@ def show(
 
     Example: sottovoce ledger show
     """
-    from sottovoce.privacy.ledger import Ledger, user_ledger  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy.ledger.place import refuse_lost  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger.place import refuse_lost, user_ledger  # noqa: PLC0415 - fast --help
 
     path = file or user_ledger()
     if not path.exists():
@@ -148,7 +150,7 @@ def _spend_row(spend: "Spend") -> dict[str, object]:
 
 def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
     from sottovoce.privacy.exact import float_up  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.whole_document import to_record  # noqa: PLC0415 - keeps --help fast
 
     spent, left = account.spent * account.budget.n, account.left * account.budget.n
     return {
@@ -163,7 +165,7 @@ def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
 
 
 def _group_record(group: "DocumentGroup") -> dict[str, object]:
-    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.whole_document import to_record  # noqa: PLC0415 - keeps --help fast
 
     return {
         "documents": group.documents,
@@ -177,7 +179,7 @@ def _ratios(epsilon: "Fraction", rate: "Fraction") -> dict[str, object]:
 
 
 def _spend_record(spend: "Spend") -> dict[str, object]:
-    from sottovoce.privacy.records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.whole_document import to_record  # noqa: PLC0415 - keeps --help fast
 
     stored = spend.output
     return {

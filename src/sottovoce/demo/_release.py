@@ -15,18 +15,17 @@ from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.loop.subject import public_words, simulated_catalogue
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.analysis.meter import SignalMeter, signal_meter
-from sottovoce.release.analysis.moments import released_moments
+from sottovoce.release.analysis.moments import SignalMeter, released_moments, signal_meter
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.release.estimator import PrivateBagOfWords
-from sottovoce.release.evaluation import (
+from sottovoce.release.topics.estimator import PrivateTopics
+from sottovoce.release.topics.evaluation import (
     TopicMatch,
     chance_jaccard,
     fit_topics,
     match_topics,
     top_words,
 )
-from sottovoce.release.topics import PrivateTopics
 from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot, Section
 

@@ -32,13 +32,12 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify.expected import CellLikelihoods, ExpectedCells
-from sottovoce.release.classify.features import CountFeature
-from sottovoce.release.classify.sums import mean_counts
-from sottovoce.release.compression import WordMap
+from sottovoce.release.classify.bayes import mean_counts
+from sottovoce.release.classify.features import CellLikelihoods, CountFeature, ExpectedCells
 from sottovoce.release.compression.decompress import column_spread
+from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts, Weights
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
 
 _SILENT = 12.0
 """At this rate one cell in 80,000 has noise: a release without any is read as one of this rate."""

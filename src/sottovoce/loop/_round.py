@@ -36,7 +36,7 @@ from sottovoce.loop.adversary import Adversary, TopicScores, View
 from sottovoce.loop.documents import PrivacySetting, UserDocuments
 from sottovoce.loop.usefulness import Task
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.evaluation.intervals import mean_interval
+from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.result import Row
 
 FALSE_ALARMS = 0.05

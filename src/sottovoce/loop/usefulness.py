@@ -17,8 +17,13 @@ from sottovoce.loop._reading import Reading
 from sottovoce.loop.documents import UserDocuments
 from sottovoce.release.classify.choice import chosen_classifier
 from sottovoce.release.counts import Counts
-from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topics, topic_coherence
 from sottovoce.release.plan import Released
+from sottovoce.release.topics.evaluation import (
+    chance_jaccard,
+    fit_topics,
+    match_topics,
+    topic_coherence,
+)
 from sottovoce.topics.catalogue import Catalogue
 
 HOLDERS = 4

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from sottovoce.lazy import attach
 
 __all__ = [
-    "Account",
     "AuditReport",
     "GeometricMechanism",
     "Ledger",
@@ -30,11 +29,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy._composition import (
-        compose_counts,
-        compose_disjoint,
-        compose_overlapping,
-    )
     from sottovoce.privacy.audit.black_box import audit_noise
     from sottovoce.privacy.audit.findings import AuditReport
     from sottovoce.privacy.audit.sampler import audit_mechanism
@@ -43,32 +37,35 @@ if TYPE_CHECKING:
         LocalPrivacy,
         NoGuarantee,
     )
-    from sottovoce.privacy.ledger.accounts import Account, SpendRequest
+    from sottovoce.privacy.ledger.accounts import SpendRequest
     from sottovoce.privacy.ledger.ledger import Ledger
     from sottovoce.privacy.mechanism import GeometricMechanism
-    from sottovoce.privacy.shares.share import NoiseShare
-    from sottovoce.privacy.shares.total import SharesLaw
-    from sottovoce.privacy.whole_document import WholeDocument
+    from sottovoce.privacy.noise_share import NoiseShare, SharesLaw
+    from sottovoce.privacy.whole_document import (
+        WholeDocument,
+        compose_counts,
+        compose_disjoint,
+        compose_overlapping,
+    )
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Account": "sottovoce.privacy.ledger.accounts",
             "AuditReport": "sottovoce.privacy.audit.findings",
             "GeometricMechanism": "sottovoce.privacy.mechanism",
             "Ledger": "sottovoce.privacy.ledger.ledger",
             "LimitedPrecision": "sottovoce.privacy.guarantee",
             "LocalPrivacy": "sottovoce.privacy.guarantee",
             "NoGuarantee": "sottovoce.privacy.guarantee",
-            "NoiseShare": "sottovoce.privacy.shares.share",
-            "SharesLaw": "sottovoce.privacy.shares.total",
+            "NoiseShare": "sottovoce.privacy.noise_share",
+            "SharesLaw": "sottovoce.privacy.noise_share",
             "SpendRequest": "sottovoce.privacy.ledger.accounts",
             "WholeDocument": "sottovoce.privacy.whole_document",
             "audit_mechanism": "sottovoce.privacy.audit.sampler",
             "audit_noise": "sottovoce.privacy.audit.black_box",
-            "compose_counts": "sottovoce.privacy._composition",
-            "compose_disjoint": "sottovoce.privacy._composition",
-            "compose_overlapping": "sottovoce.privacy._composition",
+            "compose_counts": "sottovoce.privacy.whole_document",
+            "compose_disjoint": "sottovoce.privacy.whole_document",
+            "compose_overlapping": "sottovoce.privacy.whole_document",
         },
         extra="release",
     )

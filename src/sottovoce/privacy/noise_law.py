@@ -13,13 +13,17 @@ Figures to read a release by, in floating point; the noise itself is drawn exact
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.compiled import Whole, kernel
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.privacy._laws import Gap, exp_minus
+from sottovoce.privacy.exact import Exact, float_up, positive
 
 _NEGLIGIBLE = 1e-17
 _LARGEST_EXPONENT = 600.0
@@ -149,3 +153,54 @@ def _outwards(start: Whole, least: Whole, most: Whole, mean: float) -> tuple[flo
         total += term
         shift += (c - start) * term
     return total, start + shift / total
+
+
+class HasLaw(Protocol):
+    """A release, as far as its noise is concerned."""
+
+    @property
+    def law(self) -> NoiseLaw:
+        """Of every cell's noise."""
+
+
+Rate: TypeAlias = "float | HasLaw | None"
+
+
+def law_of(rate: Rate) -> NoiseLaw:
+    """The law of noise at ``rate``, or of the release that is given in its place."""
+    if rate is None:
+        raise ParameterError(
+            "rate must be given: nats per cell, as the release's card states it, or the release."
+        )
+    law = getattr(rate, "law", None)
+    if isinstance(law, NoiseLaw):
+        return law
+    given: Any = rate
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number):
+        raise ParameterError(f"rate must be a number or a release, got {type(rate).__name__}.")
+    try:
+        return NoiseLaw(float(given))
+    except InputError:
+        raise ParameterError(f"rate must be > 0 and finite, got {given:g}.") from None
+
+
+_BITS = 128
+
+
+def noise_deviation(rate: Exact) -> float:
+    """The standard deviation of a count's noise: sigma^2 = 2 alpha / (1 - alpha)^2."""
+    alpha = Fraction(exp_minus(positive(rate, "rate"), _BITS).high, 1 << _BITS)
+    return float(float_up(2 * alpha / (1 - alpha) ** 2) ** 0.5)
+
+
+def zero_cell_chance(rate: Exact, threshold: int | None = None) -> float:
+    """How likely a zero cell comes out: 2 alpha/(1 + alpha), or alpha^t/(1 + alpha) from t on."""
+    return float_up(Fraction(Gap(positive(rate, "rate"), threshold).chance(_BITS).high, 1 << _BITS))
+
+
+def expected_nonzeros(cells: int, stored: int, rate: Exact, threshold: int | None = None) -> int:
+    """About how many cells a sparse release of ``cells`` with ``stored`` non-zeros will have.
+
+    Shows ``stored``: for the eyes of whoever holds the corpus.
+    """
+    return stored + round((cells - stored) * zero_cell_chance(rate, threshold))

@@ -11,12 +11,20 @@ One document for another is one removed and one added: 2 epsilon. That a peer ta
 how many documents it has is not.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from typing import Any, TypeAlias
 
-from sottovoce.errors import ParameterError
-from sottovoce.privacy.exact import Exact, exact, positive, positive_integer, text_up
-from sottovoce.privacy.guarantee import LimitedPrecision, NoGuarantee, OrderedGuarantee
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.privacy.exact import Exact, exact, float_up, positive, positive_integer, text_up
+from sottovoce.privacy.guarantee import (
+    LimitedPrecision,
+    LocalPrivacy,
+    NoGuarantee,
+    OrderedGuarantee,
+)
 
 _COMPUTATIONAL = (
     "The noise is exact; masks and random bits are those of ChaCha20 and AES-256, so that it holds "
@@ -163,3 +171,129 @@ def _number_of_peers(number: Exact, name: str) -> int:
     if exact(number, name) == 0:
         return 0
     return positive_integer(number, name)
+
+
+Guarantee: TypeAlias = LimitedPrecision | LocalPrivacy | WholeDocument | NoGuarantee
+
+
+Record: TypeAlias = dict[str, int | float | str]
+
+
+def to_record(guarantee: Guarantee) -> Record:
+    """What JSON can hold, and `from_record` reads back without loss."""
+    if isinstance(guarantee, NoGuarantee):
+        return {"kind": "none", "reason": guarantee.reason}
+    if isinstance(guarantee, WholeDocument):
+        return _of_whole_document(guarantee)
+    record: Record = {
+        "epsilon": str(guarantee.epsilon),
+        "epsilon_rounded_up": float_up(guarantee.epsilon),
+        "nats_per_word": str(guarantee.rate),
+        "unit": guarantee.unit,
+    }
+    if isinstance(guarantee, LimitedPrecision):
+        return {"kind": "limited-precision", "n": guarantee.n, **record}
+    return {"kind": "local", "length_cap": guarantee.length_cap, **record}
+
+
+def _of_whole_document(guarantee: WholeDocument) -> Record:
+    record: Record = {
+        "kind": "whole-document",
+        "epsilon": str(guarantee.epsilon),
+        "epsilon_document": str(guarantee.document_epsilon),
+        "epsilon_document_rounded_up": float_up(guarantee.document_epsilon),
+        "epsilon_replaced": str(guarantee.replacing),
+        "parties": guarantee.parties,
+        "drop": guarantee.drop,
+        "collude": guarantee.collude,
+    }
+    if guarantee.documents_per_user is None:
+        return record
+    user = str(guarantee.user_epsilon)
+    return {**record, "documents_per_user": guarantee.documents_per_user, "epsilon_user": user}
+
+
+def from_record(record: Mapping[str, Any]) -> Guarantee:
+    """The guarantee that `to_record` wrote; what contradicts itself is refused."""
+    try:
+        guarantee = _read(record)
+    except KeyError as missing:
+        raise InputError(f"a guarantee's record lacks its field {missing}.") from None
+    if to_record(guarantee) != dict(record):
+        raise InputError("a guarantee's record contradicts itself; it was changed by hand.")
+    return guarantee
+
+
+def _read(record: Mapping[str, Any]) -> Guarantee:
+    kind = record["kind"]
+    if kind == "limited-precision":
+        return LimitedPrecision(record["n"], record["epsilon"], record["unit"])
+    if kind == "local":
+        return LocalPrivacy(record["epsilon"], record["length_cap"], record["unit"])
+    if kind == "whole-document":
+        return WholeDocument(
+            record["epsilon"],
+            parties=record["parties"],
+            drop=record["drop"],
+            collude=record["collude"],
+            documents_per_user=record.get("documents_per_user"),
+        )
+    if kind == "none":
+        return NoGuarantee(record["reason"])
+    raise InputError("a guarantee's kind must be limited-precision, local, whole-document or none.")
+
+
+def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:
+    """Releases of the same documents: rates add. Stated at the smallest N among the parts.
+
+    >>> print(compose_overlapping(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
+    (N=2, epsilon=1.5) limited-precision local privacy per document, 0.75 nats per word
+    """
+    _check_units(parts)
+    rate = sum((part.rate for part in parts), Fraction(0))
+    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
+
+
+def compose_disjoint(*parts: LimitedPrecision) -> LimitedPrecision:
+    """Releases of documents no two of which share a unit: the largest rate counts.
+
+    >>> print(compose_disjoint(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
+    (N=2, epsilon=1) limited-precision local privacy per document, 0.5 nats per word
+    """
+    _check_units(parts)
+    rate = max(part.rate for part in parts)
+    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
+
+
+def compose_counts(*parts: WholeDocument) -> WholeDocument:
+    """Counts of the same documents: epsilons add, against the fewest that may collude in any.
+
+    Users are promised something only where each count bounds them, and documents then what the
+    loosest bound gives.
+
+    >>> print(compose_counts(WholeDocument(1, parties=4, collude=1), WholeDocument(2, parties=3)))
+    epsilon=3 per whole document, of 4 peers 0 may collude and 0 drop out
+    """
+    if not parts:
+        raise ParameterError("at least one guarantee is needed to compose, got none.")
+    bounds = [part.documents_per_user for part in parts if part.documents_per_user is not None]
+    bounded = len(bounds) == len(parts)
+    each = (part.epsilon if bounded else part.document_epsilon for part in parts)
+    return WholeDocument(
+        sum(each, Fraction(0)),
+        parties=max(part.parties for part in parts),
+        drop=max(part.drop for part in parts),
+        collude=min(part.collude for part in parts),
+        documents_per_user=max(bounds) if bounded else None,
+    )
+
+
+def _smallest_n(parts: tuple[LimitedPrecision, ...]) -> int:
+    return reduce(min, (part.n for part in parts))
+
+
+def _check_units(parts: tuple[LimitedPrecision, ...]) -> None:
+    if not parts:
+        raise ParameterError("at least one guarantee is needed to compose, got none.")
+    if len({part.unit for part in parts}) > 1:
+        raise ParameterError("guarantees of different units do not compose; restate one of them.")

@@ -33,12 +33,10 @@ from sottovoce.errors import InputError
 from sottovoce.json import parse_json
 from sottovoce.privacy.exact import exact, positive, positive_integer
 from sottovoce.privacy.guarantee import COMPUTATIONAL, LimitedPrecision
-from sottovoce.privacy.records import from_record, to_record
-from sottovoce.release.compression import COMPRESSIONS
-from sottovoce.release.groups import Grouping
-from sottovoce.release.labels import LABELS_IN_WORDS
-from sottovoce.release.plan import ReleasePlan
-from sottovoce.release.settings import ACCOUNTINGS, PRIORS
+from sottovoce.privacy.whole_document import from_record, to_record
+from sottovoce.release.compression.grouped import COMPRESSIONS
+from sottovoce.release.groups import LABELS_IN_WORDS, Grouping
+from sottovoce.release.plan import ACCOUNTINGS, PRIORS, ReleasePlan
 
 FORMAT = "sottovoce-release"
 VERSION = 1

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.exact import Exact, exact
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.release.compression import WordVectors, multinomial_counts
+from sottovoce.release.compression.decompress import multinomial_counts
+from sottovoce.release.compression.embedding import WordVectors
 from sottovoce.release.compression.grouped import in_row_order
 from sottovoce.release.compression.maps import counting_tags, validated_counts
 from sottovoce.release.counts import Counts, Matrix
-from sottovoce.release.plan import Released, ReleasePlan
-from sottovoce.release.settings import Accounting, PriorKind, ReleaseSettings
+from sottovoce.release.plan import Accounting, PriorKind, Released, ReleasePlan, ReleaseSettings
 
 
 class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types

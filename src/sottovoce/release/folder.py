@@ -31,8 +31,7 @@ from sottovoce.release.compression.word_map import (
     packed_maps,
 )
 from sottovoce.release.counts_file import CountsFile, ShardedRows
-from sottovoce.release.groups import packed_ids
-from sottovoce.release.labels import packed_labels, read_labels
+from sottovoce.release.groups import packed_ids, packed_labels, read_labels
 from sottovoce.release.plan import Released
 
 CARD_FILE = "card.json"

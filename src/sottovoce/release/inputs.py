@@ -29,8 +29,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.exact import positive_integer
 from sottovoce.privacy.ledger.documents import DocumentSet, text_hash
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.groups import Grouping, group_names, summed_by_group
-from sottovoce.release.labels import checked_labels
+from sottovoce.release.groups import Grouping, checked_labels, group_names, summed_by_group
 from sottovoce.release.plan import refuse_pairs
 
 _UNDECLARED = (

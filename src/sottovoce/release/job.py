@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.files import check_folder, nearest_folder
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Ledger, Spend, SpendRequest
+from sottovoce.privacy.ledger.accounts import SpendRequest
+from sottovoce.privacy.ledger.ledger import Ledger, Spend
 from sottovoce.release.card import ReleaseCard, make_card
 from sottovoce.release.folder import (
     CARD_FILE,
@@ -27,8 +28,8 @@ from sottovoce.release.folder import (
     verified_card,
     write_bundle,
 )
+from sottovoce.release.groups import labels_digest
 from sottovoce.release.inputs import VOUCHED, CountedDocuments, CountsElsewhere
-from sottovoce.release.labels import labels_digest
 from sottovoce.release.plan import Released, ReleasePlan, Sized
 
 # A count and its column, in the uncompressed archive that the ledger keeps; and in a shard.

@@ -20,8 +20,8 @@ from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.kept_reading import warned_reading
 from sottovoce.corpus.read.tally import ReadOptions, Tallied, Tally
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.ledger import Ledger
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace, ledger_place
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.folder import others_in_folder
 from sottovoce.release.inputs import CountedDocuments, ReleaseInputs

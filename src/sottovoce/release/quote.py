@@ -17,11 +17,11 @@ from sottovoce.errors import BudgetError
 from sottovoce.files import check_folder
 from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Account, Ledger, SpendRequest
-from sottovoce.privacy.ledger.accounts import check_budget
+from sottovoce.privacy.ledger.accounts import Account, SpendRequest, check_budget
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger.database import holds_ledger
 from sottovoce.privacy.ledger.elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.tables import level_at_once, noise_reach
 from sottovoce.release.card import ReleaseCard

@@ -27,16 +27,17 @@ from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.exact import exact, positive_integer
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.analysis.meter import MOST_METERED, SignalMeter, signal_meter
 from sottovoce.release.analysis.moments import (
     MOST_COLUMNS,
+    MOST_METERED,
     Moments,
     RowsElsewhere,
+    SignalMeter,
     released_moments,
     released_totals,
+    signal_meter,
 )
-from sottovoce.release.analysis.pairs import PairOrder, PairTotals, pair_totals
-from sottovoce.release.analysis.summary import ReleaseSummary
+from sottovoce.release.analysis.summary import PairOrder, PairTotals, ReleaseSummary, pair_totals
 from sottovoce.release.analysis.totals import (
     TellingWords,
     WordTotals,
@@ -45,7 +46,7 @@ from sottovoce.release.analysis.totals import (
     telling_words,
     word_totals,
 )
-from sottovoce.release.audit import audit_published, audit_release
+from sottovoce.release.audit import audit_held, audit_published, audit_release
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.compression.word_map import WordMap, load_maps
 from sottovoce.release.counts import Counts, checked_counts
@@ -58,8 +59,7 @@ from sottovoce.release.folder import (
     released_rows,
     verified_card,
 )
-from sottovoce.release.held import audit_held
-from sottovoce.release.labels import labels_of_rows
+from sottovoce.release.groups import labels_of_rows
 
 if TYPE_CHECKING:
     from sottovoce.release.classify.base import ReleasedDocumentsClassifier

@@ -23,12 +23,11 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.files import FilePath
 from sottovoce.privacy.exact import Exact, exact, positive_integer
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.release.compression import WordVectors, read_embedding
+from sottovoce.release.compression.embedding import WordVectors, read_embedding
 from sottovoce.release.groups import checked_ids
 from sottovoce.release.inputs import CountedDocuments, ReleaseInputs
 from sottovoce.release.job import Job
-from sottovoce.release.plan import ReleasePlan
-from sottovoce.release.settings import Accounting, PriorKind, ReleaseSettings
+from sottovoce.release.plan import Accounting, PriorKind, ReleasePlan, ReleaseSettings
 
 
 class ReleaseOptions(TypedDict, total=False):

@@ -22,7 +22,7 @@ from sottovoce.assess.evaluation.judged import read_ranks
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.folder import verified_card
 from sottovoce.release.release import load_release
 

@@ -29,14 +29,13 @@ from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.audit import audit_release
 from sottovoce.release.inputs import ReleaseInputs
 from sottovoce.release.job import Job
-from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.release.quote import open_account
 from sottovoce.release.release import load_release
-from sottovoce.release.settings import ReleaseSettings
 
 pytestmark = [
     # Spark leaves its sockets to the garbage collector.

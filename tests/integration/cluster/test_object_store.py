@@ -13,7 +13,7 @@ import pytest
 from support.spark_cluster import SHORT_LIVED, Cluster
 
 from sottovoce.errors import InputError
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.release import load_release
 
 pytestmark = pytest.mark.long

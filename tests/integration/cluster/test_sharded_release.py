@@ -19,7 +19,7 @@ from sottovoce_spark.shards import ROWS
 from support.spark_cluster import SHORT_LIVED, Cluster
 
 from sottovoce.errors import InputError
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.folder import released_card
 from sottovoce.release.release import load_release
 

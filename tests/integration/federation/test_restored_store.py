@@ -27,7 +27,7 @@ from sottovoce.federation.party.processes import (
 )
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 
 Run = Callable[..., tuple[int, str, str]]
 VICTIM, AT = "dee", 3

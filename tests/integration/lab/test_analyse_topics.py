@@ -22,7 +22,7 @@ from sottovoce_lab.release.pinned import pinned
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.release import load_release
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
 
 
 def test_the_pinned_words_are_lower_case_letters_but_stop_words_in_five_documents() -> None:

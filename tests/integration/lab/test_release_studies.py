@@ -17,7 +17,7 @@ from sottovoce_lab.release._cases import STRONG, WEAK, Level, ReleaseRecipe, rel
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release.compression import Embedding
+from sottovoce.release.compression.embedding import Embedding
 from sottovoce.release.counts import Counts
 from sottovoce.report.result import StudyResult
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from sottovoce.errors import BudgetError, SottovoceError
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
+from sottovoce.privacy.ledger.accounts import SpendRequest
+from sottovoce.privacy.ledger.documents import DocumentSet
+from sottovoce.privacy.ledger.ledger import Ledger
 
 CORPUS = "corpus"
 TEXTS = tuple(f"note {i}" for i in range(20))

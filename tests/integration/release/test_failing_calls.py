@@ -15,7 +15,8 @@ from support.failing_calls import FILE_LOST, LOST_ANSWERS, ONCE_AND_LASTING, Out
 
 import sottovoce as sv
 from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.privacy.ledger import Ledger, database
+from sottovoce.privacy.ledger import database
+from sottovoce.privacy.ledger.ledger import Ledger
 
 TEXTS = [f"my debt and the bank of {'loan ' * (number % 3)}" for number in range(6)]
 WORDS = ["bank", "debt", "loan"]

@@ -15,7 +15,9 @@ from support.warm_python import WarmPopen
 from sottovoce.errors import InputError
 from sottovoce.files import file_digest
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
+from sottovoce.privacy.ledger.accounts import SpendRequest
+from sottovoce.privacy.ledger.documents import DocumentSet
+from sottovoce.privacy.ledger.ledger import Ledger
 
 CHILD = Path(__file__).with_name("ledger_child.py")
 CORPUS = "corpus"

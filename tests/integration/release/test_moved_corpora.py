@@ -12,7 +12,9 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import BudgetError
-from sottovoce.privacy.ledger import Account, Ledger, user_ledger
+from sottovoce.privacy.ledger.accounts import Account
+from sottovoce.privacy.ledger.ledger import Ledger
+from sottovoce.privacy.ledger.place import user_ledger
 
 NOTES = tuple(f"debt number {i} and a loan" for i in range(12))
 ASKED: Any = {"words": ["debt", "loan"], "epsilon": 2, "precision": 2}
@@ -166,7 +168,8 @@ def test_a_million_documents_are_charged_in_seconds_and_kept_in_tens_of_megabyte
     from time import perf_counter  # noqa: PLC0415 - here only
 
     from sottovoce.privacy.guarantee import LimitedPrecision  # noqa: PLC0415 - here only
-    from sottovoce.privacy.ledger import DocumentSet, SpendRequest  # noqa: PLC0415 - here only
+    from sottovoce.privacy.ledger.accounts import SpendRequest  # noqa: PLC0415 - here only
+    from sottovoce.privacy.ledger.documents import DocumentSet  # noqa: PLC0415 - here only
 
     chance = np.random.default_rng(1)
     first = DocumentSet.of_hashes(chance.bytes(8_000_000))

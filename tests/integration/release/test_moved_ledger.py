@@ -18,8 +18,9 @@ from support.failing_calls import LOST_ANSWERS, ONCE_AND_LASTING, Outcomes, fail
 
 import sottovoce as sv
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.privacy.ledger import Ledger, database
+from sottovoce.privacy.ledger import database
 from sottovoce.privacy.ledger.chosen_ledger import move_ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]
 TEXTS = [f"my debt and the bank of {'loan ' * (number % 3)}" for number in range(6)]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.privacy._enclosure import Enclosure, exp_minus, one_minus, over_one_plus, power, root
+from sottovoce.privacy._laws import Enclosure, exp_minus, one_minus, over_one_plus, power, root
 
 CONTEXT = Context(prec=120)
 RATES = st.fractions(min_value=Fraction(1, 10**6), max_value=60, max_denominator=10**9)

@@ -6,15 +6,14 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.privacy._composition import compose_counts, compose_disjoint, compose_overlapping
-from sottovoce.privacy.guarantee import (
-    LimitedPrecision,
-    LocalPrivacy,
-    NoGuarantee,
-    Unit,
+from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy, NoGuarantee, Unit
+from sottovoce.privacy.whole_document import (
+    Guarantee,
+    WholeDocument,
+    compose_counts,
+    compose_disjoint,
+    compose_overlapping,
 )
-from sottovoce.privacy.records import Guarantee
-from sottovoce.privacy.whole_document import WholeDocument
 
 UNITS = st.sampled_from(cast("list[Unit]", ["document", "user"]))
 EPSILONS = st.fractions(min_value=Fraction(1, 50), max_value=5, max_denominator=50)

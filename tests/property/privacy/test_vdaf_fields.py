@@ -5,15 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.errors import ProtocolError
-from sottovoce.privacy.vdaf._modular import multiples
-from sottovoce.privacy.vdaf._polynomials import (
+from sottovoce.privacy.vdaf._proof import (
     completed,
     doubled,
     inverse_transform,
     transform,
     weights,
 )
-from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field
+from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field, multiples
 
 pytestmark = pytest.mark.kernel
 

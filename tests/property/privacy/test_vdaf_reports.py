@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.prio3 import CONTEXT, counted, mutated, outputs
 
-from sottovoce.privacy.vdaf import Prio3Histogram, Prio3SumVec
 from sottovoce.privacy.vdaf._circuits import HistogramCircuit
-from sottovoce.privacy.vdaf._modular import Words
 from sottovoce.privacy.vdaf._proof import Proof
+from sottovoce.privacy.vdaf.field import Words
+from sottovoce.privacy.vdaf.prio3 import Prio3Histogram, Prio3SumVec
 
 SMALL = 6, 2
 USUAL = 20, 4

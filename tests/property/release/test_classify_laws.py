@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify import PrivateNaiveBayes
-from sottovoce.release.classify._shrink import positive_means
-from sottovoce.release.classify.expected import ExpectedCells
-from sottovoce.release.classify.features import BitFeature
+from sottovoce.release.classify.bayes import PrivateNaiveBayes, positive_means
+from sottovoce.release.classify.features import BitFeature, ExpectedCells
 
 SEEDS = st.integers(0, 2**32 - 1)
 RATES = st.floats(0.05, 5.0)

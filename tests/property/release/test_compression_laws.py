@@ -6,15 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sottovoce.release.compression import (
+from sottovoce.release.compression.decompress import expected_counts, multinomial_counts
+from sottovoce.release.compression.embedding import (
     Embedding,
     EmbeddingClusterCompression,
     EmbeddingDisperseCompression,
-    RandomCompression,
-    WordMap,
-    expected_counts,
-    multinomial_counts,
 )
+from sottovoce.release.compression.maps import RandomCompression
+from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts, checked_counts
 
 pytestmark = pytest.mark.kernel

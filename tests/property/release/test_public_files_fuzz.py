@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sottovoce.errors import InputError
-from sottovoce.release.compression import WordMap, load_maps, read_embedding, save_maps
+from sottovoce.release.compression.embedding import read_embedding
+from sottovoce.release.compression.word_map import WordMap, load_maps, save_maps
 
 ANYTHING = settings(
     deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]

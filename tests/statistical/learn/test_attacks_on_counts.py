@@ -20,7 +20,7 @@ from sottovoce.arrays import Flags, Floats, Integers
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count.votes import pair_places
 from sottovoce.learn.documents import Documents
-from sottovoce.privacy.shares import NoiseShare, SharesLaw
+from sottovoce.privacy.noise_share import NoiseShare, SharesLaw
 from sottovoce.release.audit import FixedKeystream
 
 WORDS = tuple(f"w{at}" for at in range(140))

@@ -19,8 +19,9 @@ from sottovoce.learn.count import votes as votes_module
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
-from sottovoce.privacy.audit import AuditReport, audit_sum, audit_votes
-from sottovoce.privacy.shares import NoiseShare
+from sottovoce.privacy.audit.findings import AuditReport
+from sottovoce.privacy.audit.sums import audit_sum, audit_votes
+from sottovoce.privacy.noise_share import NoiseShare
 from sottovoce.release.audit import FixedKeystream
 
 VOTES = 2

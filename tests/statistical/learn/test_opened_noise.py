@@ -10,7 +10,7 @@ from scipy import stats
 from support.counts import counting
 
 from sottovoce.arrays import Integers
-from sottovoce.privacy.shares import NoiseShare, SharesLaw
+from sottovoce.privacy.noise_share import NoiseShare, SharesLaw
 from sottovoce.release.audit import FixedKeystream
 
 WORDS = tuple(f"w{at}" for at in range(900))

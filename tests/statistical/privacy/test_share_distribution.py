@@ -9,12 +9,10 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
 
-from sottovoce.privacy.audit import audit_share
-from sottovoce.privacy.audit.shares import law_of_noise
+from sottovoce.privacy.audit.sums import audit_share, law_of_noise
+from sottovoce.privacy.noise_share import NoiseShare, ShareSampler, SharesLaw
 from sottovoce.privacy.randomness import SystemKeystream
 from sottovoce.privacy.sampler import two_sided_sampler
-from sottovoce.privacy.shares import NoiseShare, SharesLaw
-from sottovoce.privacy.shares.share import ShareSampler
 from sottovoce.release.audit import FixedKeystream
 
 DRAWS = 1_000_000
@@ -83,7 +81,7 @@ def test_the_audit_of_a_sound_share_holds() -> None:
 def test_a_table_with_one_entry_off_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = ShareSampler(Fraction(1, 4), 3)
     sampler.table.boundaries[7] += np.uint64(1)
-    monkeypatch.setattr("sottovoce.privacy.audit.shares.share_sampler", lambda *_: sampler)
+    monkeypatch.setattr("sottovoce.privacy.audit.sums.share_sampler", lambda *_: sampler)
     assert failing(share_at("1/4", 3)) == [f"table of {sampler.law}"]
 
 

@@ -8,11 +8,10 @@ import pytest
 from support.evenness import evenness
 from support.prio3 import CONTEXT, VERIFY_KEY, drawn
 
-from sottovoce.privacy.vdaf import Prio3Histogram
-from sottovoce.privacy.vdaf._modular import Words
-from sottovoce.privacy.vdaf._prio3 import Prio3
 from sottovoce.privacy.vdaf._proof import Proof, added_up
 from sottovoce.privacy.vdaf._xof import XofUsage
+from sottovoce.privacy.vdaf.field import Words
+from sottovoce.privacy.vdaf.prio3 import Prio3, Prio3Histogram
 
 REPORTS = 500
 FLOOR, CEILING = 1e-4, 1e-9

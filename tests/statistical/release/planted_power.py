@@ -22,9 +22,8 @@ from support.faults.bending import PlantedFault
 from support.planted_faults import PLANTED_FAULTS
 from support.unlike_counts import WAYS, Way, true_columns
 
-from sottovoce.privacy.audit._repeats import audit_repeats
-from sottovoce.privacy.audit.classes import Known
-from sottovoce.privacy.audit.findings import Finding
+from sottovoce.privacy.audit._reuse import audit_repeats
+from sottovoce.privacy.audit.findings import Finding, Known
 from sottovoce.privacy.audit.law import audit_law, audit_together, filled
 from sottovoce.privacy.audit.lines import Published, audit_lines
 from sottovoce.privacy.mechanism import GeometricMechanism

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse, stats
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.release.compression import WordMap, multinomial_counts
-from sottovoce.release.compression.decompress import DRAWS_PER_WORD
+from sottovoce.release.compression.decompress import DRAWS_PER_WORD, multinomial_counts
+from sottovoce.release.compression.word_map import WordMap
 
 MAP = WordMap(np.array([0, 1, 0, 0, 1, 0]), 2)
 SHARES = np.array([0.1, 0.3, 0.2, 0.45, 0.7, 0.25])

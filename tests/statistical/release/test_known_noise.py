@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.known_faults import FAULTS
 
-from sottovoce.privacy.audit.classes import Known
+from sottovoce.privacy.audit.findings import Known
 from sottovoce.privacy.audit.law import audit_law, audit_together, filled
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.trial import made_up_counts

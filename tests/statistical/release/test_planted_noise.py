@@ -11,21 +11,20 @@ from scipy import sparse
 from support.planted_noise import FAULTS
 
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.privacy.audit._repeats import audit_repeats
+from sottovoce.privacy.audit._reuse import audit_repeats
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.audit.law import audit_law
 from sottovoce.privacy.audit.lines import agreement_chance
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release import trial
 from sottovoce.release.audit import audit_cells, audit_presence, audit_release
 from sottovoce.release.folder import COUNTS_FILE, verified_card
 from sottovoce.release.inputs import CountedDocuments
 from sottovoce.release.job import Job, release_to_folder
-from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.release.quote import open_account
-from sottovoce.release.settings import ReleaseSettings
 from sottovoce.release.trial import (
     PublishingWay,
     bought_noise,

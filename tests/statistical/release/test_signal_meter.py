@@ -6,8 +6,7 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.analysis.meter import SignalMeter, signal_meter
-from sottovoce.release.analysis.moments import Moments, released_moments
+from sottovoce.release.analysis.moments import Moments, SignalMeter, released_moments, signal_meter
 
 DOCUMENTS, WORDS = 3000, 200
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.release.evaluation import match_topics
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
+from sottovoce.release.topics.evaluation import match_topics
 
 DOCUMENTS, WORDS, TOPICS, RATE, WRONG = 3000, 150, 6, 0.25, 2.0
 

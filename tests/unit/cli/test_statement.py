@@ -21,8 +21,7 @@ from sottovoce.learn.count.promise import promise_record
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.card import ReleaseCard, make_card
-from sottovoce.release.plan import ReleasePlan
-from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.statement import (
     QUESTIONS,
     PrivacyStatement,

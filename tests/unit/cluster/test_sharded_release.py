@@ -19,15 +19,15 @@ from sottovoce_spark.shards import Shard, described, shard_rows
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, LedgerError
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import DocumentSet, Ledger
+from sottovoce.privacy.ledger.documents import DocumentSet
+from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.counts import Counts
 from sottovoce.release.folder import CARD_FILE, SHARDS_FILE
 from sottovoce.release.inputs import CountedDocuments, CountsElsewhere
 from sottovoce.release.job import Job, release_to_folder
-from sottovoce.release.plan import ColumnNoise, ReleasePlan
+from sottovoce.release.plan import ColumnNoise, ReleasePlan, ReleaseSettings
 from sottovoce.release.quote import open_account
 from sottovoce.release.release import load_release
-from sottovoce.release.settings import ReleaseSettings
 
 WORDS = Vocabulary.public([f"word{number}" for number in range(6)])
 TRUE = np.arange(60).reshape(10, 6) % 4

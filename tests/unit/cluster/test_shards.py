@@ -31,8 +31,7 @@ from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import released_moments
 from sottovoce.release.card import ReleaseCard, make_card
 from sottovoce.release.counts import Counts
-from sottovoce.release.plan import ReleasePlan
-from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 
 COUNTS: Counts = sparse.csr_array(np.random.default_rng(2).integers(-2, 3, (23, 5)))
 FOLDER = "counts-0123456789abcdef"

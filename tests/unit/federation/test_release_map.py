@@ -14,7 +14,7 @@ from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.learn.features import Features as RowFeatures
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.release.compression import load_maps
+from sottovoce.release.compression.word_map import load_maps
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = ("debt", "loan", "bank", "money", "home", "work", "family", "sleep")

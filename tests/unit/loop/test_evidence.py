@@ -23,7 +23,7 @@ from sottovoce.loop.adversary import (
 )
 from sottovoce.loop.documents import UserDocuments
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.compression import NoCompression
+from sottovoce.release.compression.maps import NoCompression
 from sottovoce.topics import Catalogue, Topic
 
 SIZE = 0.5

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.privacy.ledger import DocumentSet
-from sottovoce.privacy.ledger.documents import folded, text_hash
+from sottovoce.privacy.ledger.documents import DocumentSet, folded, text_hash
 
 TEXT = "My debt: a loan of 12 from the café, naïve \u0915\u0940"
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sottovoce.privacy.expected import expected_nonzeros, noise_deviation, zero_cell_chance
 from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.noise_law import expected_nonzeros, noise_deviation, zero_cell_chance
 
 
 @pytest.mark.parametrize("rate", ["2", "0.1"])

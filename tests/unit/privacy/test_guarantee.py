@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._composition import compose_disjoint, compose_overlapping
 from sottovoce.privacy.guarantee import (
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
 )
+from sottovoce.privacy.whole_document import compose_disjoint, compose_overlapping
 
 
 def test_the_rate_is_epsilon_per_word() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Ledger, SpendRequest
+from sottovoce.privacy.ledger.accounts import SpendRequest
+from sottovoce.privacy.ledger.ledger import Ledger
 
 CORPUS = "sha256:c0ffee"
 BUDGET = LimitedPrecision(10, 5)

@@ -14,10 +14,11 @@ import pytest
 from sottovoce.errors import BudgetError, InputError, LedgerError
 from sottovoce.files import state_folder
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Account, DocumentSet, Ledger, SpendRequest, user_ledger
+from sottovoce.privacy.ledger.accounts import Account, SpendRequest
 from sottovoce.privacy.ledger.database import holds_ledger
-from sottovoce.privacy.ledger.documents import LedgerKey, find_key, key_file
-from sottovoce.privacy.ledger.place import SpendCount
+from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey, find_key, key_file
+from sottovoce.privacy.ledger.ledger import Ledger
+from sottovoce.privacy.ledger.place import SpendCount, user_ledger
 
 TEXTS = tuple(f"note {i}" for i in range(100))
 BUDGET = LimitedPrecision(2, 40)

@@ -5,13 +5,8 @@ import json
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.privacy.guarantee import (
-    LimitedPrecision,
-    LocalPrivacy,
-    NoGuarantee,
-)
-from sottovoce.privacy.records import Guarantee, from_record, to_record
-from sottovoce.privacy.whole_document import WholeDocument
+from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy, NoGuarantee
+from sottovoce.privacy.whole_document import Guarantee, WholeDocument, from_record, to_record
 
 GUARANTEES: list[Guarantee] = [
     LimitedPrecision(3, "1/3"),

@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.privacy._composition import compose_counts
 from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy, NoGuarantee
-from sottovoce.privacy.records import Guarantee, from_record, to_record
-from sottovoce.privacy.whole_document import WholeDocument
+from sottovoce.privacy.whole_document import (
+    Guarantee,
+    WholeDocument,
+    compose_counts,
+    from_record,
+    to_record,
+)
 
 PROMISE = WholeDocument("1/3", parties=6, drop=1, collude=2)
 

@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.release.settings import account
+from sottovoce.release.plan import account
 
 STATED = LimitedPrecision(2, 1)
 

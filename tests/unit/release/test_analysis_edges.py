@@ -14,9 +14,8 @@ import sottovoce as sv
 from sottovoce.cli.analyse import _label_lines
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.analysis.meter import SignalMeter
-from sottovoce.release.analysis.pairs import PairTotals
-from sottovoce.release.analysis.summary import ReleaseSummary
+from sottovoce.release.analysis.moments import SignalMeter
+from sottovoce.release.analysis.summary import PairTotals, ReleaseSummary
 from sottovoce.release.analysis.tables import noise_reach
 from sottovoce.release.analysis.totals import telling_words, word_totals
 

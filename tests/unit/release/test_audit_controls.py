@@ -14,7 +14,7 @@ from sottovoce.privacy.audit.findings import (
 )
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.audit import CONTROLS, audit_control
-from sottovoce.release.baselines import LaplaceBaseline
+from sottovoce.release.trial import LaplaceBaseline
 
 
 @pytest.mark.parametrize("name", CONTROLS)

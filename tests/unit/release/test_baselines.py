@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.guarantee import LocalPrivacy, NoGuarantee
-from sottovoce.release.baselines import (
+from sottovoce.release.trial import (
     LaplaceBaseline,
     LocalGeometricBaseline,
     ProjectionBaseline,

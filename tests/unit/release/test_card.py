@@ -20,12 +20,11 @@ from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.audit import audit_presence, audit_release
 from sottovoce.release.card import ReleaseCard, make_card, read_card
-from sottovoce.release.compression import load_maps
+from sottovoce.release.compression.word_map import load_maps
 from sottovoce.release.counts import Matrix
 from sottovoce.release.folder import unpack_bundle, verified_card, write_bundle
 from sottovoce.release.groups import Grouping
-from sottovoce.release.plan import ReleasePlan
-from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 
 VOCABULARY = Vocabulary.public(["one", "two", "three", "four"])
 COUNTS = sparse.csr_array(np.array([[1, 0, 2, 0], [0, 0, 0, 1]]))

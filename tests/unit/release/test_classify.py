@@ -11,13 +11,10 @@ from sklearn.utils.estimator_checks import check_estimator
 import sottovoce as sv
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify import (
-    PrivateLogistic,
-    PrivateNaiveBayes,
-    ReleasedDocumentsClassifier,
-    fit_released,
-)
-from sottovoce.release.classify.choice import chosen_classifier
+from sottovoce.release.classify.base import ReleasedDocumentsClassifier
+from sottovoce.release.classify.bayes import PrivateNaiveBayes
+from sottovoce.release.classify.choice import chosen_classifier, fit_released
+from sottovoce.release.classify.logistic import PrivateLogistic
 
 KINDS: tuple[type[Any], ...] = (PrivateNaiveBayes, PrivateLogistic)
 

@@ -6,18 +6,20 @@ from scipy import integrate, sparse, stats
 from sklearn.linear_model import LogisticRegression
 
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify._linear import calibration
-from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
-from sottovoce.release.classify.expected import SIZE, CellLikelihoods, ExpectedCells
+from sottovoce.release.classify.base import calibration
+from sottovoce.release.classify.bayes import positive_means, shrunk_ratios
 from sottovoce.release.classify.features import (
+    SIZE,
     BitFeature,
     BurstFeature,
+    CellLikelihoods,
     CountFeature,
+    ExpectedCells,
     feature_of,
     positive,
 )
 from sottovoce.release.classify.inputs import Labelled
-from sottovoce.release.classify.softmax import SoftmaxProblem
+from sottovoce.release.classify.logistic import SoftmaxProblem
 
 RATES = (0.1, 0.5, 2.0, 5.0)
 NOISE = np.arange(-400, 401)

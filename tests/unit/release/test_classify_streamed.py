@@ -12,11 +12,9 @@ from scipy import sparse
 from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify import (
-    PrivateNaiveBayes,
-    fit_released,
-)
-from sottovoce.release.classify._rows import LabelledRows
+from sottovoce.release.classify.bayes import PrivateNaiveBayes
+from sottovoce.release.classify.choice import fit_released
+from sottovoce.release.classify.inputs import LabelledRows
 from sottovoce.release.counts_file import CountsFile
 
 if TYPE_CHECKING:
@@ -62,9 +60,9 @@ class LongRelease:
 @pytest.fixture
 def small_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 250 documents, and 300 in a sample."""
-    monkeypatch.setattr("sottovoce.release.classify._rows.BLOCK_CELLS", 250 * WORDS)
-    monkeypatch.setattr("sottovoce.release.classify._rows.SAMPLED_CELLS", 300 * WORDS)
-    monkeypatch.setattr("sottovoce.release.classify._rows._FEWEST", 300)
+    monkeypatch.setattr("sottovoce.release.classify.inputs.BLOCK_CELLS", 250 * WORDS)
+    monkeypatch.setattr("sottovoce.release.classify.inputs.SAMPLED_CELLS", 300 * WORDS)
+    monkeypatch.setattr("sottovoce.release.classify.inputs._FEWEST", 300)
 
 
 def test_memory_does_not_grow_with_the_documents(small_rooms: None) -> None:
@@ -82,7 +80,7 @@ def test_memory_does_not_grow_with_the_documents(small_rooms: None) -> None:
 def test_blocks_say_what_the_whole_matrix_does(monkeypatch: pytest.MonkeyPatch) -> None:
     released = LongRelease(_MADE)
     whole = PrivateNaiveBayes(1.0).fit(released.rows.made(), released.labels)
-    monkeypatch.setattr("sottovoce.release.classify._rows.BLOCK_CELLS", 7 * WORDS)
+    monkeypatch.setattr("sottovoce.release.classify.inputs.BLOCK_CELLS", 7 * WORDS)
     blocks = PrivateNaiveBayes().fit(released, released.labels)
     assert blocks.held_out_loss_ == pytest.approx(whole.held_out_loss_)
     tested = np.eye(WORDS, dtype=np.int64)

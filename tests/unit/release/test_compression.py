@@ -8,18 +8,15 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.release.compression import (
-    COMPRESSIONS,
-    Compression,
+from sottovoce.release.compression.embedding import (
     Embedding,
     EmbeddingClusterCompression,
     EmbeddingDisperseCompression,
-    FrequencyCompression,
-    GroupedCompression,
-    NoCompression,
-    RandomCompression,
-    WordMap,
 )
+from sottovoce.release.compression.frequency import FrequencyCompression
+from sottovoce.release.compression.grouped import COMPRESSIONS, GroupedCompression
+from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
+from sottovoce.release.compression.word_map import WordMap
 
 ANIMALS = ["cat", "dog", "cow"]
 COLOURS = ["red", "blue", "green"]

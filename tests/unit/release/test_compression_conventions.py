@@ -8,14 +8,12 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.utils.estimator_checks import check_estimator
 
-from sottovoce.release.compression import (
-    Compression,
+from sottovoce.release.compression.embedding import (
     EmbeddingClusterCompression,
     EmbeddingDisperseCompression,
-    FrequencyCompression,
-    NoCompression,
-    RandomCompression,
 )
+from sottovoce.release.compression.frequency import FrequencyCompression
+from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
 
 
 class KnowsEveryWord:

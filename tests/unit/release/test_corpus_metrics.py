@@ -5,18 +5,17 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from sottovoce_lab.release.count_measures import (
+    FILLED,
+    corpus_shape,
+    latent_semantics,
+    reconstruction_error,
+    semantic_basis,
+)
 
 from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
 from sottovoce.release.counts import Counts
-from sottovoce.release.evaluation import (
-    corpus_shape,
-    fit_topics,
-    latent_semantics,
-    match_topics,
-    mean_interval,
-)
-from sottovoce.release.evaluation.counts import FILLED, reconstruction_error, semantic_basis
-from sottovoce.release.evaluation.topics import thinned
+from sottovoce.release.topics.evaluation import fit_topics, match_topics, mean_interval, thinned
 
 
 def two_kinds(documents: int = 60, seed: int = 0) -> tuple[Counts, list[str]]:

@@ -5,9 +5,13 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release.compression import WordMap, expected_counts, multinomial_counts
 from sottovoce.release.compression import decompress as module
-from sottovoce.release.compression.decompress import DRAWS_PER_WORD
+from sottovoce.release.compression.decompress import (
+    DRAWS_PER_WORD,
+    expected_counts,
+    multinomial_counts,
+)
+from sottovoce.release.compression.word_map import WordMap
 
 pytestmark = pytest.mark.kernel
 

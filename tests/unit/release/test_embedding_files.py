@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ModelFileError, ParameterError
-from sottovoce.release.compression import Embedding, read_embedding
+from sottovoce.release.compression.embedding import Embedding, read_embedding
 from sottovoce.topics.imports import files
 
 GLOVE = b"cat 1 0.5\ndog -1 2e-1\ncat 9 9\n"

@@ -11,7 +11,7 @@ from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import InputError
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.release.held import audit_with_texts
+from sottovoce.release.audit import audit_with_texts
 
 WORDS = [f"word{i}" for i in range(120)]
 

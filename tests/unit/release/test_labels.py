@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import sottovoce as sv
 from sottovoce.cli._app import app
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.release.labels import MOST_LABELS, checked_labels
+from sottovoce.release.groups import MOST_LABELS, checked_labels
 
 NOTES = [
     {"body": "my debt and my loan", "kind": "money"},

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sottovoce.privacy import _sparse_noise as sparse_noise
 from sottovoce.privacy._sparse_noise import SparseNoise
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.release.compression import RandomCompression
+from sottovoce.release.compression.maps import RandomCompression
 from sottovoce.release.counts import Counts, checked_counts
 
 DENSE, SPARSE = "1/2", "5"

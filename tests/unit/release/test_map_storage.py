@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import ModelFileError
-from sottovoce.release.compression import WordMap, load_maps, save_maps
+from sottovoce.release.compression.word_map import WordMap, load_maps, save_maps
 
 MAPS = [WordMap(np.array([0, 1, 1, 0]), 2), WordMap(np.array([1, 1, 0, 0]), 2)]
 

@@ -11,10 +11,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.release.compression import Embedding
+from sottovoce.release.compression.embedding import Embedding
 from sottovoce.release.estimator import PrivateBagOfWords
-from sottovoce.release.plan import ReleasePlan
-from sottovoce.release.settings import ReleaseSettings
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 
 WORDS = tuple(f"word{i}" for i in range(40))
 COUNTS = sparse.csr_array(np.random.default_rng(1).poisson(0.4, (30, 40)))

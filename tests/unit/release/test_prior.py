@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior, frequency
+from sottovoce.release.compression import frequency
+from sottovoce.release.compression.frequency import CentralPrior, LocalPrior, PublicPrior
 from sottovoce.release.counts import Counts
 
 COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))

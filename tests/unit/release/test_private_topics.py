@@ -13,7 +13,7 @@ from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus import Vocabulary
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce.topics import load_model
 from sottovoce.topics.lda.model import LdaModel
 

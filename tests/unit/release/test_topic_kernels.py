@@ -7,19 +7,20 @@ from scipy.stats import poisson
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.topics._expected import expected_counts, expected_pairs
+from sottovoce.release.topics._expected import (
+    PositiveCells,
+    TopicModel,
+    block_cells,
+    expected_counts,
+    expected_pairs,
+    positive_cells,
+)
 from sottovoce.release.topics._kernels import (
     MOST_TERMS,
     cell_terms,
     log_likelihoods,
     settle_documents,
     sweep_documents,
-)
-from sottovoce.release.topics._positive import (
-    PositiveCells,
-    TopicModel,
-    block_cells,
-    positive_cells,
 )
 from sottovoce.release.topics._refine import refined_topics
 

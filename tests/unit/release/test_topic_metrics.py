@@ -5,17 +5,16 @@ import math
 import numpy as np
 import pytest
 from scipy import sparse
+from sottovoce_lab.release.count_measures import topic_exclusivity, unigram_jaccard
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.counts import Counts
-from sottovoce.release.evaluation import (
+from sottovoce.release.topics.evaluation import (
     chance_jaccard,
     match_topics,
     top_words,
     topic_coherence,
-    topic_exclusivity,
-    unigram_jaccard,
 )
 
 TRUE = np.array([[0.5, 0.4, 0.1, 0.0], [0.0, 0.1, 0.4, 0.5]])

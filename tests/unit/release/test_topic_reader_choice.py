@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.release.evaluation import match_topics
-from sottovoce.release.topics import PrivateTopics, estimator
-from sottovoce.release.topics.estimator import best_reader
+from sottovoce.release.topics import estimator
+from sottovoce.release.topics.estimator import PrivateTopics, best_reader
+from sottovoce.release.topics.evaluation import match_topics
 
 FIRST_WORDS = 8
 SWEEPS = 8

@@ -12,10 +12,15 @@ from scipy import sparse
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.counts import Counts
-from sottovoce.release.topics import PrivateTopics, estimator
-from sottovoce.release.topics._expected import expected_pairs, pair_sums_of
-from sottovoce.release.topics._positive import block_cells, positive_cells
-from sottovoce.release.topics._start import noise_share
+from sottovoce.release.topics import estimator
+from sottovoce.release.topics._expected import (
+    block_cells,
+    expected_pairs,
+    pair_sums_of,
+    positive_cells,
+)
+from sottovoce.release.topics._refine import noise_share
+from sottovoce.release.topics.estimator import PrivateTopics
 
 RATE, WORDS = 1.0, 40
 

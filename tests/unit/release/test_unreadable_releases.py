@@ -17,13 +17,11 @@ import sottovoce as sv
 from sottovoce.cli._app import app
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.analysis.meter import SignalMeter
-from sottovoce.release.analysis.moments import released_moments
-from sottovoce.release.analysis.pairs import pair_totals
-from sottovoce.release.analysis.summary import NO_PAIRS
+from sottovoce.release.analysis.moments import SignalMeter, released_moments
+from sottovoce.release.analysis.summary import NO_PAIRS, pair_totals
 from sottovoce.release.analysis.totals import column_names, telling_words
 from sottovoce.release.release import Release
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce.report.analysis import analysis_report
 
 WORDS = ["bank", "boat", "debt", "loan", "sea"]

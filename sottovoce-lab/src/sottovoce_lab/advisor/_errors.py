@@ -22,8 +22,8 @@ from sottovoce.advisor.rank.shares import (
     question,
     yielded,
 )
-from sottovoce.privacy.expected import noise_deviation
 from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.noise_law import noise_deviation
 from sottovoce.report.result import Row
 from sottovoce_lab.advisor._people import BAND_NAMES, TOPIC, BucketedCrowd
 

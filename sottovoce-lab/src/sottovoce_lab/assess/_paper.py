@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sottovoce.assess.evaluation.runs import RANDOM
-from sottovoce.release.evaluation.intervals import MeanInterval, mean_interval
+from sottovoce.release.topics.evaluation import MeanInterval, mean_interval
 from sottovoce.report.result import Row
 from sottovoce_lab.assess.outcomes import VARIANTS, CommunityOutcome, differences
 

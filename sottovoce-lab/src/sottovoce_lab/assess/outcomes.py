@@ -33,7 +33,7 @@ from sottovoce.assess.state.state import State
 from sottovoce.corpus.read import open_posts
 from sottovoce.loop.adversary import Knowledge
 from sottovoce.loop.subject import StudyCommunity
-from sottovoce.release.evaluation.intervals import mean_interval
+from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.result import Row
 
 AFFLICTED = "afflicted"

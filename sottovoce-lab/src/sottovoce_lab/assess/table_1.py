@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.release.evaluation import mean_interval
+from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.figures import COLOURS, legend_below, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult

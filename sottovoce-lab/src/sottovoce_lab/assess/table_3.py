@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import ParameterError
-from sottovoce.release.evaluation import mean_interval
+from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.figures import COLOURS, legend_below, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult

@@ -23,10 +23,9 @@ from sottovoce.release.counts_file import CountsFile
 from sottovoce.release.folder import CARD_FILE, COUNTS_FILE, released_card
 from sottovoce.release.inputs import CountedDocuments
 from sottovoce.release.job import Job, draw_bundle
-from sottovoce.release.plan import ReleasePlan
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.release.release import load_release
-from sottovoce.release.settings import ReleaseSettings
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce_lab.bench._memory import high_water_mark
 
 if TYPE_CHECKING:

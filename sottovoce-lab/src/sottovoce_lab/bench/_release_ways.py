@@ -14,7 +14,7 @@ from scipy import sparse
 
 from sottovoce.errors import CheckFailedError
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.release.compression import Compression, NoCompression, RandomCompression
+from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce_lab.bench import noise as opendp
 

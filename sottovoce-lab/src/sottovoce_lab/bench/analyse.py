@@ -15,9 +15,9 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import CheckFailedError
-from sottovoce.release.evaluation import match_topics
 from sottovoce.release.release import load_release
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
+from sottovoce.release.topics.evaluation import match_topics
 from sottovoce_lab.bench._analyse_folder import longer_folder, reading_memory, released_folder
 from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time
 from sottovoce_lab.release.analyse_topics import noised, simulated_corpus_of

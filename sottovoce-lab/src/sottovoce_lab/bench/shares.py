@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.privacy.audit.shares import law_of_noise
-from sottovoce.privacy.shares import NoiseShare, SharesLaw
+from sottovoce.privacy.audit.sums import law_of_noise
+from sottovoce.privacy.noise_share import NoiseShare, SharesLaw
 from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
 
 RATES = (Fraction(1, 4), Fraction(1, 10), Fraction(1, 50))

@@ -17,7 +17,7 @@ from sottovoce.learn.count.recipe import CountRecipe, What
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.privacy.shares import NoiseShare
+from sottovoce.privacy.noise_share import NoiseShare
 from sottovoce.release.audit import FixedKeystream
 
 PARTIES, DROP, COLLUDE = 4, 0, 1

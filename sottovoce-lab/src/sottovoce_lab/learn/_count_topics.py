@@ -19,7 +19,7 @@ from sottovoce.learn.count import counted_topics
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.release.counts import Counts
-from sottovoce.release.evaluation import chance_jaccard, unigram_jaccard
+from sottovoce.release.topics.evaluation import chance_jaccard
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
 from sottovoce.topics.cooccurrence.noised import noised_pair_topics
@@ -39,6 +39,7 @@ from sottovoce_lab.release.analyse_topics import (
     reference_topics,
     simulated_corpus_of,
 )
+from sottovoce_lab.release.count_measures import unigram_jaccard
 from sottovoce_lab.release.parts import PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PINNED
 from sottovoce_lab.release.to_find import TopicsToFind

@@ -16,16 +16,12 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.release.compression import (
-    COMPRESSIONS,
-    Compression,
-    NoCompression,
-    WordVectors,
-    chosen_compression,
-)
+from sottovoce.release.compression.embedding import WordVectors
 from sottovoce.release.compression.frequency import PAID_PRIORS, Noise
+from sottovoce.release.compression.grouped import COMPRESSIONS, chosen_compression
+from sottovoce.release.compression.maps import Compression, NoCompression
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.evaluation import fit_topics
+from sottovoce.release.topics.evaluation import fit_topics
 from sottovoce.report.result import Row, number
 
 Accounting: TypeAlias = Literal["tight", "paper"]

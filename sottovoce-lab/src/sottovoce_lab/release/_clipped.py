@@ -14,7 +14,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sottovoce.arrays import Floats, Integers
 from sottovoce.release.classify.features import positive
 from sottovoce.release.classify.inputs import Labelled
-from sottovoce.release.classify.softmax import SoftmaxProblem
+from sottovoce.release.classify.logistic import SoftmaxProblem
 from sottovoce.release.counts import Counts
 
 # A column of this value lets the intercept be learnt almost without a price.

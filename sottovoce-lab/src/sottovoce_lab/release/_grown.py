@@ -12,12 +12,11 @@ from scipy import sparse
 from sottovoce.arrays import Floats, Integers
 from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify.bayes import ClassMeans
+from sottovoce.release.classify.bayes import ClassMeans, class_sums
 from sottovoce.release.classify.features import BitFeature, with_values
 from sottovoce.release.classify.inputs import Labelled
-from sottovoce.release.classify.sums import class_sums
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.evaluation import fit_topics
+from sottovoce.release.topics.evaluation import fit_topics
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
 from sottovoce_lab._data import SIMULATED, DataAbsentError

@@ -8,18 +8,20 @@ from matplotlib.figure import Figure
 
 from sottovoce.arrays import Floats
 from sottovoce.release.counts import Counts
-from sottovoce.release.evaluation import (
+from sottovoce.release.topics.evaluation import (
     chance_jaccard,
-    corpus_shape,
-    latent_semantics,
     match_topics,
     mean_interval,
     topic_coherence,
-    topic_exclusivity,
-    unigram_jaccard,
 )
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.result import Row
+from sottovoce_lab.release.count_measures import (
+    corpus_shape,
+    latent_semantics,
+    topic_exclusivity,
+    unigram_jaccard,
+)
 
 METHODS = ("none", "random", "frequency", "embedding-cluster", "embedding-disperse")
 MARKERS = dict(zip(METHODS, "os^Dv", strict=True))

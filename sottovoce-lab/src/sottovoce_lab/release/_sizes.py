@@ -8,8 +8,7 @@ from pathlib import Path
 
 from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
-from sottovoce.release.compression import WordVectors, read_embedding
-from sottovoce.release.compression.embedding import LEAST_COVERAGE
+from sottovoce.release.compression.embedding import LEAST_COVERAGE, WordVectors, read_embedding
 from sottovoce_lab._data import (
     MOST_WORDS,
     CountedCorpus,

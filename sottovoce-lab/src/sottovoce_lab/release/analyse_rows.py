@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.errors import ParameterError
-from sottovoce.release.evaluation import mean_interval
+from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.result import Row
 
 STUDY = "release-analyse"

@@ -25,15 +25,15 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.files import output_folder, whole_file
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.analysis.meter import signal_meter
-from sottovoce.release.analysis.moments import released_moments
+from sottovoce.release.analysis.moments import released_moments, signal_meter
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.evaluation import chance_jaccard, fit_topics, unigram_jaccard
-from sottovoce.release.topics import PrivateTopics
+from sottovoce.release.topics.estimator import PrivateTopics
+from sottovoce.release.topics.evaluation import chance_jaccard, fit_topics
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
+from sottovoce_lab.release.count_measures import unigram_jaccard
 from sottovoce_lab.release.parts import PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PINNED, WORDS, counted_corpus
 from sottovoce_lab.release.to_find import (

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.exact import Exact
-from sottovoce.release.baselines import LaplaceBaseline, cut_lengths
 from sottovoce.release.counts import Counts
-from sottovoce.release.evaluation import corpus_shape
+from sottovoce.release.trial import LaplaceBaseline, cut_lengths
 from sottovoce.report.figures import INK, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
@@ -29,6 +28,7 @@ from sottovoce_lab._data import CountedCorpus
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release._cases import ReleaseRecipe, release
 from sottovoce_lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
+from sottovoce_lab.release.count_measures import corpus_shape
 
 SHOWN = (
     "panel",

@@ -17,8 +17,7 @@ from matplotlib.figure import Figure
 from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError
 from sottovoce.release.counts import Counts
-from sottovoce.release.evaluation.counts import FOLDS
-from sottovoce.release.evaluation.topics import MOST_TOKENS
+from sottovoce.release.topics.evaluation import MOST_TOKENS
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce.steps import repetitions
@@ -50,6 +49,7 @@ from sottovoce_lab.release._scores import (
     topic_scores,
 )
 from sottovoce_lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
+from sottovoce_lab.release.count_measures import FOLDS
 
 SHOWN = (
     "method",

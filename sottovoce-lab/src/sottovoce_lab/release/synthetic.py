@@ -15,7 +15,7 @@ from sottovoce.corpus.simulate import lda_counts
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.evaluation.topics import MOST_TOKENS
+from sottovoce.release.topics.evaluation import MOST_TOKENS
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce.steps import repetitions

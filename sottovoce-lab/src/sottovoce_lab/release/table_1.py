@@ -12,8 +12,13 @@ from matplotlib.figure import Figure
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.release.evaluation import TopicMatch, match_topics, mean_interval, top_words
-from sottovoce.release.evaluation.topics import MOST_TOKENS
+from sottovoce.release.topics.evaluation import (
+    MOST_TOKENS,
+    TopicMatch,
+    match_topics,
+    mean_interval,
+    top_words,
+)
 from sottovoce.report.figures import INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number

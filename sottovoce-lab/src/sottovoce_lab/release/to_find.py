@@ -15,7 +15,7 @@ from sottovoce.arrays import Floats
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import Rows, row_blocks
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.evaluation import match_topics
+from sottovoce.release.topics.evaluation import match_topics
 
 RECOGNISED = 0.3
 """A topic is recognised where its Jaccard with the one it is matched to is above this."""

@@ -47,7 +47,8 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import output_folder
 from sottovoce.privacy.exact import Exact, text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Account, Ledger, Spend, SpendRequest
+from sottovoce.privacy.ledger.accounts import Account, SpendRequest
+from sottovoce.privacy.ledger.ledger import Ledger, Spend
 
 PERIODS_TRIED = 10
 

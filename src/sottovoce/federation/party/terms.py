@@ -161,7 +161,7 @@ def released_map(folder: Path) -> tuple[tuple[str, ...], FeatureMap]:
     Every file of the release is held against its card first.
     """
     # Scikit-learn comes with these, and would double the time in which any party starts.
-    from sottovoce.release.compression import load_maps  # noqa: PLC0415 - slow
+    from sottovoce.release.compression.word_map import load_maps  # noqa: PLC0415 - slow
     from sottovoce.release.folder import MAP_STEM, VOCABULARY_FILE, verified_card  # noqa: PLC0415 - slow
 
     try:

@@ -19,7 +19,7 @@ from sottovoce.learn.count.promise import promised
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value, decoded, encoded, from_value, to_value
-from sottovoce.privacy.shares import SharesLaw
+from sottovoce.privacy.noise_share import SharesLaw
 from sottovoce.privacy.whole_document import WholeDocument
 
 VERSION = 1

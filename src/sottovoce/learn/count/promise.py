@@ -13,8 +13,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.learn.count.recipe import LARGEST_EPSILON, MOST_VOTES, CountRecipe, What
 from sottovoce.privacy.exact import Exact, positive, text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.records import to_record
-from sottovoce.privacy.whole_document import WholeDocument
+from sottovoce.privacy.whole_document import WholeDocument, to_record
 
 
 def promised(recipe: CountRecipe, parties: int) -> WholeDocument:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from sottovoce.errors import ParameterError, TooFewPartiesError, check_choice
 from sottovoce.learn.sums.fixed import FEWEST_PARTIES
 from sottovoce.privacy.exact import whole_number
-from sottovoce.privacy.shares.law import SMALLEST_RATE
+from sottovoce.privacy.noise_share import SMALLEST_RATE
 
 What: TypeAlias = Literal["words", "pairs"]
 MOST_VOTES = 1 << 12

@@ -28,8 +28,7 @@ from scipy.special import xlogy
 
 from sottovoce.arrays import Floats
 from sottovoce.privacy.audit._reuse import audit_reuse, fractions, unlike_before
-from sottovoce.privacy.audit.classes import CellClasses, Known, by_count, classes_of
-from sottovoce.privacy.audit.findings import Finding
+from sottovoce.privacy.audit.findings import CellClasses, Finding, Known, by_count, classes_of
 from sottovoce.privacy.audit.lines import LEVEL
 from sottovoce.privacy.noise_law import NoiseLaw
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from sottovoce.privacy.audit.findings import Finding
-from sottovoce.privacy.expected import zero_cell_chance
+from sottovoce.privacy.noise_law import zero_cell_chance
 
 LEVEL = 1e-6
 _FAMILIES = 6

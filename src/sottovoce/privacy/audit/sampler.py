@@ -21,19 +21,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sottovoce.privacy._laws import ESCAPE, Gap, Geometric, LawTable, TwoSidedGeometric
-from sottovoce.privacy.audit._repeats import audit_repeats
+from sottovoce.privacy.audit._reuse import audit_repeats
 from sottovoce.privacy.audit.black_box import audit_noise
 from sottovoce.privacy.audit.findings import AuditReport, Finding, audit_freshness, audit_lattice
 from sottovoce.privacy.exact import Exact, positive
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.noise_share import NegativeBinomial
 from sottovoce.privacy.sampler import (
     TableSampler,
     gap_sampler,
     geometric_sampler,
     two_sided_sampler,
 )
-from sottovoce.privacy.shares.law import NegativeBinomial
 
 _CONTEXT = Context(prec=90)
 _ONE = Decimal(1)

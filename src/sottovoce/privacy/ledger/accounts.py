@@ -15,7 +15,8 @@ from functools import cached_property
 from sottovoce.errors import BudgetError, LedgerError, OtherBudgetError
 from sottovoce.privacy.exact import read_kept, text_up
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._groups import (
+from sottovoce.privacy.ledger.documents import DocumentSet, Hashes, LedgerKey
+from sottovoce.privacy.ledger.groups import (
     DocumentGroup,
     are_few,
     charge_groups,
@@ -27,7 +28,6 @@ from sottovoce.privacy.ledger._groups import (
     read_guarantee,
     tightest,
 )
-from sottovoce.privacy.ledger.documents import DocumentSet, Hashes, LedgerKey
 
 WHOLE = ""
 

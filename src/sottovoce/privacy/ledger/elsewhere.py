@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import BudgetError
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._groups import (
+from sottovoce.privacy.ledger.accounts import SpendRequest
+from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey
+from sottovoce.privacy.ledger.groups import (
     DocumentGroup,
     over_budget,
     overlap_in_words,
     place_of_each,
 )
-from sottovoce.privacy.ledger.accounts import SpendRequest
-from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey
 
 UNKNOWN = -1
 

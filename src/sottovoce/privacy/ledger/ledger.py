@@ -31,7 +31,6 @@ from pathlib import Path
 from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.files import whole_file
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._groups import columns_of, read_guarantee
 from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verified
 from sottovoce.privacy.ledger.accounts import (
     Account,
@@ -53,6 +52,7 @@ from sottovoce.privacy.ledger.elsewhere import (
     refuse_beyond,
     spent_there,
 )
+from sottovoce.privacy.ledger.groups import columns_of, read_guarantee
 from sottovoce.privacy.ledger.place import SpendCount
 
 _LONGEST_ID = 200

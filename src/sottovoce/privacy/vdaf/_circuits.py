@@ -26,8 +26,7 @@ import numpy as np
 
 from sottovoce.compiled import kernel
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.vdaf._modular import Words, at, minus, put, times
-from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field
+from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field, Words, at, minus, put, times
 
 Measurement_contra = TypeVar("Measurement_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)

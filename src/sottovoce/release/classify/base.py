@@ -1,21 +1,22 @@
 """What the classifiers of releases have in common: scikit-learn's conventions, and two readings."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import optimize, special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sottovoce.arrays import Floats
+from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release._stated_rate import Rate, law_of
+from sottovoce.privacy.noise_law import NoiseLaw, Rate, law_of
 from sottovoce.release.analysis.moments import Rows, row_blocks
-from sottovoce.release.classify._linear import LinearReader
-from sottovoce.release.classify._rows import BLOCK_CELLS, LabelledRows
+from sottovoce.release.classify.features import ExpectedCells, Feature, with_values
 from sottovoce.release.classify.inputs import (
+    BLOCK_CELLS,
+    LabelledRows,
     ReleasedCounts,
     encoded,
     is_release,
@@ -23,6 +24,57 @@ from sottovoce.release.classify.inputs import (
     refuse_texts,
 )
 from sottovoce.release.counts import Counts, Matrix, checked_counts
+
+HOTTEST = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class LinearReader:
+    """A score for each class: intercept + weights . f(c), or f(c)'s expectation where c is hidden.
+
+    Attributes:
+        feature: f, which is summed.
+        weights: words x classes.
+        intercepts: of each class.
+        expected: E[f(c) | z].
+    """
+
+    feature: Feature
+    weights: Floats
+    intercepts: Floats
+    expected: ExpectedCells
+
+    def scores(self, counts: Counts) -> Floats:
+        """Of true documents."""
+        return np.asarray(with_values(counts, self.feature) @ self.weights + self.intercepts)
+
+    def released_scores(self, cells: Counts) -> Floats:
+        """Of released documents."""
+        return self.expected.scores(cells, self.weights, self.intercepts)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A factor for scores, and the mean logarithmic loss that they then have."""
+
+    temperature: float
+    loss: float
+
+
+def calibration(scores: Floats, intercepts: Floats, codes: Integers) -> Calibration:
+    """The factor of ``scores`` with the least loss; independence makes sums of words too sure."""
+    found = optimize.minimize_scalar(
+        lambda factor: log_loss(factor * scores + intercepts, codes),
+        bounds=(0.0, HOTTEST),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    return Calibration(float(found.x), float(found.fun))
+
+
+def log_loss(scores: Floats, codes: Integers) -> float:
+    """The mean of -ln of the probability that ``scores`` give to the right class."""
+    return float(np.mean(special.logsumexp(scores, axis=1) - scores[np.arange(codes.size), codes]))
 
 
 class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types

@@ -1,24 +1,141 @@
 """Naive Bayes from the sums of released documents, shrunk by the variance that their noise has."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 import numpy as np
+from scipy import sparse, special
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import check_choice
-from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release._stated_rate import Rate
-from sottovoce.release.classify._linear import LinearReader, calibration
-from sottovoce.release.classify._rows import LabelledRows
-from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
-from sottovoce.release.classify.base import ReleasedDocumentsClassifier
-from sottovoce.release.classify.expected import CellLikelihoods
-from sottovoce.release.classify.features import Feature, feature_of
-from sottovoce.release.classify.inputs import Labelled
-from sottovoce.release.classify.sums import ClassSums, all_but, fold_sums
+from sottovoce.privacy.noise_law import NoiseLaw, Rate
+from sottovoce.release.classify.base import LinearReader, ReleasedDocumentsClassifier, calibration
+from sottovoce.release.classify.features import (
+    LARGEST_CELL,
+    CellLikelihoods,
+    ExpectedCells,
+    Feature,
+    feature_of,
+)
+from sottovoce.release.classify.inputs import Labelled, LabelledRows
 from sottovoce.release.counts import Counts
+
+RATIOS = np.exp(np.linspace(-3.5, 3.0, 40))
+ROUNDS = 30
+_LEAST = 1e-12
+
+
+def positive_means(means: Floats, variance: float) -> Floats:
+    """E[m | its noisy mean], for m > 0 with an exponential prior of the words' mean.
+
+    With noise N(0, s^2) the posterior is N(mean - s^2/m0, s^2) cut to m > 0, m0 the mean over all
+    words; its mean is location + s phi(t)/Phi(t), t = location/s.
+    """
+    deviation = math.sqrt(variance)
+    # The mean over words has noise too; where it is lost in that, it is at most about this.
+    typical = max(float(means.mean()), deviation / math.sqrt(means.size))
+    location = means - variance / typical
+    standard = location / deviation
+    logs = -0.5 * standard**2 - 0.5 * math.log(2 * math.pi) - special.log_ndtr(standard)
+    return np.maximum(location + deviation * np.exp(logs), _LEAST)
+
+
+def shrunk_ratios(means: Floats, variances: Floats, base: Floats) -> Floats:
+    """E[m_kw / m_w | the noisy class means], the ratios' prior learnt from all cells by EM.
+
+    Args:
+        means: classes x words, each with noise N(0, variance).
+        variances: of each of them.
+        base: m_w, of each word over all documents.
+    """
+    weights = base**2 / variances
+    weights /= weights.sum()
+    likelihoods = _likelihoods(means, variances, base)
+    prior = np.full(RATIOS.size, 1 / RATIOS.size)
+    for _ in range(ROUNDS):
+        prior = np.einsum("kw,kwg->g", weights, _posterior(likelihoods, prior))
+    return np.asarray(_posterior(likelihoods, prior) @ RATIOS)
+
+
+def _likelihoods(means: Floats, variances: Floats, base: Floats) -> Floats:
+    away = means[:, :, None] - RATIOS * base[:, None]
+    logs = -0.5 * away**2 / variances[:, :, None]
+    return np.asarray(np.exp(logs - logs.max(axis=-1, keepdims=True)))
+
+
+def _posterior(likelihoods: Floats, prior: Floats) -> Floats:
+    joint = likelihoods * prior
+    return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """Of some documents; those of others can be added.
+
+    Attributes:
+        sizes: documents of each class.
+        features: unbiased sums of a feature, classes x words.
+        totals: of the cells, word by word.
+        largest: the largest cell.
+    """
+
+    sizes: Floats
+    features: Floats
+    totals: Floats
+    largest: int
+
+    @classmethod
+    def of(cls, data: Labelled, feature: Feature) -> "ClassSums":
+        """Those of documents in memory."""
+        largest = int(data.cells.data.max(initial=1))
+        totals = np.asarray(data.cells.sum(axis=0), np.float64)
+        return cls(data.sizes, class_sums(data, feature), totals, min(largest, LARGEST_CELL))
+
+    def __add__(self, other: "ClassSums") -> "ClassSums":
+        return ClassSums(
+            self.sizes + other.sizes,
+            self.features + other.features,
+            self.totals + other.totals,
+            max(self.largest, other.largest),
+        )
+
+    def mean_counts(self, law: NoiseLaw) -> Floats:
+        """Of each word, shrunk so that none is negative."""
+        return mean_counts(self.totals, float(self.sizes.sum()), law)
+
+    def expected_cells(self, law: NoiseLaw, feature: Feature) -> ExpectedCells:
+        """What cells of these documents say of a feature."""
+        return ExpectedCells.of(law, self.mean_counts(law), feature, self.largest)
+
+
+def mean_counts(totals: Floats, documents: float, law: NoiseLaw) -> Floats:
+    """Of each word in a document, from the totals of its cells, shrunk so that none is negative."""
+    return positive_means(totals / documents, law.variance / documents)
+
+
+def class_sums(data: Labelled, feature: Feature) -> Floats:
+    """Unbiased sums of the feature, classes x words."""
+    stored, shift = feature.released(data.cells)
+    sums = sparse.csr_array(data.indicator @ stored).toarray()
+    return np.asarray(sums + shift * data.sizes[:, None])
+
+
+def fold_sums(data: LabelledRows, feature: Feature) -> list[ClassSums]:
+    """Those of each fold, added up block by block."""
+    found: dict[int, ClassSums] = {}
+    for fold, documents in data.parts():
+        sums = ClassSums.of(documents, feature)
+        found[fold] = found[fold] + sums if fold in found else sums
+    return [found[fold] for fold in data.fold_numbers]
+
+
+def all_but(sums: Sequence[ClassSums], fold: int) -> ClassSums:
+    """Those of the other folds together."""
+    return reduce(add, [own for place, own in enumerate(sums) if place != fold])
+
 
 AUTOMATIC = "auto"
 CHOICES = (AUTOMATIC, "bits", "bursts", "counts")

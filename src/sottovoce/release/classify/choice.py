@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from sottovoce.release._stated_rate import Rate
-from sottovoce.release.classify._logistic import PrivateLogistic
+from sottovoce.privacy.noise_law import Rate
 from sottovoce.release.classify.base import ReleasedDocumentsClassifier
 from sottovoce.release.classify.bayes import PrivateNaiveBayes
 from sottovoce.release.classify.inputs import ReleasedCounts, refuse_several_maps
+from sottovoce.release.classify.logistic import PrivateLogistic
 
 if TYPE_CHECKING:
     from sottovoce.release.counts import Matrix

@@ -1,6 +1,6 @@
 """Several maps for one corpus: one per group of documents."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -8,9 +8,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from sottovoce.arrays import Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
-from sottovoce.release.compression.maps import Compression
+from sottovoce.release.compression.embedding import (
+    EmbeddingClusterCompression,
+    EmbeddingDisperseCompression,
+    WordVectors,
+)
+from sottovoce.release.compression.frequency import FrequencyCompression
+from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
 from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts, Matrix, Weights, checked_counts
 
@@ -94,3 +100,36 @@ def _inverse_order(position: Integers) -> Integers:
     inverse = np.empty_like(position)
     inverse[position] = np.arange(position.size)
     return inverse
+
+
+COMPRESSIONS: dict[str, type[Compression]] = {
+    "none": NoCompression,
+    "random": RandomCompression,
+    "frequency": FrequencyCompression,
+    "embedding-cluster": EmbeddingClusterCompression,
+    "embedding-disperse": EmbeddingDisperseCompression,
+}
+
+
+def chosen_compression(
+    name: str,
+    columns: int,
+    frequencies: Floats,
+    seed: int | None,
+    *,
+    embedding: WordVectors | None = None,
+    vocabulary: Sequence[str] | None = None,
+) -> Compression:
+    """The compression ``name`` to so many columns, yet to be fitted.
+
+    All share words' frequencies out again by ``frequencies``; those by embedding need vectors of
+    the words of ``vocabulary`` too.
+    """
+    if name == "none":
+        return NoCompression()
+    parts: dict[str, Any] = {"prior": frequencies, "random_state": seed}
+    if name == "frequency":
+        parts["frequencies"] = frequencies
+    if name.startswith("embedding"):
+        parts |= {"embedding": embedding, "vocabulary": vocabulary}
+    return COMPRESSIONS[name](columns, **parts)

@@ -4,16 +4,3 @@ Begin with `_estimator`. Cells above zero are kept (`_positive`); what each says
 pairs of words (`_expected`), pairs a first set of topics (`_start`), and `_refine` improves them by
 the likelihood of every cell, with the sums of `_kernels`.
 """
-
-from typing import TYPE_CHECKING
-
-from sottovoce.lazy import attach
-
-__all__ = ["PrivateTopics"]
-
-if TYPE_CHECKING:
-    from sottovoce.release.topics.estimator import PrivateTopics
-else:
-    __getattr__, __dir__ = attach(
-        __name__, {"PrivateTopics": "sottovoce.release.topics.estimator"}, extra="release"
-    )

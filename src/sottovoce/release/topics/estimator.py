@@ -14,17 +14,16 @@ from sottovoce.arrays import Floats
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release._stated_rate import law_of
+from sottovoce.privacy.noise_law import NoiseLaw, law_of
 from sottovoce.release.analysis.moments import Rows, row_blocks
 from sottovoce.release.counts import Counts, Matrix, checked_counts
-from sottovoce.release.evaluation import fit_topics
-from sottovoce.release.topics._expected import PairSums, pair_sums_of
-from sottovoce.release.topics._positive import (
+from sottovoce.release.topics._expected import (
     LARGEST,
+    PairSums,
     PositiveCells,
     TopicModel,
     block_cells,
+    pair_sums_of,
     positive_cells,
 )
 from sottovoce.release.topics._refine import (
@@ -32,8 +31,9 @@ from sottovoce.release.topics._refine import (
     normalised,
     refined_topics,
     settled_theta,
+    topics_of_pairs,
 )
-from sottovoce.release.topics._start import topics_of_pairs
+from sottovoce.release.topics.evaluation import fit_topics
 from sottovoce.topics.lda.model import LdaModel
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.description import Description, Mode
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger.ledger import Ledger
 
 
 class Server:

@@ -8,8 +8,7 @@ from support.table_samplers import with_one_off
 
 from sottovoce.privacy._laws import ESCAPE
 from sottovoce.privacy.audit.sampler import check_sampler
-from sottovoce.privacy.shares.law import NegativeBinomial
-from sottovoce.privacy.shares.share import ShareSampler
+from sottovoce.privacy.noise_share import NegativeBinomial, ShareSampler
 
 RATE, AMONG = Fraction(1, 2), 3
 

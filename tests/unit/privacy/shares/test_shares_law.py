@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from sottovoce.privacy._enclosure import Enclosure, times
-from sottovoce.privacy._laws import Geometric, TwoSidedGeometric
-from sottovoce.privacy.shares import SharesLaw
-from sottovoce.privacy.shares import law as share_laws
-from sottovoce.privacy.shares.law import NegativeBinomial
+from sottovoce.privacy import noise_share as share_laws
+from sottovoce.privacy._laws import Enclosure, Geometric, TwoSidedGeometric, times
+from sottovoce.privacy.noise_share import NegativeBinomial, SharesLaw
 
 BITS = 160
 CONTEXT = Context(prec=100)

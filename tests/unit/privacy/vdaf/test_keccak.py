@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.vdaf._keccak import turboshake128
+from sottovoce.privacy.vdaf._xof import turboshake128
 
 pytestmark = pytest.mark.kernel
 

@@ -8,14 +8,16 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.prio3 import CONTEXT, NONCE, VERIFY_KEY
 
 from sottovoce.errors import ProtocolError
-from sottovoce.privacy.vdaf import Prio3Count, Prio3Histogram, Prio3SumVec, VerifyState
-from sottovoce.privacy.vdaf._prio3 import Prio3
+from sottovoce.privacy.vdaf.prio3 import Prio3, Prio3Count, Prio3Histogram, Prio3SumVec
+
+if TYPE_CHECKING:
+    from sottovoce.privacy.vdaf.messages import VerifyState
 
 COUNT = Prio3Count(context=CONTEXT)
 SMALL = Prio3Histogram(4, 2, context=CONTEXT)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.privacy.vdaf import Prio3Histogram
 from sottovoce.privacy.vdaf._circuits import CountCircuit, HistogramCircuit, SumVecCircuit
 from sottovoce.privacy.vdaf._proof import Proof
 from sottovoce.privacy.vdaf.field import FIELD64, FIELD128
+from sottovoce.privacy.vdaf.prio3 import Prio3Histogram
 
 PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "vdaf.md").read_text(encoding="utf-8")
 

@@ -9,11 +9,13 @@ A bare Jaccard says little: random topics reach 0.185 with 100 words, 10 topics 
 So it is always shown beside its chance level and its unigram level.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
 from sottovoce.arrays import Floats, Integers
@@ -23,9 +25,9 @@ from sottovoce.release.counts import Counts, checked_width
 if TYPE_CHECKING:
     import tomotopy
 
-
 TOP = 20
 MOST_TOKENS = 3_000_000
+_CONFIDENCE = 0.95
 
 
 def top_words(phi: Floats, top: int = TOP) -> Integers:
@@ -71,14 +73,6 @@ def _pair_scores(topic: "np.ndarray[tuple[int], np.dtype[np.int64]]", counts: Co
     return conditional[np.tril_indices(len(topic), -1)]
 
 
-def topic_exclusivity(phi: Floats, top: int = TOP) -> float:
-    """Mean over topics k and their top words w of phi_kw / sum_j phi_jw. Range (0, 1]."""
-    topics = checked_topics(phi)
-    totals = topics.sum(axis=0)
-    shares = np.divide(topics, totals, out=np.zeros_like(topics), where=totals > 0)
-    return float(np.take_along_axis(shares, top_words(topics, top), axis=1).mean())
-
-
 @dataclass(frozen=True, eq=False)
 class TopicMatch:
     """Each private topic beside its true one, best pairs first."""
@@ -116,12 +110,6 @@ def chance_jaccard(words: int, topics: int, top: int = TOP, *, draws: int = 200)
         for _ in range(draws)
     ]
     return float(np.mean(levels))
-
-
-def unigram_jaccard(true: Floats, frequencies: Floats, top: int = TOP) -> float:
-    """The Jaccard of a model whose every topic is the corpus's most frequent words."""
-    same = np.tile(np.asarray(frequencies, dtype=np.float64), (len(true), 1))
-    return match_topics(same, true, top).mean
 
 
 def _jaccards(one: Integers, other: Integers, words: int) -> Floats:
@@ -203,3 +191,24 @@ def _topic_words(model: "tomotopy.LDAModel", words: int) -> Floats:
         phi[topic, used] = model.get_topic_word_dist(topic)
     phi /= phi.sum(axis=1, keepdims=True)
     return phi
+
+
+@dataclass(frozen=True)
+class MeanInterval:
+    """A mean and its Student-t interval; no width when there is one value only."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_interval(values: Sequence[float]) -> MeanInterval:
+    """Mean and 95% Student-t interval of independent ``values``."""
+    if not len(values):
+        raise ParameterError("an interval needs at least one value, got none.")
+    mean = float(np.mean(values))
+    if len(values) == 1:
+        return MeanInterval(mean, mean, mean)
+    standard_error = np.std(values, ddof=1) / np.sqrt(len(values))
+    half = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(values) - 1) * standard_error)
+    return MeanInterval(mean, mean - half, mean + half)

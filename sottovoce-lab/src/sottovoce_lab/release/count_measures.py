@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.counts import Counts, Weights
+from sottovoce.release.topics.evaluation import TOP, checked_topics, match_topics, top_words
 
 FOLDS = 5
 FILLED = 0.25  # from this share of non-zeros on, a dense matrix takes little more room than CSR
@@ -119,3 +120,17 @@ def corpus_shape(counts: Counts) -> CorpusShape:
         raise CorpusError(f"a corpus needs documents and words, got {documents} x {words}.")
     zeros = 1 - counts.count_nonzero() / (documents * words)
     return CorpusShape(float(zeros), float(counts.sum() / documents))
+
+
+def topic_exclusivity(phi: Floats, top: int = TOP) -> float:
+    """Mean over topics k and their top words w of phi_kw / sum_j phi_jw. Range (0, 1]."""
+    topics = checked_topics(phi)
+    totals = topics.sum(axis=0)
+    shares = np.divide(topics, totals, out=np.zeros_like(topics), where=totals > 0)
+    return float(np.take_along_axis(shares, top_words(topics, top), axis=1).mean())
+
+
+def unigram_jaccard(true: Floats, frequencies: Floats, top: int = TOP) -> float:
+    """The Jaccard of a model whose every topic is the corpus's most frequent words."""
+    same = np.tile(np.asarray(frequencies, dtype=np.float64), (len(true), 1))
+    return match_topics(same, true, top).mean

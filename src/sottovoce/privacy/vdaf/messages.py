@@ -18,9 +18,9 @@ from functools import cached_property
 from itertools import accumulate
 
 from sottovoce.errors import ProtocolError
-from sottovoce.privacy.vdaf._modular import Words
 from sottovoce.privacy.vdaf._proof import Proof
 from sottovoce.privacy.vdaf._xof import SEED_BYTES
+from sottovoce.privacy.vdaf.field import Words
 
 NONCE_BYTES = 16
 

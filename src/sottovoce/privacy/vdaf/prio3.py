@@ -37,10 +37,10 @@ from sottovoce.privacy.vdaf._circuits import (
     HistogramCircuit,
     SumVecCircuit,
 )
-from sottovoce.privacy.vdaf._messages import NONCE_BYTES, Messages, Prio3Report, VerifyState
-from sottovoce.privacy.vdaf._modular import Words
 from sottovoce.privacy.vdaf._proof import Proof, added_up
 from sottovoce.privacy.vdaf._xof import SEED_BYTES, XofUsage, domain_tag, xof_bytes, xof_elements
+from sottovoce.privacy.vdaf.field import Words
+from sottovoce.privacy.vdaf.messages import NONCE_BYTES, Messages, Prio3Report, VerifyState
 
 Measurement = TypeVar("Measurement")
 Result = TypeVar("Result")
