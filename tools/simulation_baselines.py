@@ -2,8 +2,8 @@
 
 from statistics import mean, stdev
 
-from sottovoce.corpus.simulate import DIFFICULTIES, SimulationParameters, simulate
-from sottovoce.corpus.simulate.count import CountingBaselines, counting_baselines
+from sottovoce.corpus.simulate.parameters import DIFFICULTIES, SimulationParameters
+from sottovoce.corpus.simulate.write import CountingBaselines, counting_baselines, simulate
 
 USERS = 2000
 SEEDS = range(5)

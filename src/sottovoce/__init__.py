@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sottovoce._version import __version__ as __version__
     from sottovoce.assess import assess_posts as assess_posts
     from sottovoce.assess.disclosure.disclosures import disclosures as disclosures
-    from sottovoce.corpus.simulate import simulate as simulate
+    from sottovoce.corpus.simulate.write import simulate as simulate
     from sottovoce.learn import train as train
     from sottovoce.learn.count import count_together as count_together
     from sottovoce.release import load_release as load_release

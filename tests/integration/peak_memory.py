@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read import Corpus, open_documents, open_posts
+from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError
 

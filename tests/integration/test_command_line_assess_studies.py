@@ -10,7 +10,8 @@ import pytest
 from sottovoce_lab.assess import experiment
 from sottovoce_lab.assess.experiment import AssessStudySizes, seed_knowledge
 
-from sottovoce.corpus.simulate import SimulationParameters, write_community
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import write_community
 from sottovoce.loop.adversary import Knowledge
 
 pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import InputError
 
 Run = Callable[..., tuple[int, str, str]]

@@ -16,8 +16,9 @@ import pytest
 
 from sottovoce.cli.topics import judge
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read import read_truth
-from sottovoce.corpus.simulate import SimulationParameters, write_community
+from sottovoce.corpus.read.truth import read_truth
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import write_community
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, load_model

@@ -13,7 +13,7 @@ from support.warm_python import WarmPopen
 
 from sottovoce.assess import assess_posts
 from sottovoce.assess.state.parts import load_state
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import SottovoceError
 
 ROWS = {

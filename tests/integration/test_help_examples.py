@@ -17,7 +17,8 @@ from support.rank_servers import having_published
 from support.shown_commands import blocks_in
 
 import sottovoce as sv
-from sottovoce.corpus.simulate import SimulationParameters, write_community
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import write_community
 
 ROOT = Path(__file__).parents[2]
 # Its models take long to train: the page that says the same line is run by test_readme.py.

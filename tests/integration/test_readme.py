@@ -18,7 +18,8 @@ from support.own_export import write_own_export
 from support.shown_commands import blocks_in
 
 from sottovoce.cli._app import app
-from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate, write_files
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.privacy.ledger.place import user_ledger
 

@@ -17,7 +17,8 @@ from support.rank_servers import having_published
 from support.shown_commands import DOCS, PAGES, blocks, shown
 
 from sottovoce.cli.lab import BENCHES
-from sottovoce.corpus.simulate import SimulationParameters, write_community
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import write_community
 
 HERE = Path(__file__).parent
 KNOWN = {"console", "", "sh", "python", "pycon", "toml", "text"}

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from sottovoce.cli._app import app
-from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.demo._loop import PLAN
 from sottovoce.demo.demo import REPORT_FILE
 from sottovoce.loop.adversary import Training

@@ -18,12 +18,13 @@ from pyarrow import json
 from scipy import sparse
 
 from sottovoce.corpus.counts import count_batches, term_statistics
-from sottovoce.corpus.read import Corpus, ReadOptions, open_documents
 from sottovoce.corpus.read.bytes import check_file, readable
-from sottovoce.corpus.simulate import lda_counts
+from sottovoce.corpus.read.corpus import Corpus, open_documents
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 from sottovoce.errors import CorpusError, InputError
 from sottovoce.release.counts import Counts, checked_counts
+from sottovoce_lab.lda_counts import lda_counts
 
 VARIABLE = "SOTTOVOCE_DATA"
 

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sottovoce.assess.evaluation.judged import judged_topics
-from sottovoce.corpus.read import ReadOptions, open_posts, read_truth
-from sottovoce.corpus.simulate import (
+from sottovoce.corpus.read.corpus import open_posts
+from sottovoce.corpus.read.tally import ReadOptions
+from sottovoce.corpus.read.truth import read_truth
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import (
     DIFFICULTIES,
-    SimulatedCommunity,
     SimulationParameters,
     difficulty_named,
-    simulate,
 )
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.loop.adversary import Knowledge, fit_knowledge
 from sottovoce.loop.subject import DEFAULT, StudyCommunity, name_personas
 from sottovoce.topics import Catalogue, load_model

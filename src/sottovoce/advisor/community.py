@@ -30,7 +30,7 @@ from sottovoce.assess.scores import Scoring
 from sottovoce.assess.state.header import M_KEPT, StateHeader
 from sottovoce.assess.state.parts import load_state
 from sottovoce.assess.state.state import State
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.steps import while_wanted
 from sottovoce.topics.catalogue import Catalogue

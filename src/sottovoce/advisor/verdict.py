@@ -15,7 +15,7 @@ from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.disclosure.disclosures import DisclosureReader
 from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
-from sottovoce.corpus.everyday import SHARE
+from sottovoce.corpus.vocabulary import SHARE
 from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 
 

@@ -27,7 +27,7 @@ from sottovoce.assess.ranks_file import check_ending, write_rows
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.parts import earlier_folder, load_ranked, load_state
 from sottovoce.assess.state.state import State
-from sottovoce.corpus.frames import FrameLibrary, as_frame
+from sottovoce.corpus.schema import FrameLibrary, as_frame
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import only_one, refuse_overlap, whole_file
 

@@ -24,7 +24,7 @@ from sottovoce.assess.job import Assessment, Request
 from sottovoce.assess.ranking import Ranking, ranking_of
 from sottovoce.assess.setting import Bucket, Setting
 from sottovoce.corpus.read.corpus import Corpus, Source, Sources, open_posts
-from sottovoce.corpus.read.kept_reading import keep_reading, warned_reading
+from sottovoce.corpus.read.guessed import keep_reading, warned_reading
 from sottovoce.corpus.read.tally import ReadOptions, Tallied, named_columns
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import InputError, ParameterError

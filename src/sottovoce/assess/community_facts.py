@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from sottovoce.assess._orders import separation
 from sottovoce.assess.ranking import BANDS, RankedTopicUsers
 from sottovoce.corpus.clean import clean_texts, of_nobody
-from sottovoce.corpus.everyday import seems_english
+from sottovoce.corpus.vocabulary import seems_english
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.shipped.rules import shipped_catalogue
 

@@ -10,11 +10,11 @@ from sottovoce.assess.background import model_folder
 from sottovoce.assess.community_facts import CommunityWatch
 from sottovoce.assess.job import Assessment, Request
 from sottovoce.assess.state.parts import earlier_folder
-from sottovoce.corpus.everyday import NOT_ENGLISH, seems_english
 from sottovoce.corpus.read.corpus import Corpus
-from sottovoce.corpus.read.kept_reading import kept_reading
+from sottovoce.corpus.read.guessed import kept_reading
 from sottovoce.corpus.read.sample import sample_source
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
+from sottovoce.corpus.vocabulary import NOT_ENGLISH, seems_english
 from sottovoce.errors import InputError
 
 Say = Callable[[str], None]

@@ -28,8 +28,8 @@ from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.buckets import TOPICS_AT_ONCE
 from sottovoce.assess.state.state import State
 from sottovoce.compiled import available_cores, in_turn
-from sottovoce.corpus.frames import FrameLibrary, as_frame
 from sottovoce.corpus.read.corpus import Sources
+from sottovoce.corpus.schema import FrameLibrary, as_frame
 from sottovoce.errors import ParameterError, check_choice
 from sottovoce.files import whole_file
 

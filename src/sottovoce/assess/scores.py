@@ -27,7 +27,7 @@ from sottovoce.compiled import available_cores
 from sottovoce.corpus.clean import VERSION as CLEANING
 from sottovoce.corpus.clean import CleaningCounts, clean_texts
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import (

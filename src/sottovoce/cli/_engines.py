@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sottovoce_spark.sketches import Precision
 
     from sottovoce.assess.job import Request
-    from sottovoce.corpus.read import ReadOptions
+    from sottovoce.corpus.read.tally import ReadOptions
     from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
     from sottovoce.release.inputs import ReleaseInputs
     from sottovoce.release.release import Release

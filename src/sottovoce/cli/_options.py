@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from sottovoce.assess.job import Request
     from sottovoce.assess.setting import Bucket, Setting
-    from sottovoce.corpus.read import Corpus, ReadOptions
+    from sottovoce.corpus.read.corpus import Corpus
+    from sottovoce.corpus.read.tally import ReadOptions
     from sottovoce.topics.catalogue import Catalogue
     from sottovoce.topics.space import Mode, Space
     from sottovoce.topics.voice.train import LearntVoice
@@ -190,7 +191,7 @@ def opened_posts(
     posts: Path, told: "ReadOptions", encoding: str, beside: Path | None
 ) -> "tuple[Corpus, ReadOptions]":
     """A file of posts, and how it is read: as told, as kept, or as guessed."""
-    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
 
     reading = reading_of(posts, POSTS, told, encoding, beside=beside)

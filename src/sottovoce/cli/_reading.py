@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from sottovoce.cli._groups import OptionGroup
-from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.corpus.read.tally import DEFAULT_LINE_BYTES, DateOrder
+from sottovoce.corpus.read.tally import DEFAULT_LINE_BYTES, DateOrder, Format, ReadOptions
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class ReadingOptions(OptionGroup):
 
     def choose(self, posts: Path, schema: "pa.Schema", beside: Path | None = None) -> ReadOptions:
         """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
-        from sottovoce.corpus.read.kept_reading import chosen_reading  # noqa: PLC0415 - fast --help
+        from sottovoce.corpus.read.guessed import chosen_reading  # noqa: PLC0415 - fast --help
 
         told = self.as_told()
         found = chosen_reading(posts, schema, told, encoding=self.encoding, beside=beside)
@@ -151,7 +150,7 @@ def reading_of(
     beside: Path | None = None,
 ) -> ReadOptions:
     """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
-    from sottovoce.corpus.read.kept_reading import chosen_reading  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.read.guessed import chosen_reading  # noqa: PLC0415 - fast --help
 
     found = chosen_reading(posts, schema, told, encoding=encoding, beside=beside)
     for line in found.said:

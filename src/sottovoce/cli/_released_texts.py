@@ -11,8 +11,7 @@ import typer
 from sottovoce.cli._options import warn_about_rows
 from sottovoce.cli._output import progress, show_facts, show_json
 from sottovoce.cli._reading import ReadingOptions, reading_of
-from sottovoce.corpus.read import ReadOptions
-from sottovoce.corpus.read.tally import Tallied
+from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.whole_document import to_record
 from sottovoce.release.card import ReleaseCard

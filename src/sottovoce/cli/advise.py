@@ -161,7 +161,7 @@ def _comparison(
 def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "ComparedCommunity":
     from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.clean import CleaningCounts  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.received import cleaned_table  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 

@@ -49,7 +49,8 @@ from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.assess.job import Assessment
-    from sottovoce.corpus.read import Corpus, ReadOptions
+    from sottovoce.corpus.read.corpus import Corpus
+    from sottovoce.corpus.read.tally import ReadOptions
     from sottovoce.topics.voice.train import LearntVoice
 
 
@@ -165,7 +166,7 @@ def assess(
     from sottovoce.assess.given_posts import files_beside, language_warning  # noqa: PLC0415 - fast --help
     from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read.kept_reading import keep_reading  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.read.guessed import keep_reading  # noqa: PLC0415 - fast --help
     from sottovoce.files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
 
     chosen = EngineOptions(engine, master, spark_conf, partitions)

@@ -10,7 +10,7 @@ from sottovoce.cli._groups import Only
 from sottovoce.cli._options import skipped_rows, warn_about_rows
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
 from sottovoce.cli._reading import ReadingOptions
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def count(
     Example: sottovoce count community/posts.parquet --out counts --stop-words english
     """
     from sottovoce.corpus.counts import count_to_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read import open_documents  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.schema import DOCUMENTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
@@ -104,7 +104,7 @@ def describe(
 
     Example: sottovoce describe community/posts.parquet --truth community/truth.parquet
     """
-    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
 
@@ -131,7 +131,8 @@ def describe(
 
 
 def _coverage(truth: Path, posts: Path, options: ReadOptions) -> dict[str, int]:
-    from sottovoce.corpus.read import check_truth_against_posts, open_posts, read_truth  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.truth import check_truth_against_posts, read_truth  # noqa: PLC0415 - keeps --help fast
 
     return check_truth_against_posts(
         read_truth(truth), open_posts(posts, options=options)
@@ -162,7 +163,8 @@ def simulate(
 
     Example: sottovoce simulate community --users 2000 --weeks 26 --seed 7
     """
-    from sottovoce.corpus.simulate import SimulationParameters, difficulty_named, write_community  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.simulate.parameters import SimulationParameters, difficulty_named  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.simulate.write import write_community  # noqa: PLC0415 - keeps --help fast
 
     parameters = SimulationParameters(
         users=users,

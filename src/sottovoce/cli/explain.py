@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sottovoce.assess.disclosure.levels import DisclosureLevel
     from sottovoce.assess.explain.explanation import BandExit, Explanation, PostShare, UserPosts
     from sottovoce.assess.job import Assessment
-    from sottovoce.corpus.read import Corpus
+    from sottovoce.corpus.read.corpus import Corpus
 
 
 def explain(

@@ -357,7 +357,7 @@ def demo(
 
     Example: sottovoce demo --out demo
     """
-    from sottovoce.corpus.simulate import SimulationParameters  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.simulate.parameters import SimulationParameters  # noqa: PLC0415 - fast --help
 
     parameters = SimulationParameters(users=users, weeks=weeks, seed=seed)
     with needs_extra("all"):

@@ -12,7 +12,7 @@ import sottovoce as sv
 from sottovoce.assess.evaluation.runs import Evaluated, Evaluation, evaluate_ranks
 from sottovoce.assess.explain.explanation import Explanation, Interest
 from sottovoce.assess.ranking import REST, Ranking
-from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.demo._rankings import (
     AFFLICTED,
     TopicRanking,

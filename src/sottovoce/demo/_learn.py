@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.errors import InputError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
 from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties

@@ -1,6 +1,6 @@
 """The demo's loop: what a release leaves of the exposure that was assessed."""
 
-from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.loop.adversary import Training
 from sottovoce.loop.loop import LoopPlan, run_loop
 from sottovoce.loop.subject import simulated_subject

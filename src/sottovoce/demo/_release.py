@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.loop.subject import public_words, simulated_catalogue
 from sottovoce.privacy.noise_law import NoiseLaw

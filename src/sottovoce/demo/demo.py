@@ -8,14 +8,15 @@ import numpy as np
 
 import sottovoce
 from sottovoce.corpus.counts import term_statistics
-from sottovoce.corpus.read import open_posts
-from sottovoce.corpus.simulate import (
-    SimulatedCommunity,
-    SimulationParameters,
+from sottovoce.corpus.read.corpus import open_posts
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import (
+    counting_baselines,
+    salient_words_by_user,
     simulate,
     write_files,
 )
-from sottovoce.corpus.simulate.count import counting_baselines, salient_words_by_user
 from sottovoce.corpus.summary import summarise_posts
 from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.files import output_folder

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import DataError, InputError, MissingColumnError
 from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._labels import LabelValues, check_one_kind, listed, plain_labels

@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally, open_documents
-from sottovoce.corpus.read.corpus import Source, reader_for
-from sottovoce.corpus.read.strings import as_bytes, repaired
+from sottovoce.corpus.read.columns import as_bytes, repaired
+from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, reader_for
+from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import DataError, InputError
 from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._labels import label_names, listed

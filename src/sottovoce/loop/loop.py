@@ -8,9 +8,8 @@ from typing import TypeVar, cast
 import numpy as np
 
 from sottovoce.assess.assess import Models, Topics
-from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read.corpus import Source
-from sottovoce.corpus.read.tally import named_columns
+from sottovoce.corpus.read.tally import ReadOptions, named_columns
 from sottovoce.errors import ParameterError, check_choice
 from sottovoce.files import FilePath
 from sottovoce.learn.count.recipe import CountRecipe

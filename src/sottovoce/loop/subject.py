@@ -20,10 +20,11 @@ from sottovoce.assess.assess import Models, Topics, catalogue_of, models_of
 from sottovoce.assess.evaluation.judged import JudgedTopic, judged_topics
 from sottovoce.corpus import schema
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read import ReadOptions, open_documents, open_posts, read_truth
-from sottovoce.corpus.read.corpus import Source
-from sottovoce.corpus.read.kept_reading import warned_reading
-from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.corpus.read.corpus import Source, open_documents, open_posts
+from sottovoce.corpus.read.guessed import warned_reading
+from sottovoce.corpus.read.tally import ReadOptions
+from sottovoce.corpus.read.truth import read_truth
+from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.loop.adversary import Knowledge, Training, fit_knowledge, train_knowledge

@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from sottovoce.arrays import Floats
-from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read.corpus import Source
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.privacy.audit.black_box import audit_noise

@@ -16,11 +16,10 @@ from scipy import sparse
 
 from sottovoce.corpus.clean import holding_others_words
 from sottovoce.corpus.counts import count_batches, term_statistics
-from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts
-from sottovoce.corpus.read.corpus import Source
+from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, open_posts
 from sottovoce.corpus.read.guess import grouping_column, person_column
 from sottovoce.corpus.read.sample import sample_source
-from sottovoce.corpus.read.tally import Tallied
+from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.corpus.schema import DOCUMENTS, POSTS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import STOP_WORDS, TokenRules, load_stop_words

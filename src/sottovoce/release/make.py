@@ -17,7 +17,7 @@ from typing import Literal, Protocol, Unpack, overload
 import pyarrow as pa
 
 from sottovoce.corpus.read.corpus import Source
-from sottovoce.corpus.read.kept_reading import warned_reading
+from sottovoce.corpus.read.guessed import warned_reading
 from sottovoce.corpus.read.tally import ReadOptions, Tallied, Tally
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace, ledger_place

@@ -18,7 +18,7 @@ from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read.corpus import Source
-from sottovoce.corpus.read.kept_reading import warned_reading
+from sottovoce.corpus.read.guessed import warned_reading
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules

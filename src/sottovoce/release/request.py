@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sottovoce.arrays import Floats
-from sottovoce.corpus.everyday import named_vocabulary
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.tally import ReadOptions, named_columns
-from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary, named_vocabulary
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.files import FilePath
 from sottovoce.privacy.exact import Exact, exact, positive_integer

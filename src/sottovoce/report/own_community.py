@@ -13,7 +13,7 @@ import sottovoce
 from sottovoce.assess.community_facts import TopicFacts
 from sottovoce.assess.measures.catalogue import lift_rows, lift_title
 from sottovoce.assess.ranking import BANDS_APART
-from sottovoce.corpus.everyday import NOT_ENGLISH
+from sottovoce.corpus.vocabulary import NOT_ENGLISH
 from sottovoce.report.community import posts_by_week_plot
 from sottovoce.report.figures import ACCENT, new_figure
 from sottovoce.report.page import Plot, Report, Section

@@ -10,7 +10,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from sottovoce.corpus.counts import count_batches, term_statistics
-from sottovoce.corpus.read import Corpus
+from sottovoce.corpus.read.corpus import Corpus
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 from sottovoce.corpus.words.scan import text_buffers

@@ -15,7 +15,7 @@ from typing import Any
 
 from sottovoce._toml import parse_toml, toml_lines, toml_table
 from sottovoce.corpus.vocabulary import is_term
-from sottovoce.corpus.words.normal import normal_form
+from sottovoce.corpus.words.characters import normal_form
 from sottovoce.errors import InputError, ParameterError, did_you_mean
 from sottovoce.files import cause_of, whole_file
 

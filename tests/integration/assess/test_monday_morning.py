@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.forum_export import QUOTER, forum_rows, write_export
 
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.read.guessed import guessed_reading
 
 ROWS = 20_000
@@ -80,7 +80,7 @@ def _line(row: tuple[str, ...]) -> str:
 
 def test_an_export_of_that_shape_is_read_whole(tmp_path: Path) -> None:
     export = write_export(tmp_path / "export.csv", 300)
-    from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - beside its use
+    from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - beside its use
     from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - beside its use
 
     found = guessed_reading(tmp_path / "export.csv", POSTS, ReadOptions())

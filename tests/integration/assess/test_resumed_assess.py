@@ -309,7 +309,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
     """By a clock that stands still but for what writing and scoring a batch are said to take."""
     from sottovoce.assess.checkpoints import CheckpointedFold, CheckpointOptions  # noqa: PLC0415 - as above
     from sottovoce.assess.scores import plan_scoring  # noqa: PLC0415 - for this test only
-    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - as above
+    from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - as above
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - as above
 
     clock, writes = [0.0], [0]

@@ -25,7 +25,7 @@ from support.spark_cluster import SHORT_LIVED
 
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.assess.scores import score
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision

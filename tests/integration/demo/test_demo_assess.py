@@ -17,7 +17,9 @@ from sottovoce.assess.explain.explanation import (
     PostShare,
     WordShare,
 )
-from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.demo import _assess as assess
 from sottovoce.demo import demo
 from sottovoce.demo._assess import (

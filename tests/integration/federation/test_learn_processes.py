@@ -22,7 +22,8 @@ from support.hidden_systems import BITS, small_keys_allowed
 from sottovoce import learn
 from sottovoce.cli.learn._output import loaded
 from sottovoce.corpus.counts import term_statistics
-from sottovoce.corpus.read import ReadOptions, open_documents
+from sottovoce.corpus.read.corpus import open_documents
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
 from sottovoce.federation.party._transcript import UNKNOWN

@@ -8,7 +8,9 @@ from sottovoce_lab.bench import assess
 from sottovoce_lab.bench import assess as assess_peer
 from sottovoce_lab.bench.assess import Material, bench_assess, check_pandas_ranks, ours, prepare
 
-from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import CheckFailedError
 
 KEYS = {"bench", "case", "unit", "ours", "peer", "theirs", "ratio"}

@@ -8,7 +8,9 @@ import pytest
 from sottovoce_lab.assess import table_1, table_2, table_3
 from sottovoce_lab.assess._simulated_judges import simulated_catalogue, topic_ballots
 
-from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.catalogue import Catalogue, Topic

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from support.demos import count_few_words, learn_no_classifiers, train_loops_briefly
 
-from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate, write_files
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -8,7 +8,7 @@ import pytest
 from support.demos import count_few_words, learn_no_classifiers, train_loops_briefly
 
 import sottovoce as sv
-from sottovoce.corpus.simulate import write_files
+from sottovoce.corpus.simulate.write import write_files
 
 Run = Callable[..., tuple[int, str, str]]
 COMMUNITY = sv.simulate(users=90, weeks=2, background_documents=1)

@@ -16,7 +16,7 @@ from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.parts import from_table, load_state, save_state, to_table
 from sottovoce.assess.state.words import WordBuckets, check_codes, codes_of
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import Catalogue, Topic
 

@@ -19,7 +19,7 @@ from sottovoce.assess.evaluation.metrics import (
     tie_order,
     tied_ranking,
 )
-from sottovoce.corpus.simulate.count import r_precision as counted_r_precision
+from sottovoce.corpus.simulate.write import r_precision as counted_r_precision
 
 Sample = tuple[Floats, "np.ndarray[tuple[int], np.dtype[np.bool_]]", Floats]
 Plain = Callable[[Sequence[bool], Sequence[float]], float]

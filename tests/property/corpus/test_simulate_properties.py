@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.corpus.simulate import CatalogueTopic, Difficulty, SimulationParameters, simulate
-from sottovoce.corpus.simulate._write import topics_toml
+from sottovoce.corpus.simulate.community import CatalogueTopic
+from sottovoce.corpus.simulate.parameters import Difficulty, SimulationParameters
+from sottovoce.corpus.simulate.write import simulate, topics_toml
 from sottovoce.errors import ParameterError
 
 SHARE = st.floats(0.0, 1.0)

@@ -7,22 +7,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate import (
-    DIFFICULTIES,
-    Difficulty,
-    SimulatedCommunity,
-    SimulationParameters,
-    simulate,
-)
 from sottovoce.corpus.simulate._people import the_world
-from sottovoce.corpus.simulate._text import the_lexicon
-from sottovoce.corpus.simulate.count import (
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import DIFFICULTIES, Difficulty, SimulationParameters
+from sottovoce.corpus.simulate.text import the_lexicon
+from sottovoce.corpus.simulate.write import (
     CountingBaselines,
     afflicted_by_topic,
     counting_baselines,
     occurrences,
     posts_by_user,
     salient_words_by_user,
+    simulate,
 )
 
 GLARING = Difficulty(indirect=0.0, dilution=0.1, leakage=0.0, focus=1.0, drift=0.0)

@@ -9,9 +9,10 @@ import pyarrow.compute as pc
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.corpus.simulate._people import the_world
-from sottovoce.corpus.simulate.count import occurrences
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import occurrences, simulate
 
 USERS = 1500
 WEEKS = 26

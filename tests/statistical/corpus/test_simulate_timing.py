@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.corpus.simulate._people import (
     AFFLICTED,
     PROFESSIONAL,
@@ -14,8 +13,8 @@ from sottovoce.corpus.simulate._people import (
     draw_users,
     the_world,
 )
-from sottovoce.corpus.simulate._plan import plan_posts
-from sottovoce.corpus.simulate._posts import DAY, HOUR, WEEK, PostPlan
+from sottovoce.corpus.simulate._plan import DAY, HOUR, WEEK, PostPlan, plan_posts
+from sottovoce.corpus.simulate.parameters import SimulationParameters
 
 PARAMETERS = SimulationParameters(users=300, weeks=52)
 

@@ -10,7 +10,7 @@ from sottovoce.assess.ranking import rank
 from sottovoce.assess.scores import Scoring
 from sottovoce.assess.state.header import StateHeader
 from sottovoce.assess.state.state import State, merge
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import InputError
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.space import BagOfWords

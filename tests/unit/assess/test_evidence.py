@@ -9,7 +9,7 @@ from sottovoce.assess import Ranking, Scoring, State, known_measures, score
 from sottovoce.assess.alerts import MEMBERS, check_bands
 from sottovoce.assess.ranking import EVIDENCE, without_evidence
 from sottovoce.assess.state.words import WordUse
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.topics import BagOfWords, Catalogue, Topic
 
 TOPICS = Catalogue(

@@ -10,7 +10,7 @@ from sottovoce.assess.evaluation.judged import JudgedTopic
 from sottovoce.assess.evaluation.runs import count_volumes, evaluate, volume_scores
 from sottovoce.assess.job import scoring_for
 from sottovoce.assess.scores import Scoring
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.space import BagOfWords

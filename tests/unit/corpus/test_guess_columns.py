@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus.read import ReadOptions, open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.read.guess import named_for
 from sottovoce.corpus.read.guessed import guessed_reading
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError, UnclearColumnsError
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from sottovoce_spark._read import _located
 
-from sottovoce.corpus.read import ReadOptions, open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.read.guess import grouping_column, person_column
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.read.sample import ColumnSample
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError, ParameterError
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sottovoce.corpus.simulate.count import occurrences, r_precision
+from sottovoce.corpus.simulate.write import occurrences, r_precision
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,16 @@ from datetime import date
 from typing import Any
 
 import pytest
+from sottovoce_lab.lda_counts import lda_counts
 
-from sottovoce.corpus.simulate import (
+from sottovoce.corpus.simulate._people import the_world
+from sottovoce.corpus.simulate.parameters import (
     DIFFICULTIES,
     Difficulty,
     SimulationParameters,
     difficulty_named,
-    lda_counts,
-    simulate,
 )
-from sottovoce.corpus.simulate._people import the_world
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError
 
 

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sottovoce.corpus.schema import POSTS
-from sottovoce.corpus.simulate import SimulationParameters, difficulty_named, write_community
-from sottovoce.corpus.simulate import simulate as simulate_community
+from sottovoce.corpus.simulate.parameters import SimulationParameters, difficulty_named
+from sottovoce.corpus.simulate.write import simulate as simulate_community
+from sottovoce.corpus.simulate.write import write_community
 from sottovoce.errors import InputError
 
 SMALL = SimulationParameters(users=60, weeks=3, background_documents=50)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import CorpusError
 
 OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)

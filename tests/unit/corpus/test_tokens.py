@@ -7,8 +7,8 @@ import pytest
 from support import reference_tokens as reference
 
 from sottovoce.corpus.words import characters
+from sottovoce.corpus.words.characters import normal_form
 from sottovoce.corpus.words.codes import tokenize
-from sottovoce.corpus.words.normal import normal_form
 from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 from sottovoce.errors import ParameterError
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sottovoce.corpus.simulate import SimulationParameters, simulate
-from sottovoce.corpus.simulate.count import salient_words_by_user
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import salient_words_by_user, simulate
 from sottovoce.demo import demo
 
 

@@ -3,7 +3,8 @@
 import pytest
 from support.counted import counted_by_hand
 
-from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.demo import _learn as demo_learn
 from sottovoce.demo._learn import (
     CONCERNED,

@@ -11,9 +11,9 @@ from sottovoce_lab.bench._assess_cores import (
     same_digest,
     serial_share,
 )
+from sottovoce_lab.query_log import QueryLog
 from sottovoce_lab.scale.measure import Workload
 
-from sottovoce.corpus.simulate.query_log import QueryLog
 from sottovoce.errors import CheckFailedError
 
 

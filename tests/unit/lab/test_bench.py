@@ -9,7 +9,7 @@ import pytest
 from sottovoce_lab.bench import tokenize
 from sottovoce_lab.bench.rows import bench_row, best_time, best_times
 
-from sottovoce.corpus.simulate import SimulationParameters
+from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.errors import CheckFailedError
 
 KEYS = {"bench", "case", "unit", "ours", "peer", "theirs", "ratio"}

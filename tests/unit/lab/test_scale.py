@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.query_log import QueryLog
 from sottovoce_lab.scale import scale
 from sottovoce_lab.scale._plan import Rates, plan
 from sottovoce_lab.scale._rows import power_law, straight_line
@@ -18,7 +19,6 @@ from sottovoce_lab.scale.measure import (
     usage,
 )
 
-from sottovoce.corpus.simulate.query_log import QueryLog
 from sottovoce.errors import ParameterError
 from sottovoce.report.result import StudyResult
 

@@ -14,7 +14,7 @@ from sottovoce_lab._data import (
     open_news,
 )
 
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError
 
 

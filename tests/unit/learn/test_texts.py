@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.text_runs import NAMES, made_terms, made_texts, trained
 
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, DataError, InputError, ParameterError
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn._labels import label_names

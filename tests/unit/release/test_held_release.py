@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import InputError
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.mechanism import GeometricMechanism

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 import sottovoce as sv
-from sottovoce.corpus.everyday import everyday_words
-from sottovoce.corpus.vocabulary import is_term
+from sottovoce.corpus.vocabulary import everyday_words, is_term
 from sottovoce.corpus.words.rules import ENGLISH
 from sottovoce.errors import BudgetError, InputError, ParameterError
 from sottovoce.release.folder import verified_card

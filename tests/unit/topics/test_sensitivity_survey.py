@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import InputError
 from sottovoce.topics.judgements.sheets import SURVEY_FILE, SURVEY_TOPICS, read_survey, survey_check
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from sottovoce.assess import Scoring, merge_all
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, Topic, train_voice
 from sottovoce.topics.background import WordChoice

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from sottovoce.corpus.simulate import CatalogueTopic, SimulationParameters, simulate
+from sottovoce.corpus.simulate.community import CatalogueTopic
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.judgements.profiles import Profile
 from sottovoce.topics.judgements.sheets import CATEGORIES

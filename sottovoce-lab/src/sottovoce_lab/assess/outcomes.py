@@ -30,7 +30,7 @@ from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.loop.adversary import Knowledge
 from sottovoce.loop.subject import StudyCommunity
 from sottovoce.release.topics.evaluation import mean_interval

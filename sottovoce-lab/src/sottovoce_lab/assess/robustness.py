@@ -12,7 +12,7 @@ import numpy as np
 
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.assess.setting import Setting
-from sottovoce.corpus.read import open_documents
+from sottovoce.corpus.read.corpus import open_documents
 from sottovoce.errors import NothingFitsError
 from sottovoce.loop.adversary import Knowledge, train_knowledge
 from sottovoce.loop.subject import DEFAULT, simulated_catalogue, simulated_community

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from sottovoce.corpus.read import open_documents
-from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.corpus.read.corpus import open_documents
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError
 from sottovoce.report.figures import ACCENT, new_figure
 from sottovoce.report.page import Plot

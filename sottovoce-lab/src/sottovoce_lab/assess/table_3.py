@@ -12,7 +12,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError
 from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.figures import COLOURS, legend_below, new_figure

@@ -24,12 +24,13 @@ from sottovoce.arrays import Floats
 from sottovoce.assess import Ranking, score
 from sottovoce.compiled import available_cores, in_turn, on_threads
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read import open_posts
-from sottovoce.corpus.simulate import SimulationParameters, simulate
-from sottovoce.corpus.simulate.query_log import QueryLog
+from sottovoce.corpus.read.corpus import open_posts
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import CheckFailedError
 from sottovoce.topics import Catalogue
 from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
+from sottovoce_lab.query_log import QueryLog
 from sottovoce_lab.scale.measure import MEASURE, Workload
 
 TOPICS = 200

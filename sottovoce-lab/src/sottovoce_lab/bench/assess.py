@@ -34,7 +34,9 @@ from sottovoce.assess.ranking import susceptibility
 from sottovoce.assess.state.words import WordUse
 from sottovoce.compiled import available_cores
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
+from sottovoce.corpus.simulate.community import SimulatedCommunity
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import CheckFailedError
 from sottovoce.topics import Catalogue, LdaParameters, Topic, WordChoice, train_lda
 from sottovoce.topics.lda.model import LdaModel

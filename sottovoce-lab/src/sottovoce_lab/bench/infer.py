@@ -20,8 +20,9 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats
 from sottovoce.compiled import available_cores
-from sottovoce.corpus.read import open_documents
-from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.corpus.read.corpus import open_documents
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.topics.background import WordChoice, background_counts
 from sottovoce.topics.imports.libraries import from_tomotopy
 from sottovoce.topics.lda.model import LdaModel

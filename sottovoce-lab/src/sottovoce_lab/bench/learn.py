@@ -15,7 +15,8 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats
 from sottovoce.corpus.counts import count_batches, term_statistics
-from sottovoce.corpus.read import ReadOptions, open_documents
+from sottovoce.corpus.read.corpus import open_documents
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CheckFailedError
 from sottovoce.learn import TrainedClassifier, train

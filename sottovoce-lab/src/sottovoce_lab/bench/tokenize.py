@@ -13,8 +13,9 @@ from scipy import sparse
 
 from sottovoce.compiled import available_cores
 from sottovoce.corpus.counts import Counts, count
-from sottovoce.corpus.read import open_documents
-from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.corpus.read.corpus import open_documents
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import CheckFailedError
 from sottovoce_lab._data import DataAbsentError, data_file
 from sottovoce_lab.bench.rows import BenchRow, bench_row, best_times

@@ -15,7 +15,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from sottovoce.arrays import Flags, Integers
 from sottovoce.corpus.counts import term_statistics
-from sottovoce.corpus.read import ReadOptions, open_documents
+from sottovoce.corpus.read.corpus import open_documents
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.learn.count import CountedClassifier, counted_classifier
 from sottovoce.learn.count.classes import shrunk_shares

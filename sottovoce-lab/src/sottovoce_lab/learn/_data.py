@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.corpus.read import Corpus, ReadOptions, open_documents
+from sottovoce.corpus.read.corpus import Corpus, open_documents
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, check_choice
 from sottovoce.learn.documents import Documents
 from sottovoce_lab._data import CountedCorpus, counted, data_file, open_complaints

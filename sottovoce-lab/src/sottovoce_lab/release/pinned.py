@@ -16,7 +16,7 @@ from pyarrow import parquet
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from sottovoce.corpus.read import Corpus
+from sottovoce.corpus.read.corpus import Corpus
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce_lab._data import DataAbsentError, data_file, open_complaints, open_news
 

@@ -11,7 +11,6 @@ from fractions import Fraction
 from matplotlib.figure import Figure
 
 from sottovoce.arrays import Floats
-from sottovoce.corpus.simulate import lda_counts
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.release.counts import Counts, checked_counts
@@ -20,6 +19,7 @@ from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce.steps import repetitions
 from sottovoce_lab._data import SIMULATED
+from sottovoce_lab.lda_counts import lda_counts
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release._cases import (
     ACCOUNTINGS,

@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 
 from sottovoce.assess.job import Assessment, Request
 from sottovoce.assess.state.parts import KeptState
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.schema import BATCH_ROWS, POSTS
-from sottovoce.corpus.simulate.query_log import QueryLog
 from sottovoce.errors import CheckFailedError
 from sottovoce.json import parse_json
+from sottovoce_lab.query_log import QueryLog
 from sottovoce_lab.scale.measure import KEPT, MEASURE, Workload
 
 OPENED, SCORED, WRITTEN, RANKED = "open", "score the posts", "write", "rank everybody"

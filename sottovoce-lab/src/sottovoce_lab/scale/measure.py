@@ -19,14 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sottovoce.assess.job import Assessment, Request
-from sottovoce.corpus.read import ReadOptions, open_posts
-from sottovoce.corpus.simulate.query_log import QueryLog
+from sottovoce.corpus.read.corpus import open_posts
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CheckFailedError
 from sottovoce.json import parse_json
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
+from sottovoce_lab.query_log import QueryLog
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 

@@ -43,7 +43,7 @@ def audit(
     Example: sottovoce learn audit complaints.csv --label product --known 0.5
     """
     with progress("Attacking"), needs_extra("learn"):
-        from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - fast --help
+        from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - fast --help
         from sottovoce.learn.attacks.training import audit_training  # noqa: PLC0415 - fast --help
 
         names = True if header is None else tuple(header.split(","))

@@ -173,7 +173,7 @@ def export_profiles(
     --sample 20 --out profiles.csv --split --key profiles.key --with-texts
     """
     from sottovoce.cli.topics._profiles import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.judgements import profiles as study  # noqa: PLC0415 - keeps --help fast
 

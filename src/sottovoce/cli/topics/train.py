@@ -11,7 +11,7 @@ from sottovoce.cli._output import AsJson, counted_progress, progress, show_facts
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.corpus.read import Corpus
+    from sottovoce.corpus.read.corpus import Corpus
     from sottovoce.topics.background import WordChoice
     from sottovoce.topics.load import Model
     from sottovoce.topics.voice.mentions import VoiceParameters
@@ -93,7 +93,7 @@ def train(
 
     Example: sottovoce topics train community/background.parquet --topics 50 --out model
     """
-    from sottovoce.corpus.read import open_documents  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.lda.train import LdaParameters, train_lda  # noqa: PLC0415 - fast --help

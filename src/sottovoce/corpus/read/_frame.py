@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 
 from sottovoce.corpus.read.bytes import readable
-from sottovoce.corpus.read.columns import check_types, locate
-from sottovoce.corpus.read.strings import without_views
+from sottovoce.corpus.read.columns import check_types, locate, without_views
 from sottovoce.corpus.read.tally import ReadOptions, Tally
 from sottovoce.corpus.schema import BATCH_ROWS
 from sottovoce.errors import CorpusError

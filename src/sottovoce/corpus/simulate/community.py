@@ -20,9 +20,9 @@ from sottovoce.corpus.simulate._people import (
     draw_users,
     the_world,
 )
-from sottovoce.corpus.simulate._plan import plan_posts
-from sottovoce.corpus.simulate._posts import PostPlan
-from sottovoce.corpus.simulate._text import (
+from sottovoce.corpus.simulate._plan import PostPlan, plan_posts
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.text import (
     AMBIGUOUS,
     DIRECT,
     DOMAIN,
@@ -34,7 +34,6 @@ from sottovoce.corpus.simulate._text import (
     draw_lengths,
     write_texts,
 )
-from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.errors import ParameterError
 
 BACKGROUND = pa.schema([pa.field("text", pa.string(), nullable=False)])

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.corpus.words._lexicon import Lexicon
-from sottovoce.corpus.words.normal import normal_form, normal_texts
+from sottovoce.corpus.words.characters import normal_form, normal_texts
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.corpus.words.scan import TextBuffers, WordStream, find_words, text_buffers
 from sottovoce.errors import ParameterError

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sottovoce.corpus.read import Format, ReadOptions
+from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import ConfigError, SottovoceError
 from sottovoce.federation.config import CountSettings, PartyConfig, TextsFile, read_table
 from sottovoce.federation.roster import Roster

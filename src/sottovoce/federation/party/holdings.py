@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.corpus.read import Format, ReadOptions
+from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import ConfigError, InputError, MissingColumnError
 from sottovoce.federation._secrets import Secrets
 from sottovoce.federation.config import PartyConfig, RowsFile, TextsFile

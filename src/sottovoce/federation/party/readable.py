@@ -6,7 +6,8 @@ nor what else is in it.
 
 from dataclasses import dataclass
 
-from sottovoce.corpus.read import Format, ReadOptions, open_documents
+from sottovoce.corpus.read.corpus import open_documents
+from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import InputError, MissingColumnError
 from sottovoce.federation.config import PartyConfig, TextsFile
 from sottovoce.federation.party.holdings import read_rows

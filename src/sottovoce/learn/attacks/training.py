@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read.corpus import Source
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.learn._examples import symmetric
 from sottovoce.learn._train import train
 from sottovoce.learn._trained import TrainedClassifier

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.arrays import Flags
-from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally
-from sottovoce.corpus.read.corpus import Source, reader_for
-from sottovoce.corpus.read.strings import as_bytes, repaired
+from sottovoce.corpus.read.columns import as_bytes, repaired
+from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
+from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import InputError, MissingColumnError
 from sottovoce.learn._labels import listed
 from sottovoce.learn.documents import Documents, Skipped, group_numbers

@@ -11,7 +11,7 @@ from scipy import special
 
 from sottovoce._notebook import html_table, text_table
 from sottovoce.arrays import Floats
-from sottovoce.corpus.frames import FrameLibrary, as_frame
+from sottovoce.corpus.schema import FrameLibrary, as_frame
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 

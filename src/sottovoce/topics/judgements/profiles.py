@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.corpus.read import Corpus
+from sottovoce.corpus.read.corpus import Corpus
 from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of, whole_file

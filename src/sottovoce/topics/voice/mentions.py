@@ -11,9 +11,8 @@ from scipy import sparse
 
 from sottovoce.compiled import Whole, kernel
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.characters import fold_case
+from sottovoce.corpus.words.characters import fold_case, normal_texts
 from sottovoce.corpus.words.codes import DROPPED, OUTSIDE, WordCoder
-from sottovoce.corpus.words.normal import normal_texts
 from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 from sottovoce.corpus.words.scan import text_buffers
 from sottovoce.errors import ParameterError

@@ -14,10 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.corpus.clean import STEPS, CleaningCounts, clean_posts
-from sottovoce.corpus.read import Format, ReadOptions, open_posts
 from sottovoce.corpus.read.bytes import COMPRESSIONS
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.read.guessed import guessed_reading
-from sottovoce.corpus.read.tally import MIB, RAISE_THE_LIMIT, SUFFIXES, DateOrder, Tally
+from sottovoce.corpus.read.tally import (
+    MIB,
+    RAISE_THE_LIMIT,
+    SUFFIXES,
+    DateOrder,
+    Format,
+    ReadOptions,
+    Tally,
+)
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import (
     CorpusError,

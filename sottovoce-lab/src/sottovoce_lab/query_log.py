@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sottovoce.corpus.schema import BATCH_ROWS, POSTS
-from sottovoce.corpus.simulate._text import the_lexicon
 from sottovoce.corpus.simulate.parameters import require_whole
+from sottovoce.corpus.simulate.text import the_lexicon
 from sottovoce.files import whole_file
 
 _START = int(datetime(2006, 3, 1, tzinfo=UTC).timestamp()) * 1_000_000

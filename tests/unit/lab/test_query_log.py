@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from sottovoce_lab.query_log import QueryLog
 
 from sottovoce.corpus.schema import POSTS
-from sottovoce.corpus.simulate.query_log import QueryLog
 from sottovoce.errors import ParameterError
 
 LOG = QueryLog(queries=70_000, users=2_000, topics=20)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sottovoce.corpus.read.columns import as_bytes, strict
 from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
-from sottovoce.corpus.read.strings import as_bytes, strict
 from sottovoce.corpus.read.tally import ReadOptions, Tally
 from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import CorpusError, MissingColumnError
@@ -47,7 +47,7 @@ class Coverage(NamedTuple):
 def check_truth_against_posts(truth: pa.Table, posts: Corpus) -> Coverage:
     """Count the users that only the truth or only the posts know; reads the posts once.
 
-    >>> from sottovoce.corpus.read import open_posts
+    >>> from sottovoce.corpus.read.corpus import open_posts
     >>> truth = read_truth([{"user": "ada", "topic": "debt", "sensitive": True, "grade": 0.8}])
     >>> check_truth_against_posts(truth, open_posts([("ben", "2024-01-01", "the sea")]))
     Coverage(truth_users_without_posts=1, post_users_without_truth=1)
