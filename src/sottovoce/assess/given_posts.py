@@ -11,8 +11,8 @@ from sottovoce.assess.community_facts import CommunityWatch
 from sottovoce.assess.job import Assessment, Request
 from sottovoce.assess.state.parts import earlier_folder
 from sottovoce.corpus.read.corpus import Corpus
+from sottovoce.corpus.read.formats import sample_source
 from sottovoce.corpus.read.guessed import kept_reading
-from sottovoce.corpus.read.sample import sample_source
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.corpus.vocabulary import NOT_ENGLISH, seems_english
 from sottovoce.errors import InputError

@@ -1,4 +1,4 @@
-"""The shapes that come in, whatever the file: posts, documents, and the truth about users."""
+"""The shapes that come in, whatever the file, and tables handed out as the caller's data frames."""
 
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args

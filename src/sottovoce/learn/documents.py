@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.corpus.read.columns import as_bytes, repaired
+from sottovoce.corpus.read.bytes import as_bytes, repaired
 from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import DataError, InputError

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.read._delimited import TabbedReader, first_tsv_row
-from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
+from sottovoce.corpus.read._tsv import TabbedReader, first_tsv_row
+from sottovoce.corpus.read.reader import ColumnSample, FileReader
+from sottovoce.corpus.read.tally import Format, ReadOptions, Skip, Tally
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError
 
@@ -17,24 +18,32 @@ HEADER = ["AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"]
 _COLUMNS = {"user": "AnonID", "time": "QueryTime", "text": "Query"}
 
 
-def is_aol(path: Path, options: ReadOptions) -> bool:
-    """Whether the file's first row is the log's header."""
-    return first_tsv_row(path, options) == HEADER
-
-
-class AolReader:
+class AolReader(FileReader):
     """The log's queries: adjacent rows of one user, query and time are one query, clicked often.
 
     The log is sorted by user and time, so rows of one query are adjacent; the last row of a batch
     is remembered to compare the next batch's first with it.
     """
 
+    suffixes = (".aol",)
+    is_text = False
+    has_columns = False
+
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
-        if not is_aol(path, options):
+        if first_tsv_row(path, options) != HEADER:
             raise CorpusError(f"{path} does not start with the AOL log's header: {HEADER}.")
         columns = _COLUMNS | dict(options.columns)
         self._rows = TabbedReader(path, POSTS, replace(options, columns=columns, header=True))
         self._names = [name for name in schema.names if name in columns]
+
+    @classmethod
+    def recognises(cls, path: Path, named: Format, options: ReadOptions) -> bool:
+        might_be = named in {Format.TSV, Format.LINES}
+        return might_be and first_tsv_row(path, options) == HEADER
+
+    @classmethod
+    def sample(cls, path: Path, options: ReadOptions) -> tuple[ColumnSample, ...]:
+        return TabbedReader.sample(path, options)
 
     def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
         last: list[pa.Scalar] | None = None

@@ -2,17 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from sottovoce.corpus.read.bytes import readable
-from sottovoce.corpus.read.columns import check_types, locate, without_views
+from sottovoce.corpus.read.bytes import readable, without_views
+from sottovoce.corpus.read.columns import check_types, locate
+from sottovoce.corpus.read.reader import (
+    ROWS_LOOKED_AT,
+    ColumnSample,
+    sample_batch,
+    sample_objects,
+)
 from sottovoce.corpus.read.tally import ReadOptions, Tally
 from sottovoce.corpus.schema import BATCH_ROWS
 from sottovoce.errors import CorpusError
 
+_NO_INDEX = SimpleNamespace(names=())
 _WHERE = "the data frame"
 _WHERE_ROWS = "the first row"
 
@@ -167,3 +175,22 @@ def _array(name: str, values: list[object]) -> pa.Array:
         raise CorpusError(
             f"the values of the rows for {name} are not of one kind; convert them first."
         ) from None
+
+
+def sample_frame(source: Any) -> tuple[ColumnSample, ...]:  # noqa: ANN401 - of any library
+    """The first rows of a data frame or a list of dictionaries; none of what has no names."""
+    if isinstance(source, list | tuple):
+        first = source[:ROWS_LOOKED_AT]
+        return sample_objects(row for row in first if isinstance(row, dict))
+    if not hasattr(source, "__arrow_c_stream__") or isinstance(source, pa.RecordBatchReader):
+        return ()
+    head = source.head if hasattr(source, "head") else partial(source.slice, 0)
+    try:
+        first = head(ROWS_LOOKED_AT)
+        # An index of pandas that has a name is a column like the others.
+        first = first.reset_index() if any(getattr(first, "index", _NO_INDEX).names) else first
+        with pa.RecordBatchReader.from_stream(first) as stream:
+            rows = next(iter(stream), None)
+    except (pa.ArrowException, TypeError, ValueError, AttributeError):
+        return ()
+    return () if rows is None else sample_batch(rows)

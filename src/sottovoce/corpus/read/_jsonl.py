@@ -1,4 +1,4 @@
-"""Files of lines: JSON Lines, one object per line, and plain text, one document per line.
+"""JSON Lines: one object per line.
 
 Arrow parses JSON a block at a time. Python's own parser is for looking ahead, and for lines that
 Arrow refuses.
@@ -9,11 +9,16 @@ from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
-from sottovoce.corpus.read.bytes import line_blocks, split_lines, utf8_chunks
+from sottovoce.corpus.read.bytes import head, line_blocks, utf8_chunks
 from sottovoce.corpus.read.columns import locate
+from sottovoce.corpus.read.reader import (
+    ROWS_LOOKED_AT,
+    ColumnSample,
+    FileReader,
+    sample_objects,
+)
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.corpus.read.times import from_number
 from sottovoce.errors import CorpusError, ParameterError
@@ -25,8 +30,10 @@ PIECES = 16
 SMALLEST_BLOCK = 8192
 
 
-class JsonLinesReader:
+class JsonLinesReader(FileReader):
     """Objects parsed by Arrow a block of lines at a time; only around a bad line one by one."""
+
+    suffixes = (".jsonl", ".ndjson")
 
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
         if any(isinstance(wanted, int) for wanted in options.columns.values()):
@@ -51,6 +58,12 @@ class JsonLinesReader:
     def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
         for block in self._blocks(tally):
             yield from self._batches(block, tally)
+
+    @classmethod
+    def sample(cls, path: Path, options: ReadOptions) -> tuple[ColumnSample, ...]:
+        lines = islice(head(path, options).split("\n"), ROWS_LOOKED_AT)
+        found = map(_parse_or_none, lines)
+        return sample_objects(item for item in found if isinstance(item, dict))
 
     def _blocks(self, tally: Tally) -> Iterator[bytes]:
         chunks = utf8_chunks(self._path, self._options)
@@ -120,27 +133,6 @@ def _pieces(block: bytes) -> Iterator[bytes]:
         start = end
 
 
-class LinesReader:
-    """Each line that is not blank is a document's text."""
-
-    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
-        if not {field.name for field in schema if not field.nullable} <= {"text"}:
-            raise CorpusError(
-                f"{path} is read as plain lines, which hold no user and no time; "
-                "posts need CSV, TSV, JSONL or Parquet."
-            )
-        self._path = path
-        self._options = options
-
-    def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
-        chunks = utf8_chunks(self._path, self._options)
-        for block in line_blocks(chunks, self._options.max_line_bytes, tally):
-            lines = split_lines(block)
-            blank = pc.match_substring_regex(lines, r"^[ \t\v\f\r]*$")
-            tally.skip(Skip.BLANK, pc.sum(blank).as_py() or 0)
-            yield pa.record_batch({"text": lines.filter(pc.invert(blank))})
-
-
 def parsed(line: bytes) -> dict[str, object] | None:
     """The object on this line, or None. Bytes that are no UTF-8 are kept as lone surrogates."""
     try:
@@ -148,6 +140,13 @@ def parsed(line: bytes) -> dict[str, object] | None:
     except ValueError:
         return None
     return item if isinstance(item, dict) else None
+
+
+def _parse_or_none(line: str) -> object:
+    try:
+        return parse_json(line)
+    except ValueError:
+        return None
 
 
 def _refuse(_constant: str) -> None:

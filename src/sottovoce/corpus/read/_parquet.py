@@ -24,6 +24,13 @@ from sottovoce.corpus.read.footers import (
     read_row_groups,
     read_struct,
 )
+from sottovoce.corpus.read.reader import (
+    MOST_COLUMNS,
+    ROWS_LOOKED_AT,
+    ColumnSample,
+    FileReader,
+    sample_batch,
+)
 from sottovoce.corpus.read.tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
 from sottovoce.corpus.schema import BATCH_BYTES
 from sottovoce.errors import CorpusError
@@ -43,10 +50,14 @@ _DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
 _DICTIONARY_ENCODINGS = {2, 8}
 _DELTA_BYTE_ARRAY = 7
 _FEW_VALUES = 10_000
+_LARGEST_ROW = 16 * MIB
 
 
-class ParquetReader:
+class ParquetReader(FileReader):
     """Rows of a Parquet file, row group by row group."""
+
+    suffixes = (".parquet", ".pq")
+    is_text = False
 
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
         self._path = path
@@ -78,6 +89,17 @@ class ParquetReader:
                 for batch in map(self._renamed, batches):
                     rows_read.add(unfolded_bytes(batch) + _ROW_COSTS * batch.num_rows)
                     yield batch
+
+    @classmethod
+    def sample(cls, path: Path, options: ReadOptions) -> tuple[ColumnSample, ...]:  # noqa: ARG003 - as other formats
+        with parquet.ParquetFile(path, buffer_size=MIB, pre_buffer=False) as file:
+            names = file.schema_arrow.names[:MOST_COLUMNS]
+            simple = [
+                name for name in names if not pa.types.is_nested(file.schema_arrow.field(name).type)
+            ]
+            rows = _first_rows(path, file, simple)
+        found = {} if rows is None else {each.name: each for each in sample_batch(rows)}
+        return tuple(found.get(name, ColumnSample(name, name, ())) for name in names)
 
     def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         names = zip(self._places, self._columns, strict=True)
@@ -247,3 +269,15 @@ def _decompressed(stored: bytes, size: int, codec: int) -> bytes:
         return stored
     plain: bytes = pa.Codec(CODECS[codec]).decompress(stored, size, asbytes=True)
     return plain
+
+
+def _first_rows(path: Path, file: parquet.ParquetFile, names: list[str]) -> pa.RecordBatch | None:
+    """None where they unfold to more than is held at once."""
+    pages = PagesAhead(path, file.metadata, names, _LARGEST_ROW)
+    try:
+        groups, most = next(pages.groups_at_once(), ([], 1))
+    except CorpusError:
+        return None
+    return next(
+        file.iter_batches(min(most, ROWS_LOOKED_AT), row_groups=groups, columns=names), None
+    )

@@ -1,4 +1,4 @@
-"""A file's bytes, decompressed and in UTF-8, as chunks or as blocks of whole lines.
+"""A file's bytes, decompressed and in UTF-8, in chunks or blocks of lines; columns as valid UTF-8.
 
 Memory is bounded, and every failure is a CorpusError.
 """
@@ -6,18 +6,19 @@ Memory is bounded, and every failure is a CorpusError.
 import codecs
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.read.tally import SUFFIXES, Format, ReadOptions, Skip, Tally
+from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import CorpusError
 from sottovoce.files import cause_of
 
 CHUNK_BYTES = 1024 * 1024
+HEAD_BYTES = 4 * CHUNK_BYTES
 # What a file may unfold to: so much, and so many times its own size. Texts come to 3 to 10 times.
 ALWAYS_READ, TIMES_ITS_SIZE = 64 * CHUNK_BYTES, 20
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
@@ -71,11 +72,6 @@ def without_compression(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
 
-def format_by_name(path: Path) -> Format | None:
-    """What the name says, with or without a compression's after it; None: it does not say."""
-    return SUFFIXES.get(without_compression(path).suffix.lower())
-
-
 def opening(path: Path) -> bytes:
     """The first bytes of a file, decompressed, up to the last line's end among them."""
     start = next(_decompressed(path), b"")
@@ -92,6 +88,18 @@ def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:
     if codecs.lookup(options.encoding).name in {"utf-8", "utf-8-sig"}:
         return _checked_utf8(chunks, path)
     return _transcoded(chunks, options.encoding, path)
+
+
+def head(path: Path, options: ReadOptions) -> str:
+    """The start of the file, enough to hold its first row."""
+    start = b""
+    for chunk in utf8_chunks(path, options):
+        start += chunk
+        if len(start) >= HEAD_BYTES:
+            break
+    if not start.strip():
+        raise CorpusError(f"{path} is empty.")
+    return start[:HEAD_BYTES].decode("utf-8", "replace")
 
 
 class Growth:
@@ -201,3 +209,98 @@ def split_lines(block: bytes) -> pa.Array:
     """The lines of a block as bytes, without their endings."""
     whole = block.replace(b"\r\n", b"\n").removesuffix(b"\n").removesuffix(b"\r")
     return pc.split_pattern(pa.array([whole], pa.large_binary()), b"\n").flatten()
+
+
+PIECES, SMALLEST_PIECE = 16, 128
+ArrayFunction = Callable[[pa.Array], pa.Array]
+
+
+def piecewise(array: pa.Array, fast: ArrayFunction, slow: ArrayFunction) -> pa.Array:
+    """``fast(array)``, cut up where it raises ArrowInvalid until ``slow`` takes the last pieces."""
+    pieces = _pieces(array, fast, slow)
+    return pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
+
+
+def _pieces(array: pa.Array, fast: ArrayFunction, slow: ArrayFunction) -> list[pa.Array]:
+    try:
+        return [fast(array)]
+    except pa.ArrowInvalid:
+        if len(array) <= SMALLEST_PIECE:
+            return [slow(array)]
+    step = -(-len(array) // PIECES)
+    cuts = [array[start : start + step] for start in range(0, len(array), step)]
+    return [piece for cut in cuts for piece in _pieces(cut, fast, slow)]
+
+
+def as_bytes(array: pa.Array) -> pa.Array:
+    """Strings, bytes, integers, booleans and dictionaries of them as one binary array."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return as_bytes(array.dictionary).take(array.indices)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        array = array.cast(pa.string())
+    return array.cast(pa.binary())
+
+
+def repaired(encoded: pa.Array) -> pa.Array:
+    """As strings; bytes that are no UTF-8 become U+FFFD, as ``errors="replace"`` does."""
+    return piecewise(encoded, _valid, lambda piece: _decoded(piece, _replacing))
+
+
+def strict(encoded: pa.Array) -> pa.Array:
+    """As strings; a value that is no UTF-8 becomes null."""
+    return piecewise(encoded, _valid, lambda piece: _decoded(piece, _or_none))
+
+
+def _valid(encoded: pa.Array) -> pa.Array:
+    return encoded.cast(pa.string())
+
+
+def _decoded(encoded: pa.Array, decode: Callable[[bytes], str | None]) -> pa.Array:
+    values = [None if value is None else decode(value) for value in encoded.to_pylist()]
+    return pa.array(values, pa.string())
+
+
+def _replacing(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def _or_none(value: bytes) -> str | None:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def byte_lengths(array: pa.Array) -> pa.Array:
+    """How many bytes each value takes once expanded; 0 for null and for what is no string."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return byte_lengths(array.dictionary).take(array.indices).fill_null(0)
+    if not is_string_like(kind):
+        return pa.repeat(pa.scalar(0, pa.int64()), len(array))
+    return pc.binary_length(without_views(array)).cast(pa.int64()).fill_null(0)
+
+
+def without_views(array: pa.Array) -> pa.Array:
+    """String views, for which Arrow lacks many functions, as plain bytes."""
+    if pa.types.is_dictionary(array.type):
+        values = without_views(array.dictionary)
+        return pa.DictionaryArray.from_arrays(array.indices, values)
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        return array.cast(pa.large_binary())
+    return array
+
+
+def is_string_like(kind: pa.DataType) -> bool:
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+        )
+    )

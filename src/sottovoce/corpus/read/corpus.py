@@ -7,12 +7,10 @@ name, and by its first row.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 import pyarrow as pa
 
-from sottovoce.corpus.read._aol import AolReader, is_aol
-from sottovoce.corpus.read._delimited import CommaReader, TabbedReader
 from sottovoce.corpus.read._frame import (
     ArrowStream,
     FrameReader,
@@ -21,26 +19,15 @@ from sottovoce.corpus.read._frame import (
     rows_reader,
     series_reader,
 )
-from sottovoce.corpus.read._jsonl import JsonLinesReader, LinesReader
-from sottovoce.corpus.read._parquet import ParquetReader
-from sottovoce.corpus.read.bytes import check_file, format_by_name
+from sottovoce.corpus.read.bytes import check_file
 from sottovoce.corpus.read.columns import bounded, check_mapping, to_documents, to_posts
-from sottovoce.corpus.read.tally import MIB, SUFFIXES, Format, ReadOptions, Tally
+from sottovoce.corpus.read.formats import FORMATS, require_format
+from sottovoce.corpus.read.reader import Reader
+from sottovoce.corpus.read.tally import MIB, ReadOptions, Tally
 from sottovoce.corpus.read.times import in_iso_order
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
 from sottovoce.errors import CorpusError
 from sottovoce.steps import while_wanted
-
-
-class Reader(Protocol):
-    """Raw record batches, one column per field wanted, under our names.
-
-    Each call of ``raw_batches`` reads from the start. Rows that cannot even be told apart into
-    columns are counted in the tally and left out.
-    """
-
-    def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]: ...
-
 
 Source = str | PathLike[str] | ArrowStream | Iterable[Row]
 """A file's path, a data frame, or rows: dictionaries, tuples, or texts."""
@@ -157,7 +144,7 @@ def reader_for(source: Source, schema: pa.Schema, options: ReadOptions) -> Reade
         return _frame_reader(source, schema, options)
     path = Path(source)
     check_file(path)
-    return _READERS[_format_of(path, options)](path, schema, options)
+    return FORMATS[require_format(path, options)](path, schema, options)
 
 
 def _frame_reader(source: object, schema: pa.Schema, options: ReadOptions) -> Reader:
@@ -175,32 +162,3 @@ def _frame_reader(source: object, schema: pa.Schema, options: ReadOptions) -> Re
         "a corpus is a file's path, a data frame that exports Arrow (polars, pandas 2.2 or newer, "
         f"pyarrow) or rows, as dictionaries or tuples; got {type(source).__name__}."
     )
-
-
-def _format_of(path: Path, options: ReadOptions) -> Format:
-    named = options.format or format_by_name(path)
-    if named is None and path.suffix.lower() == ".json":
-        raise CorpusError(
-            f"{path}: This looks like a JSON document; only JSON Lines can be read. If it is that, "
-            "add --format jsonl (in Python format='jsonl'). To make JSON Lines of an array: jq -c "
-            "'.[]'."
-        )
-    if named is None:
-        raise CorpusError(
-            f"{path}: I can't tell the format from the file name. Name it with one of "
-            f"{', '.join(SUFFIXES)}, or add --format (in Python format=), one of "
-            f"{', '.join(Format)}."
-        )
-    if options.format is None and named in {Format.TSV, Format.LINES} and is_aol(path, options):
-        return Format.AOL
-    return named
-
-
-_READERS: dict[Format, Callable[[Path, pa.Schema, ReadOptions], Reader]] = {
-    Format.CSV: CommaReader,
-    Format.TSV: TabbedReader,
-    Format.JSONL: JsonLinesReader,
-    Format.PARQUET: ParquetReader,
-    Format.AOL: AolReader,
-    Format.LINES: LinesReader,
-}

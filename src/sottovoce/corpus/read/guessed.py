@@ -14,10 +14,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from sottovoce.corpus.read._aol import is_aol
-from sottovoce.corpus.read._delimited import found_delimiter, head
-from sottovoce.corpus.read.bytes import NUL_SHARE_OF_UTF16, check_file, format_by_name, opening
+from sottovoce.corpus.read._frame import sample_frame
+from sottovoce.corpus.read.bytes import NUL_SHARE_OF_UTF16, check_file, opening
 from sottovoce.corpus.read.columns import locate
+from sottovoce.corpus.read.formats import FORMATS, find_format, format_by_name, sample_columns
 from sottovoce.corpus.read.guess import (
     ColumnGuess,
     guess_columns,
@@ -25,8 +25,8 @@ from sottovoce.corpus.read.guess import (
     refuse_serial_dates,
     shown_name,
 )
-from sottovoce.corpus.read.sample import ColumnSample, sample_columns, sample_frame
-from sottovoce.corpus.read.tally import Format, ReadOptions
+from sottovoce.corpus.read.reader import ColumnSample
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.read.times import date_orders
 from sottovoce.errors import CorpusError, MissingColumnError, UnclearColumnsError, did_you_mean
 from sottovoce.files import whole_file
@@ -34,10 +34,8 @@ from sottovoce.json import parse_json
 
 AUTO = "auto"
 """The encoding of a file whose bytes are to tell it."""
-_TEXT_FORMATS = {Format.CSV, Format.TSV, Format.JSONL}
 _UNASSIGNED = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _WESTERN = 0.2
-_DELIMITER_NAMES = {"\t": "a tab", ";": "a semicolon", "|": "a bar"}
 
 
 @dataclass(frozen=True)
@@ -54,20 +52,20 @@ def guessed_reading(
 ) -> GuessedReading:
     """``options``, with what they leave open guessed from the file's first rows; or a question."""
     check_file(path)
-    kind = options.format or format_by_name(path)
+    named = options.format or format_by_name(path)
     said: list[str] = []
-    if kind in _TEXT_FORMATS:
+    if named is not None and FORMATS[named].is_text:
         found, why = found_encoding(path) if encoding == AUTO else (encoding, "")
         options = replace(options, encoding=found)
         said += [why] if why else []
     elif encoding != AUTO:
         options = replace(options, encoding=encoding)
-    if kind not in {*_TEXT_FORMATS, Format.PARQUET} or _is_aol(path, kind, options):
+    if named is None or not FORMATS[named].has_columns:
         return GuessedReading(options, tuple(said))
-    if kind is Format.CSV and options.delimiter is None:
-        delimiter = found_delimiter(head(path, options), options)
-        if delimiter != ",":
-            said.append(f"values are separated by {_delimiter_named(delimiter)}: --delimiter")
+    reader = FORMATS[find_format(path, options) or named]
+    if not reader.has_columns:
+        return GuessedReading(options, tuple(said))
+    said += reader.describe(path, options)
     columns = sample_columns(path, options)
     options, guess = _with_columns(path, schema, options, columns)
     if guess is not None:
@@ -76,10 +74,6 @@ def guessed_reading(
         return GuessedReading(options, tuple(said))
     options, order = _with_dates(options, columns)
     return GuessedReading(options, (*said, *([order] if order else ())))
-
-
-def _delimiter_named(delimiter: str) -> str:
-    return _DELIMITER_NAMES.get(delimiter, delimiter)
 
 
 def guessed_source(
@@ -102,10 +96,6 @@ def guessed_source(
         return GuessedReading(options)
     with_dates, order = _with_dates(with_columns, columns)
     return GuessedReading(with_dates, (guess.in_words(), *([order] if order else ())))
-
-
-def _is_aol(path: Path, kind: Format | None, options: ReadOptions) -> bool:
-    return options.format is None and kind is Format.TSV and is_aol(path, options)
 
 
 def found_encoding(path: Path) -> tuple[str, str]:

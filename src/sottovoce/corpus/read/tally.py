@@ -38,18 +38,6 @@ class Format(StrEnum):
 DateOrder: TypeAlias = Literal["iso", "day-first", "month-first"]
 DATE_ORDERS: tuple[DateOrder, ...] = ("iso", "day-first", "month-first")
 
-SUFFIXES = {
-    ".csv": Format.CSV,
-    ".tsv": Format.TSV,
-    ".tab": Format.TSV,
-    ".jsonl": Format.JSONL,
-    ".ndjson": Format.JSONL,
-    ".parquet": Format.PARQUET,
-    ".pq": Format.PARQUET,
-    ".aol": Format.AOL,
-    ".txt": Format.LINES,
-}
-
 
 @dataclass(frozen=True)
 class ReadOptions:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.read.columns import as_bytes, is_string_like, piecewise, strict
+from sottovoce.corpus.read.bytes import as_bytes, is_string_like, piecewise, strict
 from sottovoce.corpus.read.tally import DateOrder
 
 INSTANT = pa.timestamp("us", tz="UTC")

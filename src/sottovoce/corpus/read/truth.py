@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.read.columns import as_bytes, strict
+from sottovoce.corpus.read.bytes import as_bytes, strict
 from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Tally
 from sottovoce.corpus.schema import TRUTH

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.arrays import Flags
-from sottovoce.corpus.read.columns import as_bytes, repaired
+from sottovoce.corpus.read.bytes import as_bytes, repaired
 from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import InputError, MissingColumnError

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sottovoce.corpus.read.bytes import format_by_name
+from sottovoce.corpus.read.formats import format_by_name, sample_columns
 from sottovoce.corpus.read.guess import likely_column
-from sottovoce.corpus.read.sample import ColumnSample, sample_columns
+from sottovoce.corpus.read.reader import ColumnSample
 from sottovoce.corpus.read.tally import Format
 
 LONGEST_EXAMPLE = 60

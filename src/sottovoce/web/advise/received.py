@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from sottovoce.corpus.clean import STEPS, CleaningCounts, clean_posts
 from sottovoce.corpus.read.bytes import COMPRESSIONS
 from sottovoce.corpus.read.corpus import open_posts
+from sottovoce.corpus.read.formats import SUFFIXES
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.read.tally import (
     MIB,
     RAISE_THE_LIMIT,
-    SUFFIXES,
     DateOrder,
     Format,
     ReadOptions,

@@ -1,8 +1,7 @@
-"""CSV and TSV, whose first row may name the columns.
+"""CSV, whose first row may name the columns.
 
-TSV has one row per line, tabs between values and no quoting: a double quote is a character. CSV has
-double quotes and commas, or what else its first rows have between values; a newline inside quotes
-does not end a row, so that its blocks are cut where rows end.
+It has double quotes and commas, or what else its first rows have between values; a newline inside
+quotes does not end a row, so that its blocks are cut where rows end.
 """
 
 import csv as standard_csv
@@ -14,23 +13,16 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sottovoce.corpus.read.bytes import (
-    UNDECODABLE,
-    line_blocks,
-    readable,
-    split_lines,
-    utf8_chunks,
-)
+from sottovoce.corpus.read.bytes import UNDECODABLE, head, readable, utf8_chunks
 from sottovoce.corpus.read.columns import locate
-from sottovoce.corpus.read.tally import MIB, RAISE_THE_LIMIT, ReadOptions, Skip, Tally
+from sottovoce.corpus.read.reader import ColumnSample, FileReader, sample_rows
+from sottovoce.corpus.read.tally import RAISE_THE_LIMIT, ReadOptions, Skip, Tally
 from sottovoce.errors import CorpusError
 
-HEAD_BYTES = 4 * MIB
 # A quote opens a value only where a value starts; elsewhere it is a character. The last group is
 # empty when the quote is still open at the end.
 _QUOTED = rb'(?:\A|(?<=[%s\r\n]))"[^"]*(?:""[^"]*)*("?)'
@@ -39,19 +31,8 @@ OTHER_DELIMITERS = (";", "\t", "|")
 _SEP_LINE = re.compile(r'\A[\r\n]*"?sep=([^\w"\r\n])"?\r?\n', re.ASCII)
 _SEP_BYTES = re.compile(_SEP_LINE.pattern.encode())
 _ROWS_COMPARED = 50
+_DELIMITER_NAMES = {"\t": "a tab", ";": "a semicolon", "|": "a bar"}
 _NONCHARACTERS = [chr(code).encode() for code in range(0xFDD0, 0xFDF0)]
-
-
-def head(path: Path, options: ReadOptions) -> str:
-    """The start of the file, enough to hold its first row."""
-    start = b""
-    for chunk in utf8_chunks(path, options):
-        start += chunk
-        if len(start) >= HEAD_BYTES:
-            break
-    if not start.strip():
-        raise CorpusError(f"{path} is empty.")
-    return start[:HEAD_BYTES].decode("utf-8", "replace")
 
 
 def named_columns(first_row: list[str], options: ReadOptions) -> list[str]:
@@ -107,55 +88,6 @@ def first_row_of(rows: Iterator[list[str]], path: Path) -> list[str]:
         if row:
             return row
     raise CorpusError(f"{path} is empty.")
-
-
-def first_tsv_row(path: Path, options: ReadOptions) -> list[str]:
-    """The first row that is not blank."""
-    lines = head(path, options).split("\n")
-    return first_row_of((_cells(line) for line in lines), path)
-
-
-def _cells(line: str) -> list[str]:
-    line = line.removesuffix("\r")
-    return line.split("\t") if line else []
-
-
-class TabbedReader:
-    """Rows of a TSV file, split a block of lines at a time."""
-
-    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
-        row = first_tsv_row(path, options)
-        if len("\t".join(row).encode()) > options.max_line_bytes:
-            raise CorpusError(
-                f"{path}: its first line is longer than {options.max_line_bytes} bytes; "
-                f"{RAISE_THE_LIMIT}."
-            )
-        self._layout = Layout(path, schema, options, row)
-        self._path = path
-        self._options = options
-
-    def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
-        chunks = utf8_chunks(self._path, self._options)
-        blocks = line_blocks(chunks, self._options.max_line_bytes, tally)
-        lines_to_skip = int(self._options.header is True)
-        for block in blocks:
-            lines = split_lines(block)
-            lines = lines.filter(pc.greater(pc.binary_length(lines), 0))
-            yield self._split(lines[lines_to_skip:], tally)
-            lines_to_skip = 0 if len(lines) else lines_to_skip
-
-    def _split(self, lines: pa.Array, tally: Tally) -> pa.RecordBatch:
-        width = self._layout.width
-        fitting = pc.equal(pc.count_substring(lines, b"\t"), width - 1)
-        whole = lines.filter(fitting)
-        tally.skip(Skip.FIELDS, len(lines) - len(whole))
-        cells = pc.split_pattern(whole, b"\t").flatten()
-        return pa.record_batch(
-            {
-                name: cells.take(pa.array(np.arange(place, len(cells), width)))
-                for name, place in self._layout.places.items()
-            }
-        )
 
 
 def row_blocks(
@@ -249,8 +181,10 @@ def _rows(start: str, delimiter: str) -> Iterator[list[str]]:
         return
 
 
-class CommaReader:
+class CommaReader(FileReader):
     """Rows of a CSV file, parsed by Arrow a block of rows at a time."""
+
+    suffixes = (".csv",)
 
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
         start = head(path, options)
@@ -273,6 +207,26 @@ class CommaReader:
                 rows_to_skip = 0
                 # Without a row there is still a batch: whoever counts the others wants to know.
                 yield from table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+
+    @classmethod
+    def sample(cls, path: Path, options: ReadOptions) -> tuple[ColumnSample, ...]:
+        text = head(path, options)
+        delimiter = options.delimiter or found_delimiter(text, options)
+        rows = standard_csv.reader(io.StringIO(without_sep_line(text)), delimiter=delimiter)
+        try:
+            return sample_rows(rows, options)
+        except standard_csv.Error:
+            return ()
+
+    @classmethod
+    def describe(cls, path: Path, options: ReadOptions) -> tuple[str, ...]:
+        if options.delimiter is not None:
+            return ()
+        delimiter = found_delimiter(head(path, options), options)
+        if delimiter == ",":
+            return ()
+        name = _DELIMITER_NAMES.get(delimiter, delimiter)
+        return (f"values are separated by {name}: --delimiter",)
 
     def _parsed(self, block: bytes, rows_to_skip: int, tally: Tally) -> pa.Table:
         """Arrow hands bad rows over as text, so what it parses must be UTF-8 throughout."""
