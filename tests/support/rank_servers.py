@@ -12,11 +12,11 @@ from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
 from sottovoce.advisor.rank.shares import Message
 from sottovoce.errors import RefusedError
-from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.app import Limits, create_app
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.peer import VERIFY, PeerKey
 from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.store import SqliteStore
 from support.serving import served_at
 
 with warnings.catch_warnings():

@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.standing import Standing
@@ -222,7 +221,8 @@ SHORTEST = 2
 Span = tuple[int, int]
 
 
-class TextPiece(NamedTuple):
+@dataclass(frozen=True)
+class TextPiece:
     """A piece of a text; ``telling``: it is what gives the topic away."""
 
     text: str

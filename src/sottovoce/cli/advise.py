@@ -23,8 +23,7 @@ from sottovoce.errors import InputError, ParameterError
 if TYPE_CHECKING:
     from sottovoce.advisor.settings import AdvisorSetting
     from sottovoce.topics.catalogue import Catalogue
-    from sottovoce.web.advise.reports import Reporting
-    from sottovoce.web.advise.session import ComparedCommunity
+    from sottovoce.web.advise.comparison import ComparedCommunity, Reporting
 
 _OWNER_ONLY = 0o700
 
@@ -119,9 +118,9 @@ def _reporting(
         return None
     if rank_server is None:
         raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
-    from sottovoce.advisor.rank.admission import read_tokens  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.transport import read_tokens  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.exact import positive  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise.reports import FOLDER, Reporting  # noqa: PLC0415 - fast --help
+    from sottovoce.web.advise.comparison import FOLDER, Reporting  # noqa: PLC0415 - fast --help
 
     servers = [rank_server] if second is None else [rank_server, second]
     token = None if admission is None else read_tokens(admission)[0]
@@ -138,7 +137,7 @@ def _comparison(
     *,
     first: bool,
 ) -> "ComparedCommunity":
-    from sottovoce.web.advise.session import DEMO  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.comparison import DEMO  # noqa: PLC0415 - keeps --help fast
 
     if posts is None and rank_server is None:
         if model or topics is not None:
@@ -149,7 +148,7 @@ def _comparison(
     catalogue = loaded_catalogue(topics) or shipped()
     if posts is None:
         from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
-        from sottovoce.web.advise.rank_server import ask  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise.comparison import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))
         return ask(server, loaded_models(model), catalogue, unpublished=first)
@@ -162,8 +161,8 @@ def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> 
     from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.clean import CleaningCounts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.comparison import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.received import cleaned_table  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise.session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 
     spaces, counts = loaded_models(model), CleaningCounts()
     corpus, _ = opened_posts(posts, ReadOptions(), formats.AUTO, None)

@@ -20,9 +20,8 @@ from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.rank.admission import Admission
     from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
-    from sottovoce.web.rank.service import RankService
+    from sottovoce.web.rank.service import Admission, RankService
     from sottovoce.web.rank.store import Store
     from sottovoce.web.rank.telemetry import Telemetry
 
@@ -214,7 +213,8 @@ def _service(
 
 
 def _admission(path: Path | None) -> "Admission | None":
-    from sottovoce.advisor.rank.admission import Admission, read_tokens  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.transport import read_tokens  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank.service import Admission  # noqa: PLC0415 - fast --help
 
     return None if path is None else Admission(read_tokens(path))
 

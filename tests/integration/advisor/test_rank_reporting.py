@@ -22,12 +22,11 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import ParameterError
-from sottovoce.web.advise.rank_server import ask
-from sottovoce.web.advise.reports import Reporting
-from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.advise.comparison import Reporting, ask
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.peer import HttpPeer
 from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.store import SqliteStore
 
 Run = Callable[..., tuple[int, str, str]]
 TOPIC, OTHER = "drug addiction", "pregnancy"

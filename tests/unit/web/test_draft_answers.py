@@ -11,7 +11,7 @@ from sottovoce.advisor.person import DraftCheck, DraftTopic
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.disclosure.levels import DisclosureLevel
-from sottovoce.web.advise._answers import _no_sign, _place_with, _says, _touches
+from sottovoce.web.advise._what_if import _no_sign, _place_with, _says, _touches
 
 if TYPE_CHECKING:
     from sottovoce.advisor.person import Person

@@ -1,6 +1,7 @@
 """The small parts of the page's guard."""
 
-from sottovoce.web.security.login import MOST_KEYS, MOST_SESSIONS, LoginTokens, RateLimit
+from sottovoce.web.rank.app import MOST_KEYS, RateLimit
+from sottovoce.web.security.login import MOST_SESSIONS, LoginTokens
 from sottovoce.web.security.requests import hosts_of, size_in_words
 
 

@@ -3,12 +3,15 @@
 import http.client
 import ipaddress
 import json
+import re
 import socket
 import ssl
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from sottovoce.errors import InputError, ParameterError, ProtocolError, RefusedError
+from sottovoce.files import cause_of, refuse_open_to_others
 from sottovoce.json import parse_json
 
 MOST_ANSWER_BYTES = 1 << 24
@@ -102,3 +105,22 @@ def _reason(error: Exception) -> str:
 def _why(parsed: object) -> str:
     detail = parsed.get("detail") if isinstance(parsed, dict) else None
     return detail if isinstance(detail, str) and detail.isprintable() else "it gives no reason."
+
+
+def read_tokens(path: Path) -> list[str]:
+    """The tokens in a file that only its owner may read: 32 hexadecimal digits a line."""
+    try:
+        refuse_open_to_others(path)
+        lines = path.read_text(encoding="ascii").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the tokens {path}: {cause_of(error)}.") from None
+    if not lines or not all(_TOKEN.fullmatch(line) for line in lines):
+        raise InputError(
+            f"{path} must have a token of 32 hexadecimal digits in each line: openssl rand -hex 16"
+        )
+    if len(set(lines)) < len(lines):
+        raise InputError(f"{path} has a token twice; every person needs one of their own.")
+    return lines
+
+
+_TOKEN = re.compile(r"[0-9a-f]{32}")

@@ -292,15 +292,6 @@ class WordView:
 
 
 @dataclass(frozen=True)
-class WhatIfView:
-    """The result of unticking."""
-
-    change: str
-    count: str
-    mark: drawing.StandingMark | None
-
-
-@dataclass(frozen=True)
 class AlertView:
     """One alert in words."""
 

@@ -26,21 +26,22 @@ from sottovoce.advisor.alert_store import AlertStore
 from sottovoce.errors import ParameterError, SottovoceError, UnwantedError
 from sottovoce.files import passing_folder, whole_file
 from sottovoce.web._listening import listening_socket
+from sottovoce.web.advise import _bring, _settings, _standing, _what_if
+from sottovoce.web.advise._bring import LOGIN_PATH
 from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
-from sottovoce.web.advise._routes import api, pages, session, settings
-from sottovoce.web.advise._routes.session import LOGIN_PATH
-from sottovoce.web.advise.reports import Reporting
-from sottovoce.web.advise.session import DEMO, AdvisorSession, ComparedCommunity
+from sottovoce.web.advise.comparison import DEMO, ComparedCommunity, Reporting
+from sottovoce.web.advise.session import AdvisorSession
 from sottovoce.web.security.login import LoginTokens, NeedsSession
 from sottovoce.web.security.requests import (
     LOOPBACK,
     BodyLimit,
+    DefectAnswer,
     HostCheck,
     SameOrigin,
+    SecureHeaders,
     WhileWanted,
     hosts_of,
 )
-from sottovoce.web.security.responses import DefectAnswer, SecureHeaders
 
 HELP_LINE = (
     "If any of this weighs on you, you need not carry it alone: a doctor, a counsellor or a "
@@ -66,7 +67,7 @@ class PageOptions:
     comparison: ComparedCommunity = DEMO
     reporting: Reporting | None = None
     login: LoginTokens = field(default_factory=LoginTokens)
-    upload_limit_bytes: int = session.UPLOAD_LIMIT_BYTES
+    upload_limit_bytes: int = _bring.UPLOAD_LIMIT_BYTES
     help_line: str | None = HELP_LINE
     """Shown quietly where a topic of health shows; None: nowhere."""
     uploads: Path | None = None
@@ -80,8 +81,8 @@ def create_app(options: PageOptions) -> ASGIApp:
     inner = routes(options)
     hosts = hosts_of(options.names, options.port)
     limits = {
-        session.UPLOAD: options.upload_limit_bytes,
-        session.PASTE: session.PASTE_LIMIT_BYTES,
+        _bring.UPLOAD: options.upload_limit_bytes,
+        _bring.PASTE: _bring.PASTE_LIMIT_BYTES,
     }
     # From the inside out: the last one added sees a request first.
     guarded: ASGIApp = WhileWanted(inner, options.stopping)
@@ -90,8 +91,8 @@ def create_app(options: PageOptions) -> ASGIApp:
         guarded,
         login=options.login,
         cookie=inner.state.cookie,
-        open_paths=session.OPEN_PATHS,
-        outside=session.outside,
+        open_paths=_bring.OPEN_PATHS,
+        outside=_bring.outside,
     )
     guarded = SameOrigin(guarded, [f"http://{host}" for host in hosts])
     return SecureHeaders(DefectAnswer(HostCheck(guarded, hosts)))
@@ -116,13 +117,13 @@ def routes(options: PageOptions) -> FastAPI:
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
     routers = (
-        session.login_router,
-        session.start_router,
-        pages.topics_router,
-        pages.draft_router,
-        pages.report_router,
-        settings.router,
-        api.router,
+        _bring.login_router,
+        _bring.start_router,
+        _standing.topics_router,
+        _standing.draft_router,
+        _standing.report_router,
+        _settings.router,
+        _what_if.router,
     )
     for router in routers:
         app.include_router(router)

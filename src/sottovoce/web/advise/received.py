@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +17,10 @@ import pyarrow.compute as pc
 from sottovoce.corpus.clean import STEPS, CleaningCounts, clean_posts
 from sottovoce.corpus.read.bytes import COMPRESSIONS
 from sottovoce.corpus.read.corpus import open_posts
-from sottovoce.corpus.read.formats import SUFFIXES
+from sottovoce.corpus.read.formats import SUFFIXES, format_by_name, sample_columns
+from sottovoce.corpus.read.guess import likely_column
 from sottovoce.corpus.read.guessed import guessed_reading
+from sottovoce.corpus.read.reader import ColumnSample
 from sottovoce.corpus.read.tally import (
     MIB,
     RAISE_THE_LIMIT,
@@ -232,3 +235,64 @@ def _dated(piece: str, now: datetime) -> tuple[datetime, str]:
         return now, piece.strip()
     rest = piece[found.end() :].strip()
     return (time, rest) if rest else (now, piece.strip())
+
+
+LONGEST_EXAMPLE = 60
+
+
+@dataclass(frozen=True)
+class FileColumn:
+    """One column: how the reader is to be told of it, its name, and what stands in it first."""
+
+    key: str
+    name: str
+    example: str
+
+
+@dataclass(frozen=True, eq=False)
+class KeptFile:
+    """A file in a folder of its own."""
+
+    folder: TemporaryDirectory[str]
+    path: Path
+    columns: tuple[FileColumn, ...]
+
+    @property
+    def by_position(self) -> bool:
+        """Whether its columns are told by position, so that it need have no header row."""
+        return format_by_name(self.path) in {Format.CSV, Format.TSV}
+
+    def mapping(self, chosen: Mapping[str, str]) -> dict[str, str | int]:
+        """The columns that were chosen, as the reader takes them."""
+        known = {column.key for column in self.columns}
+        found = {field: key for field, key in chosen.items() if key in known}
+        if self.by_position:
+            return {field: int(key) for field, key in found.items()}
+        return dict(found)
+
+    def likely(self, field: str) -> str | None:
+        """The key of the column that is probably meant."""
+        samples = [ColumnSample(column.key, column.name, ()) for column in self.columns]
+        found = likely_column(samples, field)
+        return None if found is None else str(found.key)
+
+    def discard(self) -> None:
+        """Delete it."""
+        self.folder.cleanup()
+
+
+def columns_of(path: Path) -> tuple[FileColumn, ...]:
+    """The columns of a file with their first values; none where it is no table at all."""
+    return tuple(
+        FileColumn(
+            str(column.key),
+            _example(column.name),
+            next(filter(None, map(_example, column.values)), ""),
+        )
+        for column in sample_columns(path)
+    )
+
+
+def _example(value: str) -> str:
+    text = " ".join(value.split())
+    return f"{text[:LONGEST_EXAMPLE]}…" if len(text) > LONGEST_EXAMPLE else text

@@ -5,7 +5,7 @@ All of it is in memory, but for settings and alerts.
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,31 +20,9 @@ from sottovoce.advisor.rank.client import Quote
 from sottovoce.advisor.settings import BEST, OWN_AMONG_SIMULATED, AdvisorSetting
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.space import Space
-from sottovoce.web.advise._kept_file import KeptFile
-from sottovoce.web.advise.received import ReceivedPosts
-from sottovoce.web.advise.reports import Reporting
+from sottovoce.web.advise.comparison import ComparedCommunity, Reporting
+from sottovoce.web.advise.received import KeptFile, ReceivedPosts
 
-
-@dataclass(frozen=True)
-class ComparedCommunity:
-    """Whom a person is compared with: how to get the others, and what to call them."""
-
-    community: Callable[[AdvisorSetting], Community]
-    name: str
-    spaces: tuple[Space, ...] = ()
-    """The adversary's models, for a community that they bring too."""
-    rules: str | None = None
-    """The version of a rank server's description: measure, k, m and bucket are then given, so that
-    they can only set when to be told."""
-
-    @property
-    def fixed(self) -> bool:
-        """Whether scores can be made in one way only."""
-        return self.rules is not None
-
-
-DEMO = ComparedCommunity(Community.demo, "a simulated community of people who do not exist")
 DEMO_MEMBER = "the others of the demo community (you are one of its members, and nobody is real)"
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sottovoce.errors import InputError, MissingExtraError
-from sottovoce.web.rank.store import SqlStore
+from sottovoce.web.rank.store import Store
 
 try:
     import psycopg
@@ -13,7 +13,7 @@ except ImportError as error:
     raise MissingExtraError("psycopg", "postgres") from error
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(Store):
     """A connection that waits for the disk at every commit, whatever the server's default is.
 
     One that broke, as when PostgreSQL was restarted, is made again for the next transaction.

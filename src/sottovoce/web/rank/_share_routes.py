@@ -9,13 +9,15 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 
 from sottovoce.advisor.rank.shares import input_share_bytes
 from sottovoce.errors import ProtocolError
-from sottovoce.web.rank._answers import acknowledged, check_length, problems
-from sottovoce.web.rank._models import (
+from sottovoce.web.rank._forms import (
     Kept,
     Octets,
     Period,
     Strict,
     Token,
+    acknowledged,
+    check_length,
+    problems,
     share_form,
     topic_names,
 )

@@ -7,38 +7,43 @@ held in memory only, under a hash with a key that dies with the process; none is
 import asyncio
 import contextlib
 import hashlib
+import hmac
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import FastAPI, HTTPException, Path, Request
+from fastapi import FastAPI, Header, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import sottovoce
 from sottovoce.errors import BusyError, SottovoceError
 from sottovoce.privacy.randomness import system_bytes
-from sottovoce.web.rank._answers import acknowledged, check_length, check_running, problems
-from sottovoce.web.rank._models import (
+from sottovoce.web.rank._forms import (
     LARGEST_PERIOD,
     DescriptionForm,
     HistogramForm,
     Kept,
     Periods,
+    acknowledged,
+    check_length,
+    check_running,
     noised_form,
+    problems,
     topic_names,
 )
-from sottovoce.web.rank._operator_routes import add_operator_routes
 from sottovoce.web.rank._share_routes import add_peer_routes, add_shares
 from sottovoce.web.rank.pair import FirstServer, PairedServer, SecondServer
 from sottovoce.web.rank.peer import HEADER, MOST_PEER_BYTES, OPEN, VERIFY
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.telemetry import RequestMeter
-from sottovoce.web.security.login import RateLimit
 from sottovoce.web.security.requests import BodyLimit, refuse
 
 MOST_BODY = 1 << 14
@@ -221,3 +226,75 @@ async def _refuse_service(_request: Request, error: Exception) -> JSONResponse:
 
 def _problem(status: HTTPStatus, why: str) -> JSONResponse:
     return JSONResponse({"detail": why}, status)
+
+
+READY_S = 2.0
+
+
+def add_operator_routes(app: FastAPI, service: RankService, metrics_key: str | None) -> None:
+    """Health for everybody; numbers only under a key, and without one not at all."""
+
+    @app.get("/healthz", include_in_schema=False)
+    async def healthz() -> JSONResponse:
+        """Whether the process answers."""
+        return JSONResponse({"status": "alive"})
+
+    @app.get("/readyz", include_in_schema=False)
+    async def readyz() -> JSONResponse:
+        """Whether its store answers as well."""
+        try:
+            asked = service.writer.run(lambda store: store.published_periods("", 1))
+            await asyncio.wait_for(asyncio.wrap_future(asked), READY_S)
+        except (SottovoceError, TimeoutError):
+            return JSONResponse({"status": "the store does not answer"}, 503)
+        return JSONResponse({"status": "ready"})
+
+    if metrics_key is None:
+        return
+
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics(authorization: Annotated[str, Header()] = "") -> PlainTextResponse:
+        """What was counted, for Prometheus."""
+        if not hmac.compare_digest(authorization.encode(), f"Bearer {metrics_key}".encode()):
+            raise HTTPException(HTTPStatus.UNAUTHORIZED, "only whoever runs this server may ask.")
+        return PlainTextResponse(service.telemetry.metrics(), media_type=PROMETHEUS)
+
+
+PROMETHEUS = "text/plain; version=0.0.4"
+
+
+class RateLimit:
+    """A bucket of ``burst`` tries for each key, refilled with ``per_second``."""
+
+    def __init__(
+        self, *, burst: float, per_second: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._burst = burst
+        self._per_second = per_second
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, key: str = "") -> bool:
+        """Whether one more try is allowed now; it is counted."""
+        with self._lock:
+            left = self._tries_left(key)
+            allowed = left >= 1
+            self._left[key] = (left - 1 if allowed else left, self._clock())
+            self._left.move_to_end(key)
+            # The key longest untouched has the fullest bucket, so forgetting it gives least away.
+            while len(self._left) > MOST_KEYS:
+                self._left.popitem(last=False)
+            return allowed
+
+    def wait_s(self, key: str = "") -> float:
+        """Seconds until the next try is allowed."""
+        with self._lock:
+            return max(0.0, (1 - self._tries_left(key)) / self._per_second)
+
+    def _tries_left(self, key: str) -> float:
+        left, since = self._left.get(key, (self._burst, self._clock()))
+        return min(self._burst, left + (self._clock() - since) * self._per_second)
+
+
+MOST_KEYS = 10_000

@@ -1,5 +1,6 @@
 """Running a rank server: the socket, the event loop, and no request in a log."""
 
+import asyncio
 import signal
 import socket
 import ssl
@@ -12,12 +13,52 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.web._listening import listening_socket
-from sottovoce.web.rank._slow_headers import HeaderLimitProtocol
-from sottovoce.web.rank._sqlite_store import SqliteStore
-from sottovoce.web.rank.store import Store
+from sottovoce.web.rank.store import SqliteStore, Store
+
+HEADERS_S = 10.0
+
+
+class HeaderLimitProtocol(H11Protocol):
+    """Hangs up on a connection whose next request's head is not whole after `HEADERS_S`.
+
+    The time runs from when the connection is made, and from the first byte of every further
+    request; between requests uvicorn's own limit for idle connections holds.
+    """
+
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
+        super().connection_made(transport)
+        self._begin()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._in_request():
+            self._begin()
+        super().data_received(data)
+        if self._in_request():
+            self._end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end()
+        super().connection_lost(exc)
+
+    def _in_request(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _begin(self) -> None:
+        if self._limit is None:
+            self._limit = self.loop.call_later(HEADERS_S, self.transport.abort)
+
+    def _end(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+
 
 _BACKLOG = 2048
 GRACE_S = 5

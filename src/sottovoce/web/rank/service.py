@@ -5,6 +5,7 @@ acknowledged only after the commit that holds it. While one commit waits for the
 reports pile up, and all of them go into the next: the busier, the larger the batches.
 """
 
+import hashlib
 import json
 import queue
 import threading
@@ -12,7 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,9 +23,6 @@ from sottovoce.errors import BusyError, ProtocolError
 from sottovoce.json import parse_json
 from sottovoce.web.rank.store import ReportOutcome, Store, StoredReport
 from sottovoce.web.rank.telemetry import Telemetry
-
-if TYPE_CHECKING:
-    from sottovoce.advisor.rank.admission import Admission
 
 Result = TypeVar("Result")
 _Task: TypeAlias = Callable[[Store], Any]
@@ -235,3 +233,31 @@ class RankService:
 def _parsed(record: str) -> dict[str, Any]:
     parsed: dict[str, Any] = parse_json(record)
     return parsed
+
+
+class Admission:
+    """The tokens that a server admits, where an operator wants to know that k reports are k people's.
+
+    Whoever runs the servers hands every person one token, by a way of its own, and gives both
+    servers the list. A token admits one report a topic and period. It hides nothing of who reports:
+    the servers can link a person's reports by it, and whoever handed out the tokens knows whose
+    they are. What a report says stays as hidden as it is without one. A server keeps no token, only
+    what tells that one was used for a topic and period, and only until that is published.
+    """
+
+    def __init__(self, tokens: list[str]) -> None:
+        # Looked up by their hashes, so that how long it takes tells nothing of a token.
+        self._hashes = {_hash(token) for token in tokens}
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def member(self, token: str, topic: str, period: int) -> str | None:
+        """What a token is known by in one topic and period; None where it admits nobody."""
+        if _hash(token) not in self._hashes:
+            return None
+        return _hash(f"{token}\n{period}\n{topic}").hex()
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()

@@ -5,8 +5,7 @@ There is no column for who sent it, from where, or when. Once its period's histo
 is deleted. In the mode of shares a report waits until the servers have verified it; what became of
 it is kept beside it, once for ever: the output share that counts, or nothing of a refused one.
 
-`SqlStore` is written in SQL that SQLite and PostgreSQL both understand; each brings how it
-connects, in a module of its own.
+The SQL is understood by SQLite and PostgreSQL alike; each brings how it connects.
 """
 
 from abc import ABC, abstractmethod
@@ -14,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from pathlib import Path
+from typing import Any, ClassVar
 
 from sottovoce.errors import InputError
+from sottovoce.sqlite import StoreFile, StoreKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,82 +45,6 @@ class ReportOutcome(Enum):
     """The histogram of its period is published already, or being opened."""
 
 
-class Store(Protocol):
-    """A durable store; one thread at a time uses it."""
-
-    def bind(self, description: str, key: str = "", place: str = "") -> None:
-        """Make this the store of that description, or refuse.
-
-        In the mode of shares also of the servers' ``key`` and of the ``place`` of this server.
-        """
-
-    def put_back(self, next_period: int) -> int:
-        """Say that this is a copy that was put back: it counts nothing before ``next_period``.
-
-        What it held of reports is deleted, as it may have been opened or published meanwhile. The
-        first period that it counts from now on.
-        """
-
-    def counts_from(self) -> int:
-        """The first period that this store counts; 0 where it was never put back."""
-
-    def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
-        """Keep ``reports`` in one transaction; when this returns they survive a power cut."""
-
-    def payloads(self, topic: str, period: int) -> tuple[list[str], list[bytes]]:
-        """The tokens and bytes of all reports about ``topic`` in ``period``, by token."""
-
-    def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
-        """Of ``topics``: each with the periods before that one whose reports are still here."""
-
-    def waiting(self, topic: str, period: int, after: str, most: int) -> dict[str, bytes]:
-        """Reports that are not verified yet, by token, beyond ``after``, at most so many."""
-
-    def held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
-        """Those of ``tokens`` that are here, verified or not."""
-
-    def decide(self, topic: str, period: int, outputs: Mapping[str, bytes]) -> list[str]:
-        """Keep what became of reports: an output share, or nothing of a refused one.
-
-        What was decided before stands, and so does what is being opened; which were new.
-        """
-
-    def decided(self, topic: str, period: int) -> dict[str, bytes]:
-        """What became of all reports that were verified."""
-
-    def number(self, topic: str, period: int) -> int:
-        """How many reports are here, verified or not."""
-
-    def note_question(self, topic: str, period: int, record: str) -> str:
-        """Keep what begins the opening of a sum of shares, the first for ever; what is kept.
-
-        From then on no report of that topic and period is added or verified.
-        """
-
-    def noted_question(self, topic: str, period: int) -> str | None:
-        """What was kept of how the opening began."""
-
-    def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
-        """Keep the opening of a sum of shares, the first for ever; ``forget``: drop the shares."""
-
-    def noted(self, topic: str, period: int) -> str | None:
-        """The opening that was noted."""
-
-    def publish(self, topic: str, period: int, record: str) -> str:
-        """Publish a histogram, the first for ever, and delete its reports; what is published."""
-
-    def published(self, topic: str, period: int) -> str | None:
-        """The published histogram."""
-
-    def published_periods(self, topic: str, most: int) -> list[int]:
-        """The latest periods with a histogram, the latest first."""
-
-    def close(self) -> None:
-        """Close the store."""
-
-
-VERSIONS = {"noise": "1", "shares": "2"}
-"""Of the stores of each mode: shares of version 1 were not Prio3's."""
 _RECORDS = (
     "CREATE TABLE IF NOT EXISTS {name} (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "record TEXT NOT NULL, PRIMARY KEY (topic, period))"
@@ -149,8 +74,8 @@ _SETTINGS = "CREATE TABLE IF NOT EXISTS rank_setting (name TEXT PRIMARY KEY, val
 _WHERE = "WHERE topic = ? AND period = ?"
 
 
-class SqlStore(ABC):
-    """A `Store` over a DB-API connection that this class alone uses."""
+class Store(ABC):
+    """A durable store over a DB-API connection; one thread at a time uses it."""
 
     bytes_type: ClassVar[str] = "BLOB"
     table_options: ClassVar[str] = ""
@@ -179,14 +104,11 @@ class SqlStore(ABC):
                 run(_RECORDS.format(name=name))
 
     def bind(self, description: str, key: str = "", place: str = "") -> None:
+        """Make this the store of that description, or refuse.
+
+        In the mode of shares also of the servers' ``key`` and of the ``place`` of this server.
+        """
         self._verifies = bool(key)
-        version = VERSIONS["shares" if key else "noise"]
-        if (found := self._setting("version", version)) != version:
-            raise InputError(
-                f"this store is of version {found}, and this mode of the rank server keeps version "
-                f"{version}: reports of the one cannot be verified as the other. Let the former "
-                "version publish what is due, and give a new store: --store."
-            )
         settings = {"description": description} | ({"key": key, "place": place} if key else {})
         for name, value in settings.items():
             if self._setting(name, value) != value:
@@ -203,6 +125,11 @@ class SqlStore(ABC):
         return str(found[0])
 
     def put_back(self, next_period: int) -> int:
+        """Say that this is a copy that was put back: it counts nothing before ``next_period``.
+
+        What it held of reports is deleted, as it may have been opened or published meanwhile. The
+        first period that it counts from now on.
+        """
         with self.transaction() as run:
             for table in _OF_REPORTS:
                 run(f"DELETE FROM {table}")  # noqa: S608 - ours
@@ -212,12 +139,14 @@ class SqlStore(ABC):
         return self.counts_from()
 
     def counts_from(self) -> int:
+        """The first period that this store counts; 0 where it was never put back."""
         query = "SELECT value FROM rank_setting WHERE name = ?"
         with self.transaction() as run:
             row = run(query, (_COUNTS_FROM,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
+        """Keep ``reports`` in one transaction; when this returns they survive a power cut."""
         with self.transaction() as run:
             closed = {
                 key
@@ -232,6 +161,7 @@ class SqlStore(ABC):
             ]
 
     def waiting(self, topic: str, period: int, after: str, most: int) -> dict[str, bytes]:
+        """Reports that are not verified yet, by token, beyond ``after``, at most so many."""
         query = (
             "SELECT r.token, r.payload FROM rank_waiting w JOIN rank_report r ON "
             "r.topic = w.topic AND r.period = w.period AND r.token = w.token "
@@ -242,12 +172,17 @@ class SqlStore(ABC):
         return {row[0]: bytes(row[1]) for row in rows}
 
     def held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
+        """Those of ``tokens`` that are here, verified or not."""
         query = f"SELECT payload FROM rank_report {_WHERE} AND token = ?"  # noqa: S608 - ours
         with self.transaction() as run:
             rows = {token: run(query, (topic, period, token)).fetchone() for token in tokens}
         return {token: bytes(row[0]) for token, row in rows.items() if row is not None}
 
     def decide(self, topic: str, period: int, outputs: Mapping[str, bytes]) -> list[str]:
+        """Keep what became of reports: an output share, or nothing of a refused one.
+
+        What was decided before stands, and so does what is being opened; which were new.
+        """
         with self.transaction() as run:
             if self._closed(run, topic, period):
                 return []
@@ -258,17 +193,20 @@ class SqlStore(ABC):
             ]
 
     def decided(self, topic: str, period: int) -> dict[str, bytes]:
+        """What became of all reports that were verified."""
         query = f"SELECT token, output FROM rank_verdict {_WHERE} ORDER BY token"  # noqa: S608 - ours
         with self.transaction() as run:
             rows = run(query, (topic, period)).fetchall()
         return {row[0]: bytes(row[1]) for row in rows}
 
     def number(self, topic: str, period: int) -> int:
+        """How many reports are here, verified or not."""
         query = f"SELECT COUNT(*) FROM rank_report {_WHERE}"  # noqa: S608 - ours
         with self.transaction() as run:
             return int(run(query, (topic, period)).fetchone()[0])
 
     def payloads(self, topic: str, period: int) -> tuple[list[str], list[bytes]]:
+        """The tokens and bytes of all reports about ``topic`` in ``period``, by token."""
         with self.transaction() as run:
             rows = run(
                 f"SELECT token, payload FROM rank_report {_WHERE} ORDER BY token",  # noqa: S608 - ours
@@ -277,6 +215,7 @@ class SqlStore(ABC):
         return [row[0] for row in rows], [bytes(row[1]) for row in rows]
 
     def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
+        """Of ``topics``: each with the periods before that one whose reports are still here."""
         # Topic by topic along the primary key: the reports of the running period, which may be
         # millions, are not looked at.
         query = "SELECT DISTINCT period FROM rank_report WHERE topic = ? AND period < ?"
@@ -289,24 +228,34 @@ class SqlStore(ABC):
         return sorted(found, key=lambda each: each[1])
 
     def note_question(self, topic: str, period: int, record: str) -> str:
+        """Keep what begins the opening of a sum of shares, the first for ever; what is kept.
+
+        From then on no report of that topic and period is added or verified.
+        """
         return self._keep_first("rank_question", topic, period, record, forget=False)
 
     def noted_question(self, topic: str, period: int) -> str | None:
+        """What was kept of how the opening began."""
         return self._read("rank_question", topic, period)
 
     def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
+        """Keep the opening of a sum of shares, the first for ever; ``forget``: drop the shares."""
         return self._keep_first("rank_opening", topic, period, record, forget=forget)
 
     def noted(self, topic: str, period: int) -> str | None:
+        """The opening that was noted."""
         return self._read("rank_opening", topic, period)
 
     def publish(self, topic: str, period: int, record: str) -> str:
+        """Publish a histogram, the first for ever, and delete its reports; what is published."""
         return self._keep_first("rank_histogram", topic, period, record, forget=True)
 
     def published(self, topic: str, period: int) -> str | None:
+        """The published histogram."""
         return self._read("rank_histogram", topic, period)
 
     def published_periods(self, topic: str, most: int) -> list[int]:
+        """The latest periods with a histogram, the latest first."""
         with self.transaction() as run:
             rows = run(
                 "SELECT period FROM rank_histogram WHERE topic = ? ORDER BY period DESC LIMIT ?",
@@ -374,3 +323,40 @@ def _insert_verdict(run: Any, key: tuple[str, int, str], output: bytes) -> bool:
     )
     run(f"DELETE FROM rank_waiting {_WHERE} AND token = ?", key)  # noqa: S608 - ours
     return bool(done.rowcount == 1)
+
+
+_STORE = StoreKind(
+    name="rank server's store",
+    application=0x53765273,
+    version=1,
+    tables="",  # the same as on other databases: `create_tables`
+    error=InputError,
+    patience_s=30.0,
+)
+
+
+class SqliteStore(Store):
+    """``synchronous=FULL``: what was committed survives a crash and a power cut.
+
+    Reports lie in the order of their random tokens, and what is deleted is overwritten. How pages
+    were filled, and the log, still tell much of who came first to whoever reads the files.
+    """
+
+    table_options = "WITHOUT ROWID"
+
+    def __init__(self, path: Path) -> None:
+        self._file = StoreFile(_STORE, path)
+        self.create_tables()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        with self._file.transaction() as connection:
+            yield connection.execute
+
+    def purge(self) -> None:
+        # What is overwritten in the file still stands in the log, until that is emptied.
+        self._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Close the store."""
+        self._file.close()

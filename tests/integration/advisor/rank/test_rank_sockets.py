@@ -14,9 +14,9 @@ from support.slow_senders import given_up, impatient
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError, RefusedError
-from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.peer import HttpPeer, PeerKey
+from sottovoce.web.rank.store import SqliteStore
 
 
 def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from support.rank_servers import Clock, InProcess, description, noise_service, pair, running
 
-from sottovoce.advisor.rank.admission import Admission, read_tokens
 from sottovoce.advisor.rank.client import RankClient
+from sottovoce.advisor.rank.transport import read_tokens
 from sottovoce.errors import InputError, RefusedError
-from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.service import Admission, RankService
 
 TOKENS = [f"{place:032x}" for place in range(4)]
 RULES = description(topics=2, buckets=4)

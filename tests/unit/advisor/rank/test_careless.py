@@ -22,11 +22,10 @@ from support.rank_servers import (
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import InputError, ParameterError, ProtocolError
-from sottovoce.web.rank import _operator_routes
-from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank import app
 from sottovoce.web.rank.pair import KEPT_PERIODS, FirstServer, SecondServer
 from sottovoce.web.rank.peer import OPEN, PeerKey
-from sottovoce.web.rank.store import ReportOutcome, StoredReport
+from sottovoce.web.rank.store import ReportOutcome, SqliteStore, StoredReport
 from sottovoce.web.rank.telemetry import Telemetry
 
 RULES = description("shares", buckets=4)
@@ -41,7 +40,7 @@ def test_who_gives_up_waiting_for_a_slow_store_does_not_end_it(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Anybody may ask whether a server is ready; one answer too late ended its store for good."""
-    monkeypatch.setattr(_operator_routes, "READY_S", 0.01)
+    monkeypatch.setattr(app, "READY_S", 0.01)
     service, go = noise_service(tmp_path, clock), threading.Event()
     service.writer.run(lambda _store: go.wait(10))
     client = asked(service).client

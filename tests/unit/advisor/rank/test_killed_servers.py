@@ -12,8 +12,8 @@ from support.rank_servers import KEY, Clock, InProcessPeer, description
 
 from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.shares import Message
-from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.pair import FirstServer, SecondServer
+from sottovoce.web.rank.store import SqliteStore
 
 EXACT = description("shares", epsilon="200", buckets=4)
 """So little noise that sums are exact, but for a chance of e^-100."""

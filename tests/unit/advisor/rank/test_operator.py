@@ -22,13 +22,13 @@ from support.serving import served_at
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import InputError
-from sottovoce.web.rank import _slow_headers
-from sottovoce.web.rank._slow_headers import HeaderLimitProtocol
-from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank import serve
 from sottovoce.web.rank.app import create_app
 from sottovoce.web.rank.pair import KEPT_PERIODS
 from sottovoce.web.rank.peer import key_digits
+from sottovoce.web.rank.serve import HeaderLimitProtocol
 from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.store import SqliteStore
 from sottovoce.web.rank.telemetry import Telemetry, event_writer
 
 METRICS_KEY = "ab" * 32
@@ -153,7 +153,7 @@ def test_a_failure_to_reach_the_other_server_is_told_once_until_it_changes(
 def test_whoever_is_slow_to_send_headers_loses_the_connection(
     service: RankService, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(_slow_headers, "HEADERS_S", 0.2)
+    monkeypatch.setattr(serve, "HEADERS_S", 0.2)
     app = create_app(service, UNLIMITED)
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,

@@ -12,7 +12,6 @@ from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, descripti
 
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.app import MOST_BODY
 from sottovoce.web.rank.pair import SecondServer
 from sottovoce.web.rank.peer import (
@@ -23,7 +22,7 @@ from sottovoce.web.rank.peer import (
     HttpPeer,
     PeerKey,
 )
-from sottovoce.web.rank.store import ReportOutcome
+from sottovoce.web.rank.store import ReportOutcome, SqliteStore
 from sottovoce.web.rank.telemetry import Telemetry
 
 RULES = description("shares", epsilon="200", buckets=6)

@@ -11,11 +11,10 @@ import pytest
 from support.rank_servers import Clock, InProcess, description, noise_service, running
 
 from sottovoce.errors import BusyError, InputError, RefusedError
-from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank.app import Limits
 from sottovoce.web.rank.serve import open_store
 from sottovoce.web.rank.service import GroupWriter
-from sottovoce.web.rank.store import ReportOutcome, StoredReport
+from sottovoce.web.rank.store import ReportOutcome, SqliteStore, StoredReport
 
 RULES = description()
 

@@ -1,26 +1,38 @@
-"""What if, and drafts: tried out on the engine, told in words."""
+"""What if, and drafts: tried out on the engine, told in words, as JSON for the page's script."""
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from sottovoce.advisor import guides as say
 from sottovoce.advisor.person import DraftCheck, DraftTopic, Person
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.verdict import HOW_PLAINLY, draft_warning, pieces
+from sottovoce.advisor.verdict import HOW_PLAINLY, TextPiece, draft_warning, pieces
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.clean import clean_text
 from sottovoce.corpus.words.rules import ENGLISH
 from sottovoce.web.advise import _words as words
-from sottovoce.web.advise._models import (
-    DraftAnswer,
-    DraftRow,
-    Piece,
-    StandingAnswer,
-    Way,
-    WhatIfAnswer,
+from sottovoce.web.advise._drawing import StandingMark, place
+from sottovoce.web.advise._pages import (
+    BAD_INPUT,
+    NOTHING_BROUGHT,
+    UNREADABLE,
+    CurrentSession,
+    with_refusals,
 )
 from sottovoce.web.advise._views import counted
+from sottovoce.web.security.requests import Problem
 
+NOT_FOUND = 404
+_NOBODY: dict[int | str, dict[str, Any]] = {NOTHING_BROUGHT: {"model": Problem}}
+_REFUSALS = with_refusals({BAD_INPUT: {"model": Problem}, UNREADABLE: {"model": Problem}})
+router = APIRouter(prefix="/api", tags=["api"], responses=_REFUSALS)
+LONGEST_TOPIC = 1000
+LONGEST_DRAFT = 100_000
+MOST_POSTS = 50_000
 WORDS_NAMED = 6
 TOPICS_TOLD = 2
 FUNCTION_WORDS = ENGLISH | {"a", "i"}
@@ -33,54 +45,134 @@ REPHRASE_REASON = (
 )
 
 NOTHING_OWN = "The draft holds nothing of your own: quotes and web addresses do not count as yours."
+TopicName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TOPIC)]
+
+
+def _whole(value: object) -> object:
+    # To JSON 80.0 is as whole a number as 80.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+PostId = Annotated[int, Field(ge=0, lt=2**53, strict=True), BeforeValidator(_whole)]
+
+
+class Asked(BaseModel):
+    """A request: nothing unknown in it, so that a slip is told rather than ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class WhatIf(Asked):
+    """Of the posts shown, those still ticked; the others count as never written."""
+
+    topic: TopicName
+    shown: list[PostId] = Field(max_length=MOST_POSTS)
+    kept: list[PostId] = Field(max_length=MOST_POSTS)
+
+
+class Draft(Asked):
+    """A post that is not published yet."""
+
+    text: Annotated[str, StringConstraints(max_length=LONGEST_DRAFT)]
+
+
+@dataclass(frozen=True)
+class WhatIfAnswer:
+    """Where they would stand, in words and on the strip."""
+
+    change: str
+    count: str
+    mark: StandingMark | None
+
+
+@dataclass(frozen=True)
+class DraftRow:
+    """What it would do for one topic."""
+
+    topic: str
+    says: str
+    now: str
+    then: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Way:
+    """Something they can do, and why."""
+
+    title: str
+    reason: str
+    effect: str | None
+
+
+@dataclass(frozen=True)
+class DraftAnswer:
+    """What a draft says, and what publishing it would do; a piece may give a topic away."""
+
+    summary: str
+    rows: tuple[DraftRow, ...] = ()
+    ways: tuple[Way, ...] = ()
+    pieces: tuple[TextPiece, ...] = ()
+
+
+def current_person(session: CurrentSession) -> Person:
+    """Whoever has brought posts."""
+    if session.person is None:
+        raise HTTPException(NOTHING_BROUGHT, "Bring some posts first.")
+    return session.person
+
+
+CurrentPerson = Annotated[Person, Depends(current_person)]
+
+
+@router.put("/what-if", responses={**_NOBODY, NOT_FOUND: {"model": Problem}})
+def what_if(session: CurrentSession, person: CurrentPerson, asked: WhatIf) -> WhatIfAnswer:
+    """Where they would stand without the posts that are not ticked, which stay unticked."""
+    if asked.topic not in person.community.topics:
+        raise HTTPException(NOT_FOUND, "There is no sensitive topic of that name.")
+    return without_posts(person, asked.topic, session.untick(asked.shown, asked.kept))
+
+
+@router.post("/draft", responses=_NOBODY)
+def draft(session: CurrentSession, person: CurrentPerson, asked: Draft) -> DraftAnswer:
+    """What publishing a draft would do; it is kept so that a reload does not lose it."""
+    session.draft = asked.text
+    return check_draft(person, asked.text)
 
 
 def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatIfAnswer:
     """Where they would stand without these posts, in words."""
     before = person.standing(topic)
-    found = person.without(sorted(removed)) if removed else person.standings()
-    after = found[person.column(topic)]
-    if removed:
-        change = words.change(before, after)
-        count = f"{counted(len(removed), 'post', 'posts')} of {len(person.posts):,} left out."
-        left = set(person.said.of_topic(topic).outright) - set(removed)
-        if left:
-            still = counted(len(left), "of the others still says", "of the others still say")
-            count = f"{count} {still} it outright."
-    else:
-        change, count = "All your posts are ticked: this is where you stand now.", ""
-    return WhatIfAnswer(
-        change=change,
-        count=count,
-        removed=sorted(removed),
-        before=StandingAnswer.of(before),
-        after=StandingAnswer.of(after),
-        standings=[StandingAnswer.of(one) for one in found],
-    )
+    if not removed:
+        now = "All your posts are ticked: this is where you stand now."
+        return WhatIfAnswer(now, "", place(before))
+    after = person.without(sorted(removed))[person.column(topic)]
+    count = f"{counted(len(removed), 'post', 'posts')} of {len(person.posts):,} left out."
+    if left := set(person.said.of_topic(topic).outright) - set(removed):
+        still = counted(len(left), "of the others still says", "of the others still say")
+        count = f"{count} {still} it outright."
+    return WhatIfAnswer(words.change(before, after), count, place(after))
 
 
-def with_draft(person: Person, text: str) -> DraftAnswer:
+def check_draft(person: Person, text: str) -> DraftAnswer:
     """What ``text`` says, and what publishing it would do, in words; quotes in it do not count."""
     if not text.strip():
-        return DraftAnswer(summary="There is no draft yet.", rows=[], ways=[], pieces=[])
+        return DraftAnswer("There is no draft yet.")
     text = clean_text(text)
     if not text:
-        return DraftAnswer(summary=NOTHING_OWN, rows=[], ways=[], pieces=[])
+        return DraftAnswer(NOTHING_OWN)
     check = person.with_draft(text)
     found = [topic for topic in check.topics if _touches(person, topic)]
     warning = draft_warning(text, built_in=person.community.topics_built_in)
     before = "" if warning is None else f"{warning} "
     found.sort(key=lambda one: (-one.level, one.before.low == one.after.low, one.after.percent))
     if not found:
-        return DraftAnswer(summary=before + _no_sign(check), rows=[], ways=[], pieces=[])
+        return DraftAnswer(before + _no_sign(check))
     return DraftAnswer(
-        summary=before + _summary(found),
-        rows=[_row(topic, text) for topic in found],
-        ways=_ways(found[0]),
-        pieces=[
-            Piece(text=piece.text, telling=piece.telling)
-            for piece in pieces(text, [span for topic in found for span in topic.spans])
-        ],
+        before + _summary(found),
+        tuple(_row(topic, text) for topic in found),
+        _ways(found[0]),
+        tuple(pieces(text, [span for topic in found for span in topic.spans])),
     )
 
 
@@ -99,7 +191,7 @@ def _touches(person: Person, topic: DraftTopic) -> bool:
     return bool(topic.level) or (weighs and early)
 
 
-def _ways(topic: DraftTopic) -> list[Way]:
+def _ways(topic: DraftTopic) -> tuple[Way, ...]:
     """What they could do with the draft; publishing it as it is stands last, and is as good."""
     elsewhere = f"Your own place would stay where it is: {say.place(topic.before)}."
     ways = [Way(title=say.ANONYMOUS, reason=say.ANONYMOUS_REASON, effect=elsewhere)]
@@ -110,7 +202,7 @@ def _ways(topic: DraftTopic) -> list[Way]:
         ways.append(Way(title=say.REPHRASE, reason=REPHRASE_REASON, effect=effect))
     reason = say.NOTHING_REASON_FLAGGED
     effect = f"You would be at {say.place(topic.after)}."
-    return [*ways, Way(title="Publish it as it is", reason=reason, effect=effect)]
+    return (*ways, Way(title="Publish it as it is", reason=reason, effect=effect))
 
 
 def _no_sign(check: DraftCheck) -> str:

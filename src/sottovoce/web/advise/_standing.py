@@ -15,12 +15,12 @@ from sottovoce.advisor.verdict import verdict_of_all
 from sottovoce.assess.measures.catalogue import lift_in_words
 from sottovoce.errors import SottovoceError
 from sottovoce.privacy.exact import text_up
-from sottovoce.web.advise import _answers as answers
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _views as views
+from sottovoce.web.advise import _what_if as answers
 from sottovoce.web.advise import _words as words
-from sottovoce.web.advise._models import LONGEST_DRAFT, LONGEST_TOPIC, WhatIfAnswer
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
+from sottovoce.web.advise._what_if import LONGEST_DRAFT, LONGEST_TOPIC
 from sottovoce.web.advise._words import measure_in_words
 from sottovoce.web.advise.session import AdvisorSession
 
@@ -135,7 +135,6 @@ def _topic_page(
 ) -> HTMLResponse:
     evidence = person.evidence(name, most)
     timeline = person.timeline(name)
-    answer = answers.without_posts(person, name, session.removed)
     view, drawn = views.topic_view(person, name), drawing.draw(timeline)
     return show(
         request,
@@ -152,7 +151,7 @@ def _topic_page(
         more=views.topic_address(name, most=most * MORE) + "#why" if evidence.others else None,
         all_posts=len(person.posts),
         words_read=person.said.words,
-        what_if=views.WhatIfView(answer.change, answer.count, _mark(answer)),
+        what_if=answers.without_posts(person, name, session.removed),
         words=[views.WordView(word.word, word.share) for word in evidence.words],
         ways=guidance(view.standing, evidence, person),
         report=views.report_address(name) if session.may_report(name) else None,
@@ -161,11 +160,6 @@ def _topic_page(
         expected=lift_in_words(person.setting.measure),
         help_line=_help_line(request, [view]),
     )
-
-
-def _mark(answer: WhatIfAnswer) -> drawing.StandingMark | None:
-    mark = answer.after.mark
-    return None if mark is None else drawing.StandingMark(mark.x, mark.width)
 
 
 def _new_alerts(session: AdvisorSession) -> str | None:
@@ -179,7 +173,7 @@ def draft(request: Request, session: CurrentSession) -> Response:
     """The draft, and what it would do."""
     if session.person is None:
         return see_other("/start")
-    found = answers.with_draft(session.person, session.draft)
+    found = answers.check_draft(session.person, session.draft)
     return show(
         request,
         "draft.html",

@@ -18,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 from sottovoce.corpus.read.bytes import COMPRESSIONS
 from sottovoce.corpus.read.tally import DateOrder
 from sottovoce.errors import SottovoceError
-from sottovoce.web.advise._kept_file import KeptFile, columns_of
 from sottovoce.web.advise._pages import (
     BAD_INPUT,
     PAGES,
@@ -33,6 +32,8 @@ from sottovoce.web.advise._pages import (
 from sottovoce.web.advise.received import (
     FILE_SUFFIXES,
     QUESTIONS,
+    KeptFile,
+    columns_of,
     on_the_page,
     pasted,
     safe_name,
