@@ -61,7 +61,11 @@ class InProcessPeer:
 
     def call(self, path: str, message: Message) -> Message:
         self.sent.append((path, message))
-        return self.second.verified(message) if path == VERIFY else self.second.opened(message)
+        return (
+            self.second.answer_verify(message)
+            if path == VERIFY
+            else self.second.answer_open(message)
+        )
 
 
 def description(

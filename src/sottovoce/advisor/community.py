@@ -94,7 +94,7 @@ def fitting_setting(scoring: Scoring) -> AdvisorSetting:
         raise InputError("none of the models that this state was made with is at hand.")
     kept = min(AdvisorSetting.m, header.kept)
     setting = AdvisorSetting(m=kept, bucket=str(header.bucket), mode=header.mode)
-    return setting.among(allowed)
+    return setting.choose_measure(allowed)
 
 
 class Community:
@@ -129,7 +129,7 @@ class Community:
         """The adversary's models, beside the bag of words."""
         self._posts = posts
         self._histograms = histograms
-        self.setting = setting.among(self.measures)
+        self.setting = setting.choose_measure(self.measures)
         self._check_measure()
 
     @classmethod
@@ -246,13 +246,15 @@ class Community:
 
     def with_setting(self, setting: AdvisorSetting) -> "Community":
         """The same community by another setting."""
-        setting = setting.among(self.measures)
+        setting = setting.choose_measure(self.measures)
         header, space = self.scoring.header, setting.how().space
         if space is not None and space in self.learnable and space not in header.spaces:
             return self.learnable[space](setting)
         changed = setting.buckets != header.bucket or setting.mode != header.mode
         other = (
-            self._rebuilt(setting) if changed or setting.m > header.kept else self._with(setting)
+            self._rebuilt(setting)
+            if changed or setting.m > header.kept
+            else self._with_choice(setting)
         )
         other.now, other.example, other.learnable = self.now, self.example, self.learnable
         other.simulated = self.simulated
@@ -275,7 +277,7 @@ class Community:
             raise InputError("this community holds no state.")
         return self.state.without(user) if user is not None and user in self else self.state
 
-    def _with(self, setting: AdvisorSetting) -> "Community":
+    def _with_choice(self, setting: AdvisorSetting) -> "Community":
         return Community(
             setting,
             self.scoring,

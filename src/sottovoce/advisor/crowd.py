@@ -95,7 +95,7 @@ class ReactingCrowd:
         high = low.copy()
         for variant in np.flatnonzero(~variants.empty()).tolist():
             bits = np.bitwise_or.reduce(variants.posts.words[variants.owner == variant], axis=0)
-            for column, scores in enumerate(self._scored(bits)):
+            for column, scores in enumerate(self._score_all(bits)):
                 own = scores[-1]
                 hers[variant, column] = own
                 low[variant, column] = 1 + np.count_nonzero(scores > own)
@@ -106,9 +106,9 @@ class ReactingCrowd:
         """For each topic, ascending, when they have the words of the first variant."""
         mine = variants.posts.words[variants.owner == 0]
         bits = np.bitwise_or.reduce(mine, axis=0)
-        return [np.sort(scores[:-1]) for scores in self._scored(bits)]
+        return [np.sort(scores[:-1]) for scores in self._score_all(bits)]
 
-    def _scored(self, bits: NDArray[np.uint8]) -> list[Scores]:
+    def _score_all(self, bits: NDArray[np.uint8]) -> list[Scores]:
         """Everybody's scores, theirs last, had they used these words."""
         use = WordUse(self.state.header.words)
         use.admit(len(self.state) + 1)
@@ -247,11 +247,13 @@ def published_histograms(
                 "the server's measure."
             )
         if histogram.counts is not None:
-            found[histogram.topic] = _bounded(description, histogram, each)
+            found[histogram.topic] = _bound_counts(description, histogram, each)
     return found
 
 
-def _bounded(description: Description, published: Published, coverage: float) -> ScoreHistogram:
+def _bound_counts(
+    description: Description, published: Published, coverage: float
+) -> ScoreHistogram:
     """The lowest bucket is open below: everybody who reported is in it or a higher one."""
     edges = description.topic(published.topic).buckets.edges
     counts = published.cumulative()[1:-1]

@@ -125,10 +125,12 @@ def _support(person: "Person", strengths: NDArray[np.float64]) -> NDArray[np.flo
     """The strength that each post lends to the m best buckets."""
     timed = person.measure.buckets
     groups = person.matrix.buckets if timed else np.zeros(strengths.size, np.int32)
-    return _held(groups, np.maximum(strengths, 0), person.setting.m if timed else 1)
+    return _share_buckets(groups, np.maximum(strengths, 0), person.setting.m if timed else 1)
 
 
-def _held(groups: NDArray[np.int32], strengths: NDArray[np.float64], m: int) -> NDArray[np.float64]:
+def _share_buckets(
+    groups: NDArray[np.int32], strengths: NDArray[np.float64], m: int
+) -> NDArray[np.float64]:
     """The strength that each post lends to the m best groups, ties parted."""
     _, group = np.unique(groups, return_inverse=True)
     best = np.zeros(group.max() + 1)

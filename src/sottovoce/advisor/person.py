@@ -290,8 +290,8 @@ def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> 
     own = values.matrix_of(counts, values.buckets_of([in_utc(time)]))
     without = values.matrix_of(without_each_word(counts), np.repeat(own.buckets, counts.nnz))
     hers = person.essential
-    seats = person.crowd.seats(_each_with(hers, own.joined(without)))
-    after = person.standings_with(hers.joined(own))
+    seats = person.crowd.seats(_each_with(hers, own.join(without)))
+    after = person.standings_with(hers.join(own))
     told = {each.topic: each for each in person.community.reader.read(text)}
     terms = [values.scorer.vocabulary.terms[word] for word in counts.indices]
     found = []
@@ -308,7 +308,7 @@ def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> 
 def _each_with(base: PostMatrix, added: PostMatrix) -> Variants:
     """For each added row a version of them: the base and that row."""
     count = len(added)
-    rows = base.take(np.tile(np.arange(len(base)), count)).joined(added)
+    rows = base.take(np.tile(np.arange(len(base)), count)).join(added)
     owner = np.concatenate([np.repeat(np.arange(count), len(base)), np.arange(count)])
     return Variants(rows, owner, count)
 

@@ -51,7 +51,7 @@ class PostMatrix:
         """Some of the rows."""
         return PostMatrix(self.buckets[rows], self.strengths[rows], self.words[rows])
 
-    def joined(self, other: "PostMatrix") -> "PostMatrix":
+    def join(self, other: "PostMatrix") -> "PostMatrix":
         """These rows, then the other's."""
         return PostMatrix(
             np.concatenate([self.buckets, other.buckets]),

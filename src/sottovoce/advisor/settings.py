@@ -54,7 +54,7 @@ class AdvisorSetting:
         if not 0 <= self.hysteresis < float("inf"):
             raise ParameterError(f"hysteresis must be >= 0, got {self.hysteresis}.")
 
-    def among(self, measures: Sequence[str]) -> "AdvisorSetting":
+    def choose_measure(self, measures: Sequence[str]) -> "AdvisorSetting":
         """The same with a measure of its own: where it asks for the recommended one, that."""
         if self.measure != BEST or not measures:
             return self

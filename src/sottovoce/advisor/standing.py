@@ -62,7 +62,7 @@ class BucketTops:
     @cached_property
     def rows(self) -> PostMatrix:
         """One row for each bucket: as good as all the posts."""
-        return PostMatrix(self.buckets, self.first, _no_words(self.buckets.size))
+        return PostMatrix(self.buckets, self.first, _empty_words(self.buckets.size))
 
     @cached_property
     def holder(self) -> NDArray[np.int64]:
@@ -99,7 +99,7 @@ def without_each(posts: PostMatrix, m: int) -> tuple[NDArray[np.int64], Variants
     mattering = np.unique(tops.holder[tops.mattering(m)])
     mattering = mattering[mattering >= 0]
     # One bucket more than counts, since the one left out may fall behind it.
-    kept = np.flatnonzero(_needed(tops.first, m + 1))
+    kept = np.flatnonzero(_mark_best(tops.first, m + 1))
     where = np.searchsorted(tops.buckets[kept], posts.buckets[mattering])
     first, second = tops.first[kept], tops.second[kept]
     strengths = np.repeat(first[np.newaxis], mattering.size, axis=0)
@@ -109,14 +109,14 @@ def without_each(posts: PostMatrix, m: int) -> tuple[NDArray[np.int64], Variants
     stays = np.ones(strengths.shape[:2], np.bool_)
     stays[version, where] = tops.sizes[kept][where] > 1
     owner, bucket = np.nonzero(stays)
-    rows = PostMatrix(tops.buckets[kept][bucket], strengths[stays], _no_words(owner.size))
+    rows = PostMatrix(tops.buckets[kept][bucket], strengths[stays], _empty_words(owner.size))
     return mattering, Variants(rows, owner, mattering.size)
 
 
 def essential(posts: PostMatrix, m: int) -> PostMatrix:
     """As few rows as give every score of ``posts``, also when others are added."""
     tops = BucketTops(posts)
-    return tops.rows.take(_needed(tops.first, m))
+    return tops.rows.take(_mark_best(tops.first, m))
 
 
 def remaining(tops: BucketTops, gone: NDArray[np.bool_], m: int) -> PostMatrix:
@@ -128,8 +128,8 @@ def remaining(tops: BucketTops, gone: NDArray[np.bool_], m: int) -> PostMatrix:
     touched = np.isin(posts.buckets, posts.buckets[gone])
     again = BucketTops(posts.take(touched & ~gone)).rows
     same = tops.rows.take(~np.isin(tops.buckets, posts.buckets[gone]))
-    rows = same.joined(again)
-    return rows.take(_needed(rows.strengths, m))
+    rows = same.join(again)
+    return rows.take(_mark_best(rows.strengths, m))
 
 
 def words_without_each(
@@ -183,7 +183,7 @@ def left_out(crowd: Crowd, posts: PostMatrix, m: int, salient: NDArray[np.int64]
     return LeftOut(whole, mattering, crowd.seats(variants))
 
 
-def _needed(strengths: NDArray[np.float64], m: int) -> NDArray[np.bool_]:
+def _mark_best(strengths: NDArray[np.float64], m: int) -> NDArray[np.bool_]:
     """The buckets (rows) that are among the m best of any topic (column)."""
     if len(strengths) <= m:
         return np.ones(len(strengths), np.bool_)
@@ -193,7 +193,7 @@ def _needed(strengths: NDArray[np.float64], m: int) -> NDArray[np.bool_]:
     return needed
 
 
-def _no_words(rows: int) -> NDArray[np.uint8]:
+def _empty_words(rows: int) -> NDArray[np.uint8]:
     return np.zeros((rows, 0), np.uint8)
 
 
@@ -285,7 +285,7 @@ class Standing:
         least = self.high if self.surely is None else self.surely
         return self.evident and least is not None and least * _WHOLE <= percent * self.users
 
-    def within(self, percent: int) -> bool:
+    def is_within(self, percent: int) -> bool:
         """Whether they are in the top ``percent``: at most so many score as high as they do."""
         return self.evident and self.high is not None and self.high * _WHOLE <= percent * self.users
 
@@ -311,12 +311,12 @@ def standings_of(
     parts = _Parts(person, posts)
     found = []
     for column in range(len(person.community.topics)):
-        standing = _placed(person, seats, column)
+        standing = _place_person(person, seats, column)
         if left_out is not None:
             standing = replace(
                 standing, uncertainty=uncertainty(left_out, column, len(person.posts))
             )
-        found.append(parts.added(standing))
+        found.append(parts.add_parts(standing))
     return found
 
 
@@ -347,7 +347,7 @@ def _jackknife(own: float, without: "NDArray[np.float64]", posts: int) -> float:
     return float(np.sqrt((posts - 1) / posts * squares))
 
 
-def _placed(person: "Person", seats: Seats, column: int) -> Standing:
+def _place_person(person: "Person", seats: Seats, column: int) -> Standing:
     topic = person.community.topics[column]
     score, users = float(seats.scores[0, column]), int(seats.users[column])
     domain, measure = person.community.catalogue.by_name[topic].domain, person.setting.measure
@@ -368,7 +368,7 @@ class _Parts:
             header = person.community.scoring.header
             self._state = state_of_variants(header, person.setting, Variants.one(posts))
 
-    def added(self, standing: Standing) -> Standing:
+    def add_parts(self, standing: Standing) -> Standing:
         """The standing with its parts; unchanged where there are none."""
         state, setting = self._state, self._person.setting
         if state is None:

@@ -102,10 +102,10 @@ class Signs:
     @property
     def stands_out(self) -> bool:
         """Whether a ranking lists them among the first."""
-        return self.standing.within(self.edge)
+        return self.standing.is_within(self.edge)
 
     @property
-    def named(self) -> bool:
+    def is_named(self) -> bool:
         """Whether any post has a word of it."""
         return self.said.level is not DisclosureLevel.NONE
 
@@ -116,7 +116,7 @@ class Signs:
         Among made-up people a place by other words than the topic's is no sign: neither their
         words nor what was learnt from them are those of real people.
         """
-        return self.named or (self.stands_out and not self.standing.simulated)
+        return self.is_named or (self.stands_out and not self.standing.simulated)
 
     @property
     def outright(self) -> bool:
@@ -131,7 +131,7 @@ class Signs:
         no sign.
         """
         late = self.standing.simulated or not self.standing.may_be_within(HALF)
-        return not self.named and late
+        return not self.is_named and late
 
     @property
     def order(self) -> tuple[int, int, float]:
@@ -184,7 +184,7 @@ def _whom(standing: Standing) -> str:
 def verdict(signs: Signs) -> str:
     """One topic in one sentence, or two where the signals differ."""
     plainly, soon = how_plainly(signs.said), how_soon(signs.standing)
-    if not signs.named and signs.standing.simulated:
+    if not signs.is_named and signs.standing.simulated:
         by_others = f"; by words that do not name it, {soon}" if signs.standing.evident else ""
         return f"{_capital(signs.topic)}: {plainly}{by_others}."
     if signs.absent:
@@ -247,7 +247,7 @@ def spans_of_words(text: str, terms: Collection[str], rules: TokenRules) -> list
 def pieces(text: str, spans: Sequence[Span]) -> list[TextPiece]:
     """The text in pieces, in order, so that joined they are the text again."""
     found, at = [], 0
-    for start, end in _merged(spans):
+    for start, end in _merge_spans(spans):
         last = min(end, len(text))
         if start >= last:
             continue
@@ -260,7 +260,7 @@ def pieces(text: str, spans: Sequence[Span]) -> list[TextPiece]:
     return found
 
 
-def _merged(spans: Sequence[Span]) -> list[Span]:
+def _merge_spans(spans: Sequence[Span]) -> list[Span]:
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

@@ -82,7 +82,7 @@ def most_exposed(person: Person) -> Standing:
 def demo_alerts() -> set[str]:
     """The topics for which the demo's member is told something: one alert each."""
     person = demo_person()
-    out = {one.topic for one in person.standings() if one.within(max(person.setting.thresholds))}
+    out = {one.topic for one in person.standings() if one.is_within(max(person.setting.thresholds))}
     return out | {topic for topic in person.topics if person.said.of_topic(topic).outright}
 
 

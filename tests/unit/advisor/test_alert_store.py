@@ -75,7 +75,7 @@ def test_a_score_of_nothing_raises_no_alert_however_few_there_are(store: AlertSt
     left_over = [Standing("debts", "money", "bow-d", 100, -0.2, 1, 1, 1)]
     assert store.update(left_over, SETTING, NOON) == []
     assert left_over[0].band == "lower half"
-    assert not left_over[0].within(50)
+    assert not left_over[0].is_within(50)
 
 
 def test_the_rule_is_that_of_assess() -> None:

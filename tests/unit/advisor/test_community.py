@@ -72,7 +72,7 @@ def test_the_demo_is_the_same_each_time_and_has_somebody_to_look_at() -> None:
     assert community.now is not None
     person = Person(community, user=community.example)
     assert person.now() == community.now
-    assert any(standing.within(5) for standing in person.standings())
+    assert any(standing.is_within(5) for standing in person.standings())
     assert any(person.said.of_topic(topic).outright for topic in person.topics)
     age = datetime.now(UTC) - community.now
     assert timedelta(0) <= age <= timedelta(days=8), "dated recently"
@@ -88,7 +88,7 @@ def test_the_demo_learns_a_latent_model_once_a_measure_asks_for_it() -> None:
     assert latent is Community.demo(AdvisorSetting("lda-t"))
     assert (latent.users, latent.topics) == (plain.users, plain.topics)
     person = Person(plain, user=plain.example).with_setting(AdvisorSetting("lda-t"))
-    assert any(standing.within(10) for standing in person.standings())
+    assert any(standing.is_within(10) for standing in person.standings())
     back = person.with_setting(AdvisorSetting())
     assert back.standings() == Person(plain, user=plain.example).standings()
 

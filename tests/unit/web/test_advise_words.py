@@ -24,15 +24,17 @@ def sure(low: int, high: int, posts: int = 9) -> Uncertainty:
 
 
 def test_a_place_is_told_in_a_sentence_a_person_understands() -> None:
-    assert words.sentence(STANDING) == (
+    assert words.place_sentence(STANDING) == (
         "Someone who ranked this community by how much its members write about debts would list "
         "you between place 12 and 15 of 500: in the first 5%."
     )
     one = replace(STANDING, low=300, high=300, surely=300)
-    assert words.sentence(one).endswith(
+    assert words.place_sentence(one).endswith(
         "at place 300 of 500: in the lower half, among those least exposed."
     )
-    assert "nobody could list you" in words.sentence(Standing("debts", "money", "bow-dt", 500))
+    assert "nobody could list you" in words.place_sentence(
+        Standing("debts", "money", "bow-dt", 500)
+    )
 
 
 def test_doubt_is_told_as_far_as_there_is_any() -> None:
@@ -54,20 +56,22 @@ def test_a_histogram_that_leaves_the_band_open_is_not_guessed_from() -> None:
 
 def test_a_band_that_is_not_known_is_not_stated() -> None:
     wide = replace(STANDING, low=3, high=400, surely=4, uncertainty=sure(3, 400))
-    assert words.sentence(wide).endswith(
+    assert words.place_sentence(wide).endswith(
         "between place 3 and 400 of 500; in which band that is cannot be told."
     )
     assert words.chip(wide) == "cannot be told"
     assert words.change(STANDING, wide).endswith("between place 12 and 15 of 500.")
     near = replace(wide, high=60)
-    assert words.sentence(near).endswith("between place 3 and 60 of 500, surely in the first 25%.")
+    assert words.place_sentence(near).endswith(
+        "between place 3 and 60 of 500, surely in the first 25%."
+    )
     assert words.chip(near) == "within the first 25%"
     assert words.change(STANDING, near).endswith("and you would surely be in the first 25%.")
 
 
 def test_who_is_alone_gets_no_place() -> None:
     alone = replace(STANDING, users=1, low=1, high=1, surely=1, uncertainty=sure(1, 1))
-    assert words.sentence(alone).startswith("Nobody else is known for debts yet")
+    assert words.place_sentence(alone).startswith("Nobody else is known for debts yet")
     assert (words.chip(alone), words.doubt(alone)) == ("nobody else known", None)
 
 
@@ -143,15 +147,15 @@ def test_an_infinite_or_negative_score_can_be_drawn() -> None:
 
 
 def test_pasted_text_is_taken_apart_at_blank_lines_else_at_lines() -> None:
-    found = received.pasted("one\ntwo\r\n \r\n2026-03-01: three\r\n\r\n\r\n2026-03-02", NOW)
+    found = received.read_pasted("one\ntwo\r\n \r\n2026-03-01: three\r\n\r\n\r\n2026-03-02", NOW)
     assert found.table["text"].to_pylist() == ["one\ntwo", "three", "2026-03-02"]
     assert [time.day for time in found.table["time"].to_pylist()] == [5, 1, 5]
-    lines = received.pasted("2026-02-30 no such day\n2026-02-03 14:05 noted", NOW).table
+    lines = received.read_pasted("2026-02-30 no such day\n2026-02-03 14:05 noted", NOW).table
     assert lines["text"].to_pylist() == ["2026-02-30 no such day", "noted"]
     assert lines["time"].to_pylist()[1] == datetime(2026, 2, 3, 14, 5, tzinfo=UTC)
-    assert received.pasted("a\udcffb", NOW).table["text"].to_pylist() == ["a?b"]
+    assert received.read_pasted("a\udcffb", NOW).table["text"].to_pylist() == ["a?b"]
     with pytest.raises(CorpusError, match="at least one post"):
-        received.pasted(" \n\n\t", NOW)
+        received.read_pasted(" \n\n\t", NOW)
 
 
 @pytest.mark.parametrize(

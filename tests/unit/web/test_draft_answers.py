@@ -11,7 +11,7 @@ from sottovoce.advisor.person import DraftCheck, DraftTopic
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.disclosure.levels import DisclosureLevel
-from sottovoce.web.advise._what_if import _no_sign, _place_with, _says, _touches
+from sottovoce.web.advise._what_if import _describe_none, _place_with, _says, _touches
 
 if TYPE_CHECKING:
     from sottovoce.advisor.person import Person
@@ -70,8 +70,11 @@ def test_a_topic_is_told_of_if_named_or_if_it_weighs_where_one_is_listed_early(
 
 
 def test_no_sign_tells_how_much_was_read_and_what_a_ranking_would_still_do() -> None:
-    assert _no_sign(check(draft())) == "No sign of any of the 1 sensitive topics in its 12 words."
-    assert _no_sign(check(draft(), known=0)).endswith("none of which the ranking knows.")
+    assert (
+        _describe_none(check(draft()))
+        == "No sign of any of the 1 sensitive topics in its 12 words."
+    )
+    assert _describe_none(check(draft(), known=0)).endswith("none of which the ranking knows.")
     later = replace(BEFORE, low=300, high=300)
-    moved = _no_sign(check(draft(), draft(later, replace(later, low=250, high=250))))
+    moved = _describe_none(check(draft(), draft(later, replace(later, low=250, high=250))))
     assert "a ranking would still move you. For debts you would be more exposed" in moved

@@ -15,12 +15,12 @@ from sottovoce.advisor.rank.histogram import Histogram, RankEstimate, deviations
 from sottovoce.advisor.rank.shares import (
     ServerSide,
     SharedReport,
-    answer,
-    decided,
-    demand,
-    joined,
-    question,
-    yielded,
+    answer_shares,
+    ask_shares,
+    decide_reports,
+    demand_sum,
+    join_sums,
+    yield_sum,
 )
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.privacy.noise_law import noise_deviation
@@ -156,10 +156,10 @@ def opened_by_protocol(crowd: BucketedCrowd, rules: Description) -> Publish:
                 side.begun({report.token: report.payload(side.server) for report in made})
                 for side in (first, second)
             ]
-            answered, found = answer(second, begun[1], question(first, begun[0]))
+            answered, found = answer_shares(second, begun[1], ask_shares(first, begun[0]))
             outputs[1].update(found)
-            outputs[0].update(decided(first, begun[0], answered))
-        told = yielded(second, outputs[1], demand(first, outputs[0]))
-        return Histogram.of_opened(rules, TOPIC, 0, *joined(first, outputs[0], told))
+            outputs[0].update(decide_reports(first, begun[0], answered))
+        told = yield_sum(second, outputs[1], demand_sum(first, outputs[0]))
+        return Histogram.of_opened(rules, TOPIC, 0, *join_sums(first, outputs[0], told))
 
     return publish

@@ -51,7 +51,7 @@ class _Server:
         self.url = str(self._command.announced()["url"])
         self.port = int(self.url.rpartition(":")[2])
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         with urlopen(f"{self.url}/description") as answer:  # noqa: S310 - on this machine
             found: dict[str, Any] = json.load(answer)
         return found
@@ -59,7 +59,7 @@ class _Server:
     def cpu_s(self) -> float:
         return cpu_s(self._command.pid)
 
-    def verified(self) -> int:
+    def answer_verify(self) -> int:
         """How many reports it has found valid."""
         with closing(sqlite3.connect(self._store)) as connection:
             query = "SELECT COUNT(*) FROM rank_verdict WHERE length(output) > 0"
@@ -81,7 +81,7 @@ def pair_rows(reports: int, *, offered: float = OFFERED) -> list[BenchRow]:
         stack.callback(second.stop)
         first = _Server(folder, "first", cores[0], "--peer", second.url)
         stack.callback(first.stop)
-        bodies = _bodies(first.described(), reports)
+        bodies = _bodies(first.describe(), reports)
         before = [server.cpu_s() for server in (first, second)]
         outcome = send_in_turn((second.port, first.port), bodies, offered)
         waited = _waited(first, second, len(outcome.latencies_s))
@@ -108,7 +108,7 @@ def _body(head: dict[str, Any], report: SharedReport, server: int) -> bytes:
 def _waited(first: _Server, second: _Server, number: int) -> float:
     """How long after the last answer it took until all reports were verified by both."""
     begun = time.perf_counter()
-    while min(first.verified(), second.verified()) < number:
+    while min(first.answer_verify(), second.answer_verify()) < number:
         if time.perf_counter() - begun > _PATIENCE_S:
             raise CheckFailedError("the servers did not verify all reports that they acknowledged.")
         time.sleep(0.02)

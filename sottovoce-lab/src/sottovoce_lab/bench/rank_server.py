@@ -163,7 +163,7 @@ class ServerProcess:
         url = str(self._command.announced()["url"])
         self.port = int(url.rpartition(":")[2])
         with urlopen(f"{url}/description") as answer:  # noqa: S310 - on this machine
-            self.described: dict[str, Any] = json.load(answer)
+            self.describe: dict[str, Any] = json.load(answer)
 
     def kill(self) -> None:
         """End it without a chance to finish anything."""
@@ -190,12 +190,12 @@ class ServerProcess:
 
     def bodies(self, number: int) -> dict[str, bytes]:
         """``number`` reports as requests, by id."""
-        description = Description.from_record(self.described)
+        description = Description.from_record(self.describe)
         noise = description.noise("debt")
         entries = noise.reports(np.arange(number) % noise.buckets)
         head = {
             "topic": "debt",
-            "period": self.described["period"],
+            "period": self.describe["period"],
             "description": description.version,
         }
         tokens = [os.urandom(16).hex() for _ in range(number)]

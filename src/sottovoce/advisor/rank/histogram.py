@@ -344,7 +344,7 @@ def fitted_buckets(
     step = np.maximum(spread, (shares[cut] - shares[cut + 1]) / _PART_OF_BUCKET)
     wanted = np.concatenate([limits + each * step for each in _STEPS])
     levels = wanted[(wanted > 0) & (wanted < 1)][: number - 1]
-    return Buckets(tuple(_scores_at(_filled(np.unique(levels), number - 1), shares, topic)))
+    return Buckets(tuple(_scores_at(_fill_levels(np.unique(levels), number - 1), shares, topic)))
 
 
 def save_edges(path: Path, topics: Mapping[str, RankedTopic]) -> None:
@@ -374,7 +374,7 @@ def _topics(record: Any) -> list[RankedTopic]:  # noqa: ANN401 - JSON
     return [RankedTopic.from_record(row) for row in record["topics"]]
 
 
-def _filled(levels: Floats, number: int) -> Floats:
+def _fill_levels(levels: Floats, number: int) -> Floats:
     """More levels, up to ``number``, each in the middle of the widest gap."""
     while levels.size < number:
         ends = np.array([0.0, *levels, 1.0])

@@ -195,17 +195,17 @@ class ServerSide:
         return self.prio3.noised(self.prio3.aggregate(outputs), [int(each) for each in drawn])
 
 
-def question(side: ServerSide, begun: Mapping[str, BegunReport]) -> Message:
+def ask_shares(side: ServerSide, begun: Mapping[str, BegunReport]) -> Message:
     """Step 1, by the first server."""
     shares = [each.share.hex() for each in begun.values()]
     return side.about() | {"tokens": list(begun), "shares": shares}
 
 
-def answer(
+def answer_shares(
     side: ServerSide, begun: Mapping[str, BegunReport], asked: Mapping[str, Any]
 ) -> tuple[Message, dict[str, bytes]]:
     """Step 2, by the second server: what it sends, and what it decided."""
-    theirs = _paired(asked["tokens"], asked["shares"])
+    theirs = _pair_shares(asked["tokens"], asked["shares"])
     outputs = {
         token: side.output(begun[token], bytes.fromhex(share))
         for token, share in theirs.items()
@@ -215,11 +215,11 @@ def answer(
     return {"shares": own}, outputs
 
 
-def decided(
+def decide_reports(
     side: ServerSide, begun: Mapping[str, BegunReport], answered: Mapping[str, Any]
 ) -> dict[str, bytes]:
     """Step 3, by the first server; nothing of reports that the second does not hold."""
-    theirs = _paired(list(begun), answered["shares"])
+    theirs = _pair_shares(list(begun), answered["shares"])
     return {
         token: side.output(begun[token], bytes.fromhex(share))
         for token, share in theirs.items()
@@ -227,44 +227,44 @@ def decided(
     }
 
 
-def demand(side: ServerSide, outputs: Outputs) -> Message:
+def demand_sum(side: ServerSide, outputs: Outputs) -> Message:
     """Step 4, by the first server."""
-    return side.about() | {"tokens": accepted(outputs)}
+    return side.about() | {"tokens": list_accepted(outputs)}
 
 
-def yielded(side: ServerSide, outputs: Outputs, demanded: Mapping[str, Any]) -> Message:
+def yield_sum(side: ServerSide, outputs: Outputs, demanded: Mapping[str, Any]) -> Message:
     """Step 5, by the second server: its noised sum, empty where the reports are too few."""
-    tokens, own = demanded["tokens"], set(accepted(outputs))
+    tokens, own = demanded["tokens"], set(list_accepted(outputs))
     if len(set(tokens)) < len(tokens):
         raise ProtocolError("the other server names a report twice.")
     both = [token for token in tokens if token in own]
     dropped = [token for token in tokens if token not in own]
-    summed = side.noised_sum([outputs[token] for token in both]) if enough(side, both) else b""
+    summed = side.noised_sum([outputs[token] for token in both]) if is_enough(side, both) else b""
     return {"sum": summed.hex(), "dropped": dropped}
 
 
-def joined(
+def join_sums(
     side: ServerSide, outputs: Outputs, answered: Mapping[str, Any]
 ) -> tuple[int, list[int]]:
     """Step 6, by the first server: over how many reports, and the noised counts, if enough."""
-    own, dropped = accepted(outputs), set(answered["dropped"])
+    own, dropped = list_accepted(outputs), set(answered["dropped"])
     if not dropped <= set(own):
         raise ProtocolError("the second server drops reports that it was not asked about.")
     both = [token for token in own if token not in dropped]
-    if bool(answered["sum"]) != enough(side, both):
+    if bool(answered["sum"]) != is_enough(side, both):
         raise ProtocolError("the second server disagrees whether there are enough reports.")
-    if not enough(side, both):
+    if not is_enough(side, both):
         return 0, []
     sums = (side.noised_sum([outputs[token] for token in both]), bytes.fromhex(answered["sum"]))
     return len(both), side.prio3.unshard(sums)
 
 
-def accepted(outputs: Outputs) -> list[str]:
+def list_accepted(outputs: Outputs) -> list[str]:
     """The ids of the reports that may be counted, in order."""
     return sorted(token for token, output in outputs.items() if output)
 
 
-def enough(side: ServerSide, tokens: Sequence[str]) -> bool:
+def is_enough(side: ServerSide, tokens: Sequence[str]) -> bool:
     """Whether so many reports may be summed."""
     return len(tokens) >= side.rules.minimum
 
@@ -274,7 +274,7 @@ def digest(message: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(message, sort_keys=True).encode()).hexdigest()
 
 
-def _paired(tokens: Sequence[str], shares: Sequence[Any]) -> dict[str, Any]:
+def _pair_shares(tokens: Sequence[str], shares: Sequence[Any]) -> dict[str, Any]:
     """The share of each report, as many as there are reports."""
     paired = dict(zip(tokens, shares, strict=False))
     if len(tokens) != len(shares) or len(paired) < len(tokens):

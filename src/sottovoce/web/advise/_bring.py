@@ -34,10 +34,10 @@ from sottovoce.web.advise.received import (
     QUESTIONS,
     KeptFile,
     columns_of,
-    on_the_page,
-    pasted,
+    page_message,
+    read_pasted,
+    read_uploaded,
     safe_name,
-    uploaded,
 )
 from sottovoce.web.advise.session import AdvisorSession
 from sottovoce.web.security.requests import header, refuse, size_in_words
@@ -159,7 +159,7 @@ def paste(
 ) -> Response:
     """Posts as text."""
     try:
-        session.bring_mine(pasted(posts, session.now()))
+        session.bring_mine(read_pasted(posts, session.now()))
     except SottovoceError as error:
         return _start_page(request, session, status=BAD_INPUT, problem=str(error))
     return see_other("/standing")
@@ -179,17 +179,17 @@ async def upload(request: Request, session: CurrentSession) -> Response:
         if not isinstance(file, UploadFile) or not file.filename:
             problem = "Choose a file first."
             return _start_page(request, session, status=BAD_INPUT, problem=problem)
-        return await run_in_threadpool(_take, request, session, file, fields)
+        return await run_in_threadpool(_take_upload, request, session, file, fields)
 
 
 @start_router.get("/start/who", responses=html(SEE_OTHER))
-def who(request: Request, session: CurrentSession) -> Response:
+def ask_member(request: Request, session: CurrentSession) -> Response:
     """Which member of the community are they?"""
-    return see_other("/start") if session.waiting is None else _who_page(request, session)
+    return see_other("/start") if session.waiting is None else _member_page(request, session)
 
 
 @start_router.post("/start/who", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
-def be(
+def choose_member(
     request: Request,
     session: CurrentSession,
     user: Annotated[str, Form(min_length=1, max_length=LONGEST_NAME)],
@@ -198,12 +198,12 @@ def be(
     try:
         session.choose_member(user)
     except SottovoceError as error:
-        shown = _start_page if session.waiting is None else _who_page
+        shown = _start_page if session.waiting is None else _member_page
         return shown(request, session, status=NOT_FOUND, problem=str(error))
     return see_other("/standing")
 
 
-def _take(
+def _take_upload(
     request: Request, session: AdvisorSession, file: UploadFile, fields: dict[str, str]
 ) -> Response:
     folder = TemporaryDirectory(prefix="sottovoce-", dir=request.app.state.uploads)
@@ -212,27 +212,27 @@ def _take(
         path /= safe_name(file.filename or "")
         with path.open("wb") as copy:
             shutil.copyfileobj(file.file, copy)
-        if fields.get("ask") and _keep(session, folder, path):
+        if fields.get("ask") and _keep_upload(session, folder, path):
             return _columns_page(request, session, fields)
         named = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
-        answer = _brought(session, path, fields, named)
+        answer = _bring_file(session, path, fields, named)
     except SottovoceError as error:
-        if path.is_file() and _keep(session, folder, path):
+        if path.is_file() and _keep_upload(session, folder, path):
             return _columns_page(request, session, fields, error=error)
         folder.cleanup()
-        problem = on_the_page(error, path)
+        problem = page_message(error, path)
         return _start_page(request, session, status=BAD_INPUT, problem=problem)
     except BaseException:
         folder.cleanup()
         raise
     # A guess can be changed until they have said who they are.
     guessed = session.waiting is not None and session.waiting.read_as is not None
-    if not (guessed and _keep(session, folder, path)):
+    if not (guessed and _keep_upload(session, folder, path)):
         folder.cleanup()
     return answer
 
 
-def _keep(session: AdvisorSession, folder: "TemporaryDirectory[str]", path: Path) -> bool:
+def _keep_upload(session: AdvisorSession, folder: "TemporaryDirectory[str]", path: Path) -> bool:
     """Keep a file so that its columns can be chosen; not one that has none to choose from."""
     columns = columns_of(path)
     if len(columns) < FEWEST_COLUMNS:
@@ -241,7 +241,7 @@ def _keep(session: AdvisorSession, folder: "TemporaryDirectory[str]", path: Path
     return True
 
 
-def _brought(
+def _bring_file(
     session: AdvisorSession,
     path: Path,
     fields: Mapping[str, str],
@@ -252,7 +252,7 @@ def _brought(
 ) -> Response:
     """Read the file, and on to what comes next."""
     only_mine = fields.get("holds", "mine") == "mine"
-    received = uploaded(
+    received = read_uploaded(
         path,
         columns,
         fields.get("timezone", "").strip() or "UTC",
@@ -296,7 +296,7 @@ def choose_columns(
     chosen = kept.mapping({name: fields[name] for name in _FIELDS})
     header = not (no_header and kept.by_position)
     try:
-        answer = _brought(session, kept.path, fields, chosen, header=header, dates=dates)
+        answer = _bring_file(session, kept.path, fields, chosen, header=header, dates=dates)
     except SottovoceError as error:
         return _columns_page(request, session, fields, error=error, no_header=not header)
     session.keep_file(None)
@@ -316,7 +316,7 @@ def _columns_page(
     if kept is None:
         return _start_page(request, session)
     asked = error is None or isinstance(error, QUESTIONS)
-    said = None if error is None else on_the_page(error, kept.path)
+    said = None if error is None else page_message(error, kept.path)
     known = {column.key for column in kept.columns}
     chosen = {name: fields.get(name) for name in _FIELDS}
     return show(
@@ -360,7 +360,7 @@ def _start_page(
     )
 
 
-def _who_page(
+def _member_page(
     request: Request, session: AdvisorSession, *, status: int = 200, problem: str | None = None
 ) -> HTMLResponse:
     waiting = session.waiting

@@ -41,7 +41,7 @@ class Band:
     span: Span
 
 
-def along(share: float) -> float:
+def place_share(share: float) -> float:
     """Where a share of the community lies; square roots give the small bands room."""
     return WIDTH * math.sqrt(min(1.0, max(0.0, share)))
 
@@ -49,7 +49,7 @@ def along(share: float) -> float:
 def bands() -> list[Band]:
     """The bands of the strip, from left to right; the last holds the rest."""
     borders = [0, *BANDS, 100]
-    return [Band(high, _between(low / 100, high / 100)) for low, high in pairwise(borders)]
+    return [Band(high, _make_span(low / 100, high / 100)) for low, high in pairwise(borders)]
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,15 @@ def place(standing: Standing) -> StandingMark | None:
 
 
 def _places(low: int, high: int, users: int) -> Span:
-    span = _between((low - 1) / users, high / users)
+    span = _make_span((low - 1) / users, high / users)
     middle, width = span.middle, max(span.width, NARROWEST)
     if span.width < NARROWEST:
         return Span(max(0.0, min(middle - width / 2, WIDTH - width)), width)
     return span
 
 
-def _between(low: float, high: float) -> Span:
-    return Span(along(low), along(high) - along(low))
+def _make_span(low: float, high: float) -> Span:
+    return Span(place_share(low), place_share(high) - place_share(low))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def draw(timeline: Timeline, shape: TimelineShape = WIDE) -> TimelineDrawing:
             y=scale.y(strength),
             height=max(0.0, scale.y(0.0) - scale.y(strength)),
             label=_date(timeline.starts[first + place])
-            if _dated(place, every, len(scores))
+            if _has_date(place, every, len(scores))
             else None,
         )
         for place, (strength, score) in enumerate(zip(strengths, scores, strict=True))
@@ -174,7 +174,7 @@ def draw(timeline: Timeline, shape: TimelineShape = WIDE) -> TimelineDrawing:
         for place, score in enumerate(scores)
     )
     return TimelineDrawing(
-        shape, scale.ticks(), bars, _named(lines, scale), path, scale.y(0.0), first
+        shape, scale.ticks(), bars, _name_lines(lines, scale), path, scale.y(0.0), first
     )
 
 
@@ -182,7 +182,7 @@ def _date(start: date) -> str:
     return f"{start.day} {start:%b %y}"
 
 
-def _dated(place: int, every: int, count: int) -> bool:
+def _has_date(place: int, every: int, count: int) -> bool:
     # The last one would reach beyond the drawing.
     return place % every == 0 and (place == 0 or place + every / 2 <= count)
 
@@ -210,7 +210,7 @@ class _Scale:
         return [Tick(f"{place * step:.3g}", self.y(place * step)) for place in places]
 
 
-def _named(lines: Sequence[AlertLine], scale: _Scale) -> list[BandLine]:
+def _name_lines(lines: Sequence[AlertLine], scale: _Scale) -> list[BandLine]:
     """The widest band first; it is the lowest line."""
     found: list[BandLine] = []
     below = TIMELINE_HEIGHT + LABEL_HEIGHT

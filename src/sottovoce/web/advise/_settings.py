@@ -59,14 +59,14 @@ def alerts(request: Request, session: CurrentSession) -> HTMLResponse:
     return show(
         request,
         "alerts.html",
-        thresholds=views.listed(percents),
+        thresholds=views.join_names(percents),
         alerts=[views.AlertView.of(alert) for alert in session.store.alerts()],
         unseen=bool(session.store.alerts(unseen=True)),
     )
 
 
 @router.post("/alerts/seen", status_code=SEE_OTHER, responses=html(SEE_OTHER))
-def seen(session: CurrentSession) -> Response:
+def mark_seen(session: CurrentSession) -> Response:
     """The alerts were seen: they are no longer new, and stay listed."""
     session.store.acknowledge([alert.id for alert in session.store.alerts(unseen=True)])
     return see_other("/alerts")
@@ -94,7 +94,7 @@ def _percents(written: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _described(names: Iterable[str], among: Collection[str]) -> list[tuple[str, str]]:
+def _list_measures(names: Iterable[str], among: Collection[str]) -> list[tuple[str, str]]:
     """Those of ``names`` that are there, in words; a sentence begins with a capital."""
     found = [(name, measure_in_words(name)) for name in names if name in among]
     return [(name, words[:1].upper() + words[1:]) for name, words in found]
@@ -123,9 +123,9 @@ def _settings_page(
         problem=problem,
         told=told,
         setting=setting,
-        recommended=_described(RECOMMENDED, community.measures),
-        paper=_described(PAPER_METHODS, set(community.measures) - set(RECOMMENDED)),
-        others=_described(
+        recommended=_list_measures(RECOMMENDED, community.measures),
+        paper=_list_measures(PAPER_METHODS, set(community.measures) - set(RECOMMENDED)),
+        others=_list_measures(
             community.measures, set(community.measures) - {*RECOMMENDED, *PAPER_METHODS}
         ),
         expected=lift_in_words(setting.measure),

@@ -65,7 +65,7 @@ def standing(request: Request, session: CurrentSession) -> Response:
         measure=person.setting.measure,
         measure_in_words=measure_in_words(person.setting.measure),
         expected=lift_in_words(person.setting.measure),
-        posts_in_words=views.counted(len(person.posts), "post", "posts") + " of yours",
+        posts_in_words=views.count_of(len(person.posts), "post", "posts") + " of yours",
         compared_with=session.compared_with,
         new_alerts=_new_alerts(session),
         help_line=_help_line(request, found),
@@ -165,7 +165,7 @@ def _topic_page(
 def _new_alerts(session: AdvisorSession) -> str | None:
     unseen = len(session.store.alerts(unseen=True))
     verb = "is" if unseen == 1 else "are"
-    return f"There {verb} {views.counted(unseen, 'new alert', 'new alerts')}." if unseen else None
+    return f"There {verb} {views.count_of(unseen, 'new alert', 'new alerts')}." if unseen else None
 
 
 @draft_router.get("/draft", responses=html(SEE_OTHER))

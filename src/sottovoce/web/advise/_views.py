@@ -93,7 +93,7 @@ class TopicView:
 
     @property
     def sentence(self) -> str:
-        return words.sentence(self.standing)
+        return words.place_sentence(self.standing)
 
     @property
     def doubt(self) -> str | None:
@@ -108,9 +108,9 @@ class TopicView:
         """How many posts say it outright, or are about it, in a few words."""
         said = self.signs.said
         if said.outright:
-            return counted(len(said.outright), "post says it outright", "posts say it outright")
+            return count_of(len(said.outright), "post says it outright", "posts say it outright")
         return (
-            counted(len(said.about), "post is about it", "posts are about it")
+            count_of(len(said.about), "post is about it", "posts are about it")
             if said.about
             else None
         )
@@ -120,7 +120,7 @@ class TopicView:
         return not HEALTH.isdisjoint((self.standing.domain, self.topic))
 
     @property
-    def alone(self) -> bool:
+    def is_alone(self) -> bool:
         return self.standing.users == 1
 
     @property
@@ -157,8 +157,8 @@ def duration(seconds: int) -> str:
     """``1 week``, ``36 hours``."""
     for unit, one, many in _UNITS:
         if seconds % unit == 0:
-            return counted(seconds // unit, one, many)
-    return counted(seconds, "second", "seconds")
+            return count_of(seconds // unit, one, many)
+    return count_of(seconds, "second", "seconds")
 
 
 def bucket_in_words(bucket: str) -> str:
@@ -212,7 +212,7 @@ def day(time: datetime) -> str:
     return f"{time.day} {time:%B %Y, %H:%M}"
 
 
-def counted(number: int, one: str, many: str) -> str:
+def count_of(number: int, one: str, many: str) -> str:
     """``1 post``, ``2 posts``."""
     return f"{number:,} {one if number == 1 else many}"
 
@@ -307,17 +307,17 @@ class AlertView:
     @classmethod
     def of(cls, alert: Alert) -> "AlertView":
         """From the store."""
-        return cls(day(alert.time), alert.topic, " ".join(_happened(alert)), alert.seen)
+        return cls(day(alert.time), alert.topic, " ".join(_tell_event(alert)), alert.seen)
 
 
-def _happened(alert: Alert) -> Iterator[str]:
+def _tell_event(alert: Alert) -> Iterator[str]:
     """What happened at once: a band, and what posts say outright."""
     if alert.percent is not None:
         way = "entered" if alert.entered else "left"
         among = f"among {alert.users - 1:,} made-up people" if alert.simulated else ""
         yield f"You {way} the first {alert.percent}%{among and ' '}{among}."
     if alert.outright:
-        posts = counted(alert.outright, "post of yours says", "posts of yours say")
+        posts = count_of(alert.outright, "post of yours says", "posts of yours say")
         yield f"{posts} it outright."
     if alert.low is not None and alert.high is not None and (alert.entered or not alert.percent):
         places = str(alert.low) if alert.low == alert.high else f"{alert.low:,} to {alert.high:,}"
@@ -326,7 +326,7 @@ def _happened(alert: Alert) -> Iterator[str]:
         yield f"Your place: {places} of {alert.users:,}{made_up}."
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """``1%, 5% or 10%``."""
     return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 

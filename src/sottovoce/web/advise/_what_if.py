@@ -23,7 +23,7 @@ from sottovoce.web.advise._pages import (
     CurrentSession,
     with_refusals,
 )
-from sottovoce.web.advise._views import counted
+from sottovoce.web.advise._views import count_of
 from sottovoce.web.security.requests import Problem
 
 NOT_FOUND = 404
@@ -147,9 +147,9 @@ def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatI
         now = "All your posts are ticked: this is where you stand now."
         return WhatIfAnswer(now, "", place(before))
     after = person.without(sorted(removed))[person.column(topic)]
-    count = f"{counted(len(removed), 'post', 'posts')} of {len(person.posts):,} left out."
+    count = f"{count_of(len(removed), 'post', 'posts')} of {len(person.posts):,} left out."
     if left := set(person.said.of_topic(topic).outright) - set(removed):
-        still = counted(len(left), "of the others still says", "of the others still say")
+        still = count_of(len(left), "of the others still says", "of the others still say")
         count = f"{count} {still} it outright."
     return WhatIfAnswer(words.change(before, after), count, place(after))
 
@@ -167,7 +167,7 @@ def check_draft(person: Person, text: str) -> DraftAnswer:
     before = "" if warning is None else f"{warning} "
     found.sort(key=lambda one: (-one.level, one.before.low == one.after.low, one.after.percent))
     if not found:
-        return DraftAnswer(before + _no_sign(check))
+        return DraftAnswer(before + _describe_none(check))
     return DraftAnswer(
         before + _summary(found),
         tuple(_row(topic, text) for topic in found),
@@ -205,8 +205,8 @@ def _ways(topic: DraftTopic) -> tuple[Way, ...]:
     return (*ways, Way(title="Publish it as it is", reason=reason, effect=effect))
 
 
-def _no_sign(check: DraftCheck) -> str:
-    read = counted(check.words_read, "word", "words")
+def _describe_none(check: DraftCheck) -> str:
+    read = count_of(check.words_read, "word", "words")
     found = f"No sign of any of the {len(check.topics)} sensitive topics in its {read}"
     if check.topics[0].after.simulated:
         return (
@@ -228,7 +228,7 @@ def _moves(topic: DraftTopic) -> int:
 def _summary(found: list[DraftTopic]) -> str:
     told = " ".join(f"{_says(topic)} {_place_with(topic)}" for topic in found[:TOPICS_TOLD])
     more = len(found) - TOPICS_TOLD
-    return f"{told} {counted(more, 'more topic', 'more topics')} below." if more > 0 else told
+    return f"{told} {count_of(more, 'more topic', 'more topics')} below." if more > 0 else told
 
 
 def _says(topic: DraftTopic) -> str:
@@ -251,7 +251,7 @@ def _place_with(topic: DraftTopic) -> str:
     if before.low == 1:
         return f"You are {words.places(before)} of {before.users:,} already: no place is higher."
     if topic.covering:
-        posts = counted(topic.covering, "stronger post", "stronger posts")
+        posts = count_of(topic.covering, "stronger post", "stronger posts")
         return (
             f"Your place stays {words.short_places(before)} of {before.users:,}, held by {posts} "
             "of yours; the draft would count if they were gone."

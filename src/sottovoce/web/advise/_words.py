@@ -25,7 +25,7 @@ def factor_in_words(epsilon: float) -> str:
     return f"{factor:.1f}" if epsilon < _TEN else f"{factor:,.0f}"
 
 
-def sentence(standing: Standing) -> str:
+def place_sentence(standing: Standing) -> str:
     """Where a reader of the whole community would list them, in one sentence."""
     if standing.low is None or standing.high is None:
         return "Without these posts you would not be in the community, and nobody could list you."
@@ -109,7 +109,7 @@ def chip(standing: Standing) -> str:
 def change(before: Standing, after: Standing) -> str:
     """What would change, in one sentence."""
     if before.low is None or before.high is None or after.low is None or after.high is None:
-        return sentence(after)
+        return place_sentence(after)
     if (before.low, before.high) == (after.low, after.high):
         return f"Your place for {after.topic} would stay the same: {places(after)}."
     way = "less" if after.high > before.high or after.low > before.low else "more"

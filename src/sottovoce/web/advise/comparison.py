@@ -46,7 +46,7 @@ class ComparedCommunity:
     they can only set when to be told."""
 
     @property
-    def fixed(self) -> bool:
+    def is_fixed(self) -> bool:
         """Whether scores can be made in one way only."""
         return self.rules is not None
 
@@ -131,12 +131,12 @@ class Reporting:
     def quote(self, topic: str, score: float, rules: str | None) -> Quote:
         """What reporting would be and cost; ``rules``: the description their score was made by."""
         with self._client() as client:
-            return _by(rules, client.quote(topic, score))
+            return _check_rules(rules, client.quote(topic, score))
 
     def report(self, topic: str, score: float, rules: str | None, agreed: str) -> None:
         """Send the report that they ``agreed`` to, or nothing."""
         with self._client() as client:
-            _by(rules, client.quote(topic, score))
+            _check_rules(rules, client.quote(topic, score))
             client.report(topic, score, agreed=agreed)
 
     def erase(self) -> None:
@@ -156,13 +156,13 @@ class Reporting:
     def _client(self) -> Iterator[RankClient]:
         first, *more = self._servers
         with self._lock:
-            client = self._opened(first, more[0] if more else None)
+            client = self._open_client(first, more[0] if more else None)
             try:
                 yield client
             finally:
                 client.close()
 
-    def _opened(self, first: str | Transport, second: str | Transport | None) -> RankClient:
+    def _open_client(self, first: str | Transport, second: str | Transport | None) -> RankClient:
         try:
             self.folder.mkdir(OWNER_ONLY, parents=True, exist_ok=True)
             return RankClient(
@@ -177,7 +177,7 @@ class Reporting:
             ) from None
 
 
-def _by(rules: str | None, quote: Quote) -> Quote:
+def _check_rules(rules: str | None, quote: Quote) -> Quote:
     if rules is not None and quote.version != rules:
         raise InputError(
             "The rank server's rules have changed since this page was started, so your score is "

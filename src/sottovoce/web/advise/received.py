@@ -95,20 +95,20 @@ class ReceivedPosts:
         return self.table.filter(pc.equal(self.table["user"], user))
 
 
-def pasted(text: str, now: datetime) -> ReceivedPosts:
+def read_pasted(text: str, now: datetime) -> ReceivedPosts:
     """Posts apart by blank lines or, where there is none, by lines; a date may come first."""
     pieces = [piece for piece in re.split(r"\n[ \t]*\n", _lines(text)) if piece.strip()]
     if len(pieces) == 1:
         pieces = [line for line in pieces[0].split("\n") if line.strip()]
     if not pieces:
         raise CorpusError("There is no text to look at: write or paste at least one post.")
-    posts = [_dated(piece, now) for piece in pieces]
+    posts = [_split_date(piece, now) for piece in pieces]
     times, texts = zip(*posts, strict=True)
     table = pa.table([[ME] * len(posts), list(times), list(texts)], schema=POSTS)
-    return _cleaned(ReceivedPosts(table, Tally(rows_kept=len(posts))))
+    return _clean(ReceivedPosts(table, Tally(rows_kept=len(posts))))
 
 
-def uploaded(
+def read_uploaded(
     path: Path,
     columns: Mapping[str, str | int],
     timezone: str,
@@ -119,7 +119,7 @@ def uploaded(
 ) -> ReceivedPosts:
     """Read a file that was sent; ``only_mine``: all its posts are theirs, whoever it names."""
     told = ReadOptions(
-        columns=_known(columns, only_mine=only_mine),
+        columns=_drop_user(columns, only_mine=only_mine),
         timezone=timezone,
         max_line_bytes=LONGEST_POST_BYTES,
         header=header,
@@ -131,14 +131,14 @@ def uploaded(
     stand_in = {"user": options.columns.get("text", "text")} if only_mine else {}
     read = replace(options, columns={**options.columns, **stand_in})
     corpus = open_posts(path, options=read)
-    table = pa.Table.from_batches(_bounded(corpus), POSTS)
+    table = pa.Table.from_batches(_limit_size(corpus), POSTS)
     if only_mine:
         mine = pa.repeat(pa.scalar(ME), table.num_rows)
         table = table.set_column(0, POSTS.field("user"), mine)
-    return _cleaned(ReceivedPosts(table, corpus.tally, read_as=_read_as(told, options)))
+    return _clean(ReceivedPosts(table, corpus.tally, read_as=_read_as(told, options)))
 
 
-def _known(columns: Mapping[str, str | int], *, only_mine: bool) -> Mapping[str, str | int]:
+def _drop_user(columns: Mapping[str, str | int], *, only_mine: bool) -> Mapping[str, str | int]:
     return {role: key for role, key in columns.items() if role != "user" or not only_mine}
 
 
@@ -148,7 +148,7 @@ def cleaned_table(table: pa.Table, counts: CleaningCounts) -> pa.Table:
     return pa.Table.from_batches(batches, POSTS).combine_chunks()
 
 
-def _cleaned(received: ReceivedPosts) -> ReceivedPosts:
+def _clean(received: ReceivedPosts) -> ReceivedPosts:
     counts = CleaningCounts()
     return replace(received, table=cleaned_table(received.table, counts), cleaned=counts)
 
@@ -196,7 +196,7 @@ def safe_name(name: str) -> str:
     return f"posts{kinds[-1]}{compressed}"
 
 
-def on_the_page(error: SottovoceError, path: Path) -> str:
+def page_message(error: SottovoceError, path: Path) -> str:
     """The error's sentence as a reader of the page needs it: without our path and the options."""
     words = str(error).replace(str(path), "the file")
     words = _HOW_TO_NAME.sub("", words).replace(" for user;", ";")
@@ -207,7 +207,7 @@ def on_the_page(error: SottovoceError, path: Path) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _bounded(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+def _limit_size(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
     posts = size = 0
     for batch in batches:
         posts, size = posts + batch.num_rows, size + batch.nbytes
@@ -225,7 +225,7 @@ def _lines(text: str) -> str:
     return whole.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _dated(piece: str, now: datetime) -> tuple[datetime, str]:
+def _split_date(piece: str, now: datetime) -> tuple[datetime, str]:
     found = _DATED.match(piece)
     if found is None:
         return now, piece.strip()

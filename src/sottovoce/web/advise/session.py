@@ -124,7 +124,7 @@ class AdvisorSession:
     def use(self, setting: AdvisorSetting) -> None:
         """Score by another setting."""
         person = self.person
-        if self._fixed and not _same_scores(setting, self.setting):
+        if self._is_fixed and not _same_scores(setting, self.setting):
             raise ParameterError(
                 "Measure, k, m and bucket are the rank server's here: other scores could not be "
                 "compared with its histograms."
@@ -157,15 +157,15 @@ class AdvisorSession:
 
     def quote(self, topic: str) -> Quote:
         """What a report on ``topic`` would be; nothing is sent."""
-        reporting, score = self._reported(topic)
+        reporting, score = self._find_reportable(topic)
         return reporting.quote(topic, score, self.comparison.rules)
 
     def report(self, topic: str, agreed: str) -> None:
         """Send the report that they agreed to: that of all their posts, whatever is unticked."""
-        reporting, score = self._reported(topic)
+        reporting, score = self._find_reportable(topic)
         reporting.report(topic, score, self.comparison.rules, agreed)
 
-    def _reported(self, topic: str) -> tuple[Reporting, float]:
+    def _find_reportable(self, topic: str) -> tuple[Reporting, float]:
         score = None if self.person is None else self.person.standing(topic).score
         if self.reporting is None or score is None:
             raise InputError("There is nothing to report, or nobody to report to.")
@@ -224,9 +224,9 @@ class AdvisorSession:
         return Community.from_posts(table, self.comparison.spaces, topics, setting)
 
     @property
-    def _fixed(self) -> bool:
+    def _is_fixed(self) -> bool:
         at_hand = self.person is None or self.compared_with == self.comparison.name
-        return self.comparison.fixed and at_hand
+        return self.comparison.is_fixed and at_hand
 
 
 def _nearest(

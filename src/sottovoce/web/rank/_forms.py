@@ -1,4 +1,4 @@
-"""The forms of requests and answers, and how routes refuse: what OpenAPI shows is what is enforced."""
+"""The forms of requests and answers: what OpenAPI shows and what is enforced are one thing."""
 
 import asyncio
 from http import HTTPStatus
@@ -150,7 +150,7 @@ def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     return {int(each): {"model": Problem} for each in (*everywhere, *statuses)}
 
 
-async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:  # noqa: ANN401 - a form made at run time
+async def store_report(service: RankService, form: Any, payload: bytes) -> Kept:  # noqa: ANN401 - a form made at run time
     """Store a report of the running period; answers when it is durable."""
     check_running(service, form)
     stored = service.keep(form.topic, form.period, form.id, payload, _member(service, form))

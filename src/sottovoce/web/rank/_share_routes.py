@@ -15,10 +15,10 @@ from sottovoce.web.rank._forms import (
     Period,
     Strict,
     Token,
-    acknowledged,
     check_length,
     problems,
     share_form,
+    store_report,
     topic_names,
 )
 from sottovoce.web.rank.pair import AT_ONCE, PairedServer, SecondServer
@@ -57,7 +57,7 @@ def add_shares(app: FastAPI, service: PairedServer) -> None:
         public, own = (bytes.fromhex(each) for each in (sent.public_share, sent.input_share))  # type: ignore[attr-defined] # made at run time
         wanted = input_share_bytes(service.description, sent.topic, service.place)  # type: ignore[attr-defined] # likewise
         check_length(len(own), wanted, "bytes in this server's input share")
-        return await acknowledged(service, sent, public + own)
+        return await store_report(service, sent, public + own)
 
 
 def add_peer_routes(app: FastAPI, service: SecondServer) -> None:
@@ -71,16 +71,18 @@ def add_peer_routes(app: FastAPI, service: SecondServer) -> None:
     async def peer_verify(request: Request, signed: signature = "") -> VerifierShares:
         """The second server's verifier shares of reports that both servers hold."""
         return VerifierShares(
-            **await _answered(service, request, signed, verifying, service.verified)
+            **await _answer_peer(service, request, signed, verifying, service.answer_verify)
         )
 
     @app.post(OPEN, responses=refused, openapi_extra=_body(opening))
     async def peer_open(request: Request, signed: signature = "") -> OpenedSum:
         """The second server's noised sum over the reports that both servers accepted."""
-        return OpenedSum(**await _answered(service, request, signed, opening, service.opened))
+        return OpenedSum(
+            **await _answer_peer(service, request, signed, opening, service.answer_open)
+        )
 
 
-async def _answered(
+async def _answer_peer(
     service: SecondServer,
     request: Request,
     signed: str,
@@ -88,7 +90,7 @@ async def _answered(
     work: Any,  # noqa: ANN401 - a method
 ) -> dict[str, Any]:
     body = await request.body()
-    if not service.key.signed(request.url.path, body, signed):
+    if not service.key.is_signed(request.url.path, body, signed):
         raise HTTPException(HTTPStatus.FORBIDDEN, "only the other server may ask this.")
     try:
         message = form.model_validate_json(body).model_dump()

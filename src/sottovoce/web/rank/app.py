@@ -32,11 +32,11 @@ from sottovoce.web.rank._forms import (
     HistogramForm,
     Kept,
     Periods,
-    acknowledged,
     check_length,
     check_running,
     noised_form,
     problems,
+    store_report,
     topic_names,
 )
 from sottovoce.web.rank._share_routes import add_peer_routes, add_shares
@@ -127,7 +127,7 @@ def _most_body(service: RankService) -> Callable[[Scope], int]:
         path, given = scope["path"], dict(scope["headers"]).get(name, b"")
         if not isinstance(service, SecondServer) or path not in {VERIFY, OPEN}:
             return MOST_BODY
-        vouched = service.key.vouched(path, given.decode("latin-1"))
+        vouched = service.key.is_vouched(path, given.decode("latin-1"))
         return MOST_PEER_BYTES if vouched else MOST_BODY
 
     return most
@@ -145,7 +145,7 @@ def _add_public_routes(app: FastAPI, service: RankService) -> None:
     @app.get("/description", responses=problems())
     async def description() -> DescriptionForm:
         """The server's rules: all that a report and a rank depend on."""
-        return DescriptionForm(**service.described())
+        return DescriptionForm(**service.describe())
 
     @app.get("/histograms/{topic}", responses=problems(form))
     def periods(topic: topics) -> Periods:  # type: ignore[valid-type] # made at run time
@@ -178,7 +178,7 @@ def _add_noised_reports(app: FastAPI, service: RankService) -> None:
         check_length(len(entries), ranked.buckets.number)
         check_running(service, sent)
         check_length(sum(entries), service.description.noise(ranked.name).weight, "ones")
-        return await acknowledged(service, sent, np.array(entries, dtype=np.int8).tobytes())
+        return await store_report(service, sent, np.array(entries, dtype=np.int8).tobytes())
 
 
 def _sweeping(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
@@ -243,7 +243,7 @@ def add_operator_routes(app: FastAPI, service: RankService, metrics_key: str | N
     async def readyz() -> JSONResponse:
         """Whether its store answers as well."""
         try:
-            asked = service.writer.run(lambda store: store.published_periods("", 1))
+            asked = service.writer.run(lambda store: store.list_periods("", 1))
             await asyncio.wait_for(asyncio.wrap_future(asked), READY_S)
         except (SottovoceError, TimeoutError):
             return JSONResponse({"status": "the store does not answer"}, 503)

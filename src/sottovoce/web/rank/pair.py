@@ -24,14 +24,14 @@ from sottovoce.advisor.rank.shares import (
     Outputs,
     ServerSide,
     SharedReport,
-    accepted,
-    answer,
-    decided,
-    demand,
+    answer_shares,
+    ask_shares,
+    decide_reports,
+    demand_sum,
     digest,
-    joined,
-    question,
-    yielded,
+    join_sums,
+    list_accepted,
+    yield_sum,
 )
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.json import parse_json
@@ -130,7 +130,7 @@ class FirstServer(PairedServer):
         period = self.period
         with self._only_one():
             for topic in self.description.by_name:
-                with self._unasked.taken(topic, period) as tokens:
+                with self._unasked.take(topic, period) as tokens:
                     self._verify_some(topic, period, tokens)
 
     def keep(
@@ -144,15 +144,15 @@ class FirstServer(PairedServer):
     def publish(self, topic: str, period: int) -> dict[str, Any] | None:
         """Open the sum with the second server and publish it; nothing is ever opened twice."""
         with self._only_one():
-            earlier = self.writer.run(lambda store: store.published(topic, period)).result()
+            earlier = self.writer.run(lambda store: store.find_histogram(topic, period)).result()
             if earlier:
                 return _parsed(earlier)
             if not self.writer.run(lambda store: store.number(topic, period)).result():
                 return None
-            if not self.writer.run(lambda store: store.noted_question(topic, period)).result():
+            if not self.writer.run(lambda store: store.find_question(topic, period)).result():
                 self._verify_some(topic, period, None)
-            outputs = self.writer.run(lambda store: _closed(store, topic, period)).result()
-            return self._opened(topic, period, outputs)
+            outputs = self.writer.run(lambda store: _close_question(store, topic, period)).result()
+            return self._open_sum(topic, period, outputs)
 
     def close(self) -> None:
         """Wait for the second server no longer, finish what was asked, and close the store."""
@@ -166,7 +166,7 @@ class FirstServer(PairedServer):
         except TimeoutError:
             raise ProtocolError(_BEING_OPENED) from None
 
-    def _asked(self, path: str, message: Message) -> Message:
+    def _ask(self, path: str, message: Message) -> Message:
         return self._until_stopped.run(lambda: self._peer.call(path, message))
 
     @contextmanager
@@ -183,35 +183,39 @@ class FirstServer(PairedServer):
         """Verify reports of these ids; None: all that wait."""
         if tokens is not None:
             for begin in range(0, len(tokens), AT_ONCE):
-                self._verified(topic, period, self._held(topic, period, tokens[begin:][:AT_ONCE]))
+                self._verify_page(
+                    topic, period, self._find(topic, period, tokens[begin:][:AT_ONCE])
+                )
             return
         after = ""
         while page := self._waiting(topic, period, after):
             after = max(page)
-            self._verified(topic, period, page)
+            self._verify_page(topic, period, page)
 
-    def _held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
-        return self.writer.run(lambda store: store.held(topic, period, tokens)).result()
+    def _find(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
+        return self.writer.run(lambda store: store.find_reports(topic, period, tokens)).result()
 
     def _waiting(self, topic: str, period: int, after: str) -> dict[str, bytes]:
-        return self.writer.run(lambda store: store.waiting(topic, period, after, AT_ONCE)).result()
+        return self.writer.run(
+            lambda store: store.list_waiting(topic, period, after, AT_ONCE)
+        ).result()
 
-    def _verified(self, topic: str, period: int, reports: Mapping[str, bytes]) -> None:
+    def _verify_page(self, topic: str, period: int, reports: Mapping[str, bytes]) -> None:
         """Verify some reports, as far as the second server holds them as well."""
         if not reports:
             return
         side = self._side(topic, period)
         begun = side.begun(reports)
-        answered = self._asked(VERIFY, question(side, begun))
+        answered = self._ask(VERIFY, ask_shares(side, begun))
         with sound():
-            outputs = decided(side, begun, answered)
+            outputs = decide_reports(side, begun, answered)
         self._decide(topic, period, outputs)
 
-    def _opened(self, topic: str, period: int, outputs: Outputs) -> dict[str, Any]:
+    def _open_sum(self, topic: str, period: int, outputs: Outputs) -> dict[str, Any]:
         side = self._side(topic, period)
-        answered = self._asked(OPEN, demand(side, outputs))
+        answered = self._ask(OPEN, demand_sum(side, outputs))
         with sound():
-            number, total = joined(side, outputs, answered)
+            number, total = join_sums(side, outputs, answered)
         made = (
             Histogram.of_opened(self.description, topic, period, number, total)
             if number
@@ -227,7 +231,7 @@ class FirstServer(PairedServer):
         self, topic: str, period: int, outputs: Outputs, dropped: set[str], held: int
     ) -> None:
         """Say what was left out, in numbers."""
-        valid = len(accepted(outputs))
+        valid = len(list_accepted(outputs))
         left_out = {
             "reports": valid - len(dropped),
             "refused": len(outputs) - valid,
@@ -257,7 +261,7 @@ class _Unasked:
                 known.add(token)
 
     @contextmanager
-    def taken(self, topic: str, period: int) -> Iterator[list[str] | None]:
+    def take(self, topic: str, period: int) -> Iterator[list[str] | None]:
         """Those of ``topic`` that were not asked about; they still are where the block fails."""
         key = (topic, period)
         with self._lock:
@@ -285,30 +289,32 @@ class SecondServer(PairedServer):
         late = period + KEPT_PERIODS < self.period
         if late and self.writer.run(lambda store: store.number(topic, period)).result():
             record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
-            self.writer.run(lambda store: store.note(topic, period, record, forget=True)).result()
+            self.writer.run(
+                lambda store: store.note_opening(topic, period, record, forget=True)
+            ).result()
             self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)
 
-    def verified(self, asked: Mapping[str, Any]) -> Message:
+    def answer_verify(self, asked: Mapping[str, Any]) -> Message:
         """Step 2: this server's verifier shares; what it decides is noted before they leave."""
         topic, period = asked["topic"], asked["period"]
-        held = self.writer.run(lambda store: _verifiable(store, asked)).result()
+        held = self.writer.run(lambda store: _find_verifiable(store, asked)).result()
         side = self._side(topic, period)
-        answered, outputs = answer(side, side.begun(held), asked)
+        answered, outputs = answer_shares(side, side.begun(held), asked)
         self._decide(topic, period, outputs)
         return answered
 
-    def opened(self, demanded: Mapping[str, Any]) -> Message:
+    def answer_open(self, demanded: Mapping[str, Any]) -> Message:
         """Step 5: this server's noised sum, drawn once; then its shares are deleted."""
         topic, period, tag = demanded["topic"], demanded["period"], digest(demanded)
         if period >= self.period:
             raise ProtocolError("this period is not over.")
-        noted = self.writer.run(lambda store: store.noted(topic, period)).result()
+        noted = self.writer.run(lambda store: store.find_opening(topic, period)).result()
         if noted is None:
-            outputs = self.writer.run(lambda store: _demanded(store, demanded, tag)).result()
-            made = yielded(self._side(topic, period), outputs, demanded)
+            outputs = self.writer.run(lambda store: _note_demand(store, demanded, tag)).result()
+            made = yield_sum(self._side(topic, period), outputs, demanded)
             record = json.dumps({"demanded": tag} | made)
             noted = self.writer.run(
-                lambda store: store.note(topic, period, record, forget=True)
+                lambda store: store.note_opening(topic, period, record, forget=True)
             ).result()
             self._tell(topic, period, made)
         found = _parsed(noted)
@@ -325,24 +331,24 @@ class SecondServer(PairedServer):
         self.telemetry.tell("sum opened", topic=topic, period=period, **told)
 
 
-def _closed(store: Store, topic: str, period: int) -> dict[str, bytes]:
+def _close_question(store: Store, topic: str, period: int) -> dict[str, bytes]:
     """What was decided about all reports, to which none is added any more."""
     store.note_question(topic, period, _CLOSED)
-    return store.decided(topic, period)
+    return store.list_outputs(topic, period)
 
 
-def _verifiable(store: Store, asked: Mapping[str, Any]) -> dict[str, bytes]:
-    if store.noted_question(asked["topic"], asked["period"]) is not None:
+def _find_verifiable(store: Store, asked: Mapping[str, Any]) -> dict[str, bytes]:
+    if store.find_question(asked["topic"], asked["period"]) is not None:
         raise ProtocolError("the sum of this topic and period is opened already, or being so.")
-    return store.held(asked["topic"], asked["period"], asked["tokens"])
+    return store.find_reports(asked["topic"], asked["period"], asked["tokens"])
 
 
-def _demanded(store: Store, demanded: Mapping[str, Any], tag: str) -> dict[str, bytes]:
+def _note_demand(store: Store, demanded: Mapping[str, Any], tag: str) -> dict[str, bytes]:
     """What was decided, once it is noted which sum was demanded: no other one ever is opened."""
     topic, period = demanded["topic"], demanded["period"]
     if store.note_question(topic, period, tag) != tag:
         raise ProtocolError("another sum of this topic and period was demanded already.")
-    return store.decided(topic, period)
+    return store.list_outputs(topic, period)
 
 
 def _parsed(record: str) -> Message:

@@ -82,18 +82,18 @@ class PeerKey:
 
         So whoever is asked can tell before a large body has arrived.
         """
-        return self._over(path, hashlib.sha256(body).hexdigest())
+        return self._sign(path, hashlib.sha256(body).hexdigest())
 
-    def vouched(self, path: str, signature: str) -> bool:
+    def is_vouched(self, path: str, signature: str) -> bool:
         """Whether the other server has signed some body for ``path`` with this ``signature``."""
-        right = self._over(path, signature[:_DIGITS])
+        right = self._sign(path, signature[:_DIGITS])
         return hmac.compare_digest(right.encode(), signature.encode())
 
-    def signed(self, path: str, body: bytes, signature: str) -> bool:
+    def is_signed(self, path: str, body: bytes, signature: str) -> bool:
         """Whether ``signature`` is that of this request."""
         return hmac.compare_digest(self.signature(path, body).encode(), signature.encode())
 
-    def _over(self, path: str, digest: str) -> str:
+    def _sign(self, path: str, digest: str) -> str:
         signing = hmac.digest(self.secret, b"sottovoce rank peer", hashlib.sha256)
         return digest + hmac.new(signing, f"{path}\n{digest}".encode(), hashlib.sha256).hexdigest()
 

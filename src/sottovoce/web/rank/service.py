@@ -41,7 +41,7 @@ class GroupWriter:
     def __init__(self, store: Store, *, most_waiting: int = MOST_WAITING) -> None:
         self._store = store
         self._jobs: queue.Queue[_Job | None] = queue.Queue(most_waiting)
-        self._closed = False
+        self._is_closed = False
         self._thread = threading.Thread(target=self._work, name="rank store", daemon=True)
         self._thread.start()
 
@@ -55,14 +55,14 @@ class GroupWriter:
 
     def close(self) -> None:
         """Finish what was asked, then close the store; nothing more is taken."""
-        if not self._closed:
-            self._closed = True
+        if not self._is_closed:
+            self._is_closed = True
             self._jobs.put(None)
         self._thread.join()
 
     def _enqueue(self, job: StoredReport | _Task) -> "Future[Any]":
         done: Future[Any] = Future()
-        if self._closed:
+        if self._is_closed:
             raise BusyError("the server is stopping; send it again later.")
         try:
             self._jobs.put_nowait((job, done))
@@ -153,7 +153,7 @@ class RankService:
         """The number of the period that runs."""
         return self.description.period_at(self._clock())
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The description, its version, the running period and when it ends."""
         ends = (self.period + 1) * self.description.period_s
         state = {"version": self.description.version, "period": self.period, "ends": ends}
@@ -169,15 +169,15 @@ class RankService:
         """The latest periods with a histogram, those that fall due now included."""
         with suppress(ProtocolError):
             self._soon(self.publish_due)
-        listed = self.writer.run(lambda store: store.published_periods(topic, MOST_LISTED))
+        listed = self.writer.run(lambda store: store.list_periods(topic, MOST_LISTED))
         return listed.result()
 
     def histogram(self, topic: str, period: int) -> dict[str, Any] | None:
         """The histogram of a period that is over, published at this moment if it was not."""
         if period >= self.period:
             return None
-        record = self.writer.run(lambda store: store.published(topic, period)).result()
-        return _parsed(record) if record else self._soon(lambda: self.publish(topic, period))
+        record = self.writer.run(lambda store: store.find_histogram(topic, period)).result()
+        return parse_record(record) if record else self._soon(lambda: self.publish(topic, period))
 
     def _soon(self, work: Callable[[], Result]) -> Result:
         """Do what somebody waits for who asked for a histogram."""
@@ -190,7 +190,7 @@ class RankService:
         """
         refused: ProtocolError | None = None
         topics, now = tuple(self.description.by_name), self.period
-        for topic, period in self.writer.run(lambda store: store.due(topics, now)).result():
+        for topic, period in self.writer.run(lambda store: store.list_due(topics, now)).result():
             try:
                 self.publish(topic, period)
             except ProtocolError as error:
@@ -200,7 +200,7 @@ class RankService:
 
     def publish(self, topic: str, period: int) -> dict[str, Any] | None:
         """Work out and publish a histogram; None where nobody reported."""
-        return self.writer.run(lambda store: self._published(store, topic, period)).result()
+        return self.writer.run(lambda store: self._publish_noised(store, topic, period)).result()
 
     def put_back(self) -> None:
         """Say that the store is a copy that was put back; what has begun is not counted here.
@@ -215,28 +215,28 @@ class RankService:
         """Finish what was asked, and close the store."""
         self.writer.close()
 
-    def _published(self, store: Store, topic: str, period: int) -> dict[str, Any] | None:
+    def _publish_noised(self, store: Store, topic: str, period: int) -> dict[str, Any] | None:
         """Read, sum and publish in one go: the store's thread lets no report in between."""
-        earlier = store.published(topic, period)
+        earlier = store.find_histogram(topic, period)
         if earlier:
-            return _parsed(earlier)
-        _, payloads = store.payloads(topic, period)
+            return parse_record(earlier)
+        _, payloads = store.list_payloads(topic, period)
         if not payloads:
             return None
         entries = np.frombuffer(b"".join(payloads), dtype=np.int8).reshape(len(payloads), -1)
         total = entries.sum(axis=0, dtype=np.int64)
         made = Histogram.of_noised(self.description, topic, period, len(payloads), total)
         self.telemetry.tell(PUBLISHED, topic=topic, period=period, reports=made.reports)
-        return _parsed(store.publish(topic, period, json.dumps(made.record())))
+        return parse_record(store.publish(topic, period, json.dumps(made.record())))
 
 
-def _parsed(record: str) -> dict[str, Any]:
+def parse_record(record: str) -> dict[str, Any]:
     parsed: dict[str, Any] = parse_json(record)
     return parsed
 
 
 class Admission:
-    """The tokens that a server admits, where an operator wants to know that k reports are k people's.
+    """The tokens that a server admits, so that k reports are those of k people.
 
     Whoever runs the servers hands every person one token, by a way of its own, and gives both
     servers the list. A token admits one report a topic and period. It hides nothing of who reports:

@@ -151,7 +151,7 @@ class Store(ABC):
             closed = {
                 key
                 for key in {(each.topic, each.period) for each in reports}
-                if self._closed(run, *key)
+                if self._is_closed(run, *key)
             }
             return [
                 ReportOutcome.CLOSED
@@ -160,7 +160,7 @@ class Store(ABC):
                 for each in reports
             ]
 
-    def waiting(self, topic: str, period: int, after: str, most: int) -> dict[str, bytes]:
+    def list_waiting(self, topic: str, period: int, after: str, most: int) -> dict[str, bytes]:
         """Reports that are not verified yet, by token, beyond ``after``, at most so many."""
         query = (
             "SELECT r.token, r.payload FROM rank_waiting w JOIN rank_report r ON "
@@ -171,7 +171,7 @@ class Store(ABC):
             rows = run(query, (topic, period, after, most)).fetchall()
         return {row[0]: bytes(row[1]) for row in rows}
 
-    def held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
+    def find_reports(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
         """Those of ``tokens`` that are here, verified or not."""
         query = f"SELECT payload FROM rank_report {_WHERE} AND token = ?"  # noqa: S608 - ours
         with self.transaction() as run:
@@ -184,7 +184,7 @@ class Store(ABC):
         What was decided before stands, and so does what is being opened; which were new.
         """
         with self.transaction() as run:
-            if self._closed(run, topic, period):
+            if self._is_closed(run, topic, period):
                 return []
             return [
                 token
@@ -192,7 +192,7 @@ class Store(ABC):
                 if _insert_verdict(run, (topic, period, token), output)
             ]
 
-    def decided(self, topic: str, period: int) -> dict[str, bytes]:
+    def list_outputs(self, topic: str, period: int) -> dict[str, bytes]:
         """What became of all reports that were verified."""
         query = f"SELECT token, output FROM rank_verdict {_WHERE} ORDER BY token"  # noqa: S608 - ours
         with self.transaction() as run:
@@ -205,7 +205,7 @@ class Store(ABC):
         with self.transaction() as run:
             return int(run(query, (topic, period)).fetchone()[0])
 
-    def payloads(self, topic: str, period: int) -> tuple[list[str], list[bytes]]:
+    def list_payloads(self, topic: str, period: int) -> tuple[list[str], list[bytes]]:
         """The tokens and bytes of all reports about ``topic`` in ``period``, by token."""
         with self.transaction() as run:
             rows = run(
@@ -214,7 +214,7 @@ class Store(ABC):
             ).fetchall()
         return [row[0] for row in rows], [bytes(row[1]) for row in rows]
 
-    def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
+    def list_due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
         """Of ``topics``: each with the periods before that one whose reports are still here."""
         # Topic by topic along the primary key: the reports of the running period, which may be
         # millions, are not looked at.
@@ -234,15 +234,15 @@ class Store(ABC):
         """
         return self._keep_first("rank_question", topic, period, record, forget=False)
 
-    def noted_question(self, topic: str, period: int) -> str | None:
+    def find_question(self, topic: str, period: int) -> str | None:
         """What was kept of how the opening began."""
         return self._read("rank_question", topic, period)
 
-    def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
+    def note_opening(self, topic: str, period: int, record: str, *, forget: bool) -> str:
         """Keep the opening of a sum of shares, the first for ever; ``forget``: drop the shares."""
         return self._keep_first("rank_opening", topic, period, record, forget=forget)
 
-    def noted(self, topic: str, period: int) -> str | None:
+    def find_opening(self, topic: str, period: int) -> str | None:
         """The opening that was noted."""
         return self._read("rank_opening", topic, period)
 
@@ -250,11 +250,11 @@ class Store(ABC):
         """Publish a histogram, the first for ever, and delete its reports; what is published."""
         return self._keep_first("rank_histogram", topic, period, record, forget=True)
 
-    def published(self, topic: str, period: int) -> str | None:
+    def find_histogram(self, topic: str, period: int) -> str | None:
         """The published histogram."""
         return self._read("rank_histogram", topic, period)
 
-    def published_periods(self, topic: str, most: int) -> list[int]:
+    def list_periods(self, topic: str, most: int) -> list[int]:
         """The latest periods with a histogram, the latest first."""
         with self.transaction() as run:
             rows = run(
@@ -282,7 +282,7 @@ class Store(ABC):
             row = self._row(run, table, topic, period)
         return None if row is None else str(row[0])
 
-    def _closed(self, run: Any, topic: str, period: int) -> bool:  # noqa: ANN401 - DB-API
+    def _is_closed(self, run: Any, topic: str, period: int) -> bool:  # noqa: ANN401 - DB-API
         return any(self._row(run, table, topic, period) for table in _CLOSING)
 
     @staticmethod
@@ -298,7 +298,7 @@ def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  #
     kept = run(f"SELECT payload FROM rank_report {_WHERE} AND token = ?", key).fetchone()  # noqa: S608 - ours
     if kept is not None and bytes(kept[0]) != report.payload:
         return ReportOutcome.OTHER
-    if report.member and not _admitted(run, report):
+    if report.member and not _is_admitted(run, report):
         return ReportOutcome.SPENT
     if kept is None:
         run("INSERT INTO rank_report VALUES (?, ?, ?, ?)", (*key, report.payload))
@@ -307,7 +307,7 @@ def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  #
     return ReportOutcome.STORED
 
 
-def _admitted(run: Any, report: StoredReport) -> bool:  # noqa: ANN401 - DB-API
+def _is_admitted(run: Any, report: StoredReport) -> bool:  # noqa: ANN401 - DB-API
     """Whether it is the one report that its sender was admitted for."""
     key = (report.topic, report.period, report.member)
     run(

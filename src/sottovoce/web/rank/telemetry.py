@@ -50,12 +50,12 @@ class Telemetry:
         with self._lock:
             self._counts[name] += number
 
-    def counted(self, name: str) -> int:
+    def value_of(self, name: str) -> int:
         """What one of `COUNTERS` stands at."""
         with self._lock:
             return self._counts[name]
 
-    def answered(self, route: str, status: int, seconds: float) -> None:
+    def note_answer(self, route: str, status: int, seconds: float) -> None:
         """Note how a request was answered, and how long it took."""
         with self._lock:
             self._answers[route, status] += 1
@@ -147,4 +147,4 @@ class RequestMeter:
             await self._app(scope, receive, noting)
         finally:
             route = getattr(scope.get("route"), "path", OTHER)
-            self._telemetry.answered(route, status, time.perf_counter() - begun)
+            self._telemetry.note_answer(route, status, time.perf_counter() - begun)

@@ -208,7 +208,7 @@ class BodyLimit:
         elif declared > limit:
             await refuse(scope, receive, send, TOO_LARGE, self._sentence(limit))
         else:
-            await self._app(scope, _counted(receive, limit, self._sentence(limit)), send)
+            await self._app(scope, _limit_body(receive, limit, self._sentence(limit)), send)
 
 
 def size_in_words(size_bytes: int) -> str:
@@ -227,7 +227,7 @@ def _declared_bytes(scope: Scope) -> int | None:
     return int(declared) if usable else None
 
 
-def _counted(receive: Receive, limit: int, beyond: str) -> Receive:
+def _limit_body(receive: Receive, limit: int, beyond: str) -> Receive:
     seen, arrived = 0, False
     until = asyncio.get_running_loop().time() + patience_s(limit)
 

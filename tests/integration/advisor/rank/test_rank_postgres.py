@@ -81,31 +81,31 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
         steps: list[object] = [
             store.add(reports),
             store.add([*reports[:2], changed]),
-            store.payloads("debt", 7),
-            store.due(["debt", "illness"], 7),
-            store.due(["debt", "illness"], 8),
+            store.list_payloads("debt", 7),
+            store.list_due(["debt", "illness"], 7),
+            store.list_due(["debt", "illness"], 8),
             store.number("debt", 7),
             store.note_question("debt", 5, "a question"),
             store.note_question("debt", 5, "another"),
-            store.noted_question("debt", 5),
-            store.noted_question("debt", 6),
+            store.find_question("debt", 5),
+            store.find_question("debt", 6),
             store.add([StoredReport("debt", 5, "0" * 32, b"late")]),
-            store.note("debt", 6, "an opening", forget=False),
-            store.note("debt", 6, "another", forget=False),
-            store.noted("debt", 6),
-            store.noted("debt", 5),
+            store.note_opening("debt", 6, "an opening", forget=False),
+            store.note_opening("debt", 6, "another", forget=False),
+            store.find_opening("debt", 6),
+            store.find_opening("debt", 5),
             store.publish("debt", 7, "a histogram"),
             store.publish("debt", 7, "another"),
-            store.published("debt", 7),
-            store.published_periods("debt", 10),
-            store.payloads("debt", 7),
+            store.find_histogram("debt", 7),
+            store.list_periods("debt", 10),
+            store.list_payloads("debt", 7),
             store.add(reports[:1]),
             store.add([replace(each, period=8, member=f"m{at % 2}") for at, each in few]),
             store.counts_from(),
             store.put_back(9),
             store.counts_from(),
             store.number("debt", 8),
-            store.published("debt", 7),
+            store.find_histogram("debt", 7),
             store.put_back(12),
             store.counts_from(),
         ]
@@ -134,21 +134,21 @@ def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
         store.bind("a description", "a key")
         steps: list[object] = [
             store.add(reports),
-            store.waiting("debt", 7, "", 3),
-            store.waiting("debt", 7, tokens[2], 3),
-            store.held("debt", 7, [tokens[4], "f" * 32]),
+            store.list_waiting("debt", 7, "", 3),
+            store.list_waiting("debt", 7, tokens[2], 3),
+            store.find_reports("debt", 7, [tokens[4], "f" * 32]),
             store.decide("debt", 7, {tokens[0]: b"output", tokens[1]: b""}),
             store.decide("debt", 7, {tokens[0]: b"", tokens[1]: b"another"}),
-            store.decided("debt", 7),
-            store.waiting("debt", 7, "", 10),
+            store.list_outputs("debt", 7),
+            store.list_waiting("debt", 7, "", 10),
             store.add(reports[:1]),
-            store.waiting("debt", 7, "", 10),
+            store.list_waiting("debt", 7, "", 10),
             store.note_question("debt", 7, "a question"),
             store.decide("debt", 7, {tokens[2]: b"late"}),
-            store.decided("debt", 7),
-            store.note("debt", 7, "an opening", forget=True),
-            store.waiting("debt", 7, "", 10),
-            store.decided("debt", 7),
+            store.list_outputs("debt", 7),
+            store.note_opening("debt", 7, "an opening", forget=True),
+            store.list_waiting("debt", 7, "", 10),
+            store.list_outputs("debt", 7),
             store.number("debt", 7),
         ]
         store.close()
@@ -179,16 +179,16 @@ def test_two_servers_on_postgresql_verify_and_open_one_sum(postgres: str, tmp_pa
     first, second = servers()
     tokens = [f"{place:032x}" for place in range(3)]
     demanded = {"topic": "debt", "period": 100, "description": rules.version, "tokens": tokens}
-    once = second.opened(demanded)
+    once = second.answer_open(demanded)
     second.close()
     first.close()
     first, second = servers()
-    assert second.opened(demanded) == once
+    assert second.answer_open(demanded) == once
     found = first.histogram("debt", 100)
     assert found is not None
     assert (found["reports"], found["counts"]) == (3, [1, 0, 2, 0])
     with pytest.raises(ProtocolError, match="opened already"):
-        second.opened(demanded | {"tokens": tokens[1:]})
+        second.answer_open(demanded | {"tokens": tokens[1:]})
     first.close()
     second.close()
 

@@ -14,13 +14,13 @@ from sottovoce.advisor.rank.histogram import BANDS, REST, Histogram, estimate_ra
 from sottovoce.advisor.rank.shares import (
     ServerSide,
     SharedReport,
-    accepted,
-    answer,
-    decided,
-    demand,
-    joined,
-    question,
-    yielded,
+    answer_shares,
+    ask_shares,
+    decide_reports,
+    demand_sum,
+    join_sums,
+    list_accepted,
+    yield_sum,
 )
 from sottovoce.errors import InputError
 
@@ -148,9 +148,9 @@ def test_what_two_servers_open_is_the_count_of_what_both_hold(
         side.begun({token: made[token].payload(side.server) for token in own})
         for side, own in zip(sides, held, strict=True)
     ]
-    answered, second = answer(sides[1], begun[1], question(sides[0], begun[0]))
-    first = decided(sides[0], begun[0], answered)
-    assert accepted(first) == accepted(second) == both
-    told = yielded(sides[1], second, demand(sides[0], first))
+    answered, second = answer_shares(sides[1], begun[1], ask_shares(sides[0], begun[0]))
+    first = decide_reports(sides[0], begun[0], answered)
+    assert list_accepted(first) == list_accepted(second) == both
+    told = yield_sum(sides[1], second, demand_sum(sides[0], first))
     expected = np.bincount([buckets[tokens.index(token)] for token in both], minlength=6)
-    assert joined(sides[0], first, told) == (len(both), expected.tolist())
+    assert join_sums(sides[0], first, told) == (len(both), expected.tolist())

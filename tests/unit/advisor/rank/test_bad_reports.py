@@ -115,7 +115,7 @@ def test_a_request_under_another_servers_key_is_refused_and_decides_nothing(
         "only the other server may ask this.",
     )
     second = both.services[1]
-    assert second.writer.run(lambda store: store.noted_question("debt", 100)).result() is None
+    assert second.writer.run(lambda store: store.find_question("debt", 100)).result() is None
 
 
 def test_a_replayed_report_counts_once_and_another_under_its_nonce_not_at_all(
@@ -142,7 +142,7 @@ def test_a_replayed_report_counts_once_and_another_under_its_nonce_not_at_all(
         assert found is not None
         assert (found["reports"], found["counts"]) == (3, [0, 0, 0, 1, 0, 2])
         servers[0].verify()
-        decided = servers[0].writer.run(lambda store: store.decided("debt", 101)).result()
+        decided = servers[0].writer.run(lambda store: store.list_outputs("debt", 101)).result()
         assert decided == {token(1): b""}
 
 

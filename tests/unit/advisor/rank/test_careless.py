@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.web.rank import app
 from sottovoce.web.rank.pair import KEPT_PERIODS, FirstServer, SecondServer
 from sottovoce.web.rank.peer import OPEN, PeerKey
-from sottovoce.web.rank.store import ReportOutcome, SqliteStore, StoredReport
+from sottovoce.web.rank.store import ReportOutcome, SqliteStore, Store, StoredReport
 from sottovoce.web.rank.telemetry import Telemetry
 
 RULES = description("shares", buckets=4)
@@ -80,7 +81,8 @@ def test_asking_the_second_server_about_old_periods_writes_and_tells_nothing(
     client = asked(second).client
     for period in (0, 100 - KEPT_PERIODS - 1):
         assert client.get(f"/histograms/debt/{period}").status_code == 404
-        assert second.writer.run(lambda store, at=period: store.noted("debt", at)).result() is None  # type: ignore[misc] # its own period
+        opening = second.writer.run(partial(Store.find_opening, topic="debt", period=period))
+        assert opening.result() is None
     assert told == []
     first.close()
     second.close()
@@ -122,7 +124,7 @@ def test_a_server_that_is_told_to_stop_does_not_wait_for_the_other(
     assert not sweep.is_alive()
     assert why == ["the server is stopping; ask again later."]
     with pytest.raises(ProtocolError, match="stopping"):
-        first._asked(OPEN, {})
+        first._ask(OPEN, {})
     hanging.go.set()
     second.close()
 
@@ -148,7 +150,7 @@ def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
     told: list[tuple[dict[str, Any], bool]] = []
 
     def tell(line: str) -> None:
-        kept = first.writer.run(lambda store: store.published("debt", 100)).result()
+        kept = first.writer.run(lambda store: store.find_histogram("debt", 100)).result()
         told.append((json.loads(line), kept is not None))
 
     first.telemetry = Telemetry(tell)
@@ -158,7 +160,7 @@ def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
     assert kept
     assert more == []
     assert (event["reports"], event["dropped_as_servers_disagree"]) == (3, 1)
-    assert first.telemetry.counted("dropped") == 1
+    assert first.telemetry.value_of("dropped") == 1
     first.close()
     second.close()
 
@@ -288,7 +290,7 @@ def test_reports_that_one_server_alone_holds_are_not_looked_at_every_second(
     first.verify()
     assert isinstance(first._peer, InProcessPeer)
     assert first._peer.sent[-1][1]["tokens"] == [token(9)]
-    assert first.telemetry.counted("verified") == 1
+    assert first.telemetry.value_of("verified") == 1
     first.close()
     second.close()
 
@@ -306,7 +308,7 @@ def test_reports_that_could_not_be_asked_about_are_asked_about_later(
             first.verify()
     first._peer = reached
     first.verify()
-    assert first.telemetry.counted("verified") == 2
+    assert first.telemetry.value_of("verified") == 2
     first.close()
     second.close()
 

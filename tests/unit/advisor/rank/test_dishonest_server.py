@@ -15,7 +15,7 @@ import pytest
 from support.rank_reports import Servers, report_all, token
 from support.rank_servers import KEY, Clock, description, pair
 
-from sottovoce.advisor.rank.shares import ServerSide, joined, question
+from sottovoce.advisor.rank.shares import ServerSide, ask_shares, join_sums
 from sottovoce.errors import ProtocolError
 from sottovoce.privacy.vdaf.field import FIELD128
 
@@ -75,9 +75,9 @@ def servers(tmp_path: Path, clock: Clock) -> Iterator[Servers]:
 
 def honest_question(servers: Servers) -> dict[str, Any]:
     """What a first server asks that follows the protocol."""
-    held = servers[0].writer.run(lambda store: store.waiting("debt", 100, "", PEOPLE)).result()
+    held = servers[0].writer.run(lambda store: store.list_waiting("debt", 100, "", PEOPLE)).result()
     side = ServerSide(RULES, "debt", 100, KEY.verify, 0)
-    return question(side, side.begun(held))
+    return ask_shares(side, side.begun(held))
 
 
 def shifted(share: str) -> str:
@@ -94,15 +94,15 @@ def test_a_server_that_adds_one_gets_the_same_answer_whatever_the_buckets_are(
 ) -> None:
     """The attempt of above: the answer is what it would have been, and the reports are refused."""
     asked = honest_question(servers)
-    told = servers[1].verified(asked | {"shares": list(map(shifted, asked["shares"]))})
-    assert servers[1].telemetry.counted("refused") == PEOPLE
+    told = servers[1].answer_verify(asked | {"shares": list(map(shifted, asked["shares"]))})
+    assert servers[1].telemetry.value_of("refused") == PEOPLE
     (tmp_path / "again").mkdir()
     again = pair(tmp_path / "again", clock, RULES)
-    kept = servers[1].writer.run(lambda store: store.held("debt", 100, TOKENS)).result()
+    kept = servers[1].writer.run(lambda store: store.find_reports("debt", 100, TOKENS)).result()
     for name, payload in kept.items():
         again[1].keep("debt", 100, name, payload).result(10)
-    assert again[1].verified(asked) == told
-    assert again[1].telemetry.counted("verified") == PEOPLE
+    assert again[1].answer_verify(asked) == told
+    assert again[1].telemetry.value_of("verified") == PEOPLE
     for server in again:
         server.close()
 
@@ -111,11 +111,11 @@ def test_asking_again_also_after_a_restart_gets_the_same_bytes_and_the_first_ver
     servers: Servers, tmp_path: Path, clock: Clock
 ) -> None:
     asked = honest_question(servers)
-    told = servers[1].verified(asked | {"shares": ["00"] * PEOPLE})
+    told = servers[1].answer_verify(asked | {"shares": ["00"] * PEOPLE})
     servers[1].close()
     again = pair(tmp_path, clock, RULES)
-    assert again[1].verified(asked) == told
-    decided = again[1].writer.run(lambda store: store.decided("debt", 100)).result()
+    assert again[1].answer_verify(asked) == told
+    decided = again[1].writer.run(lambda store: store.list_outputs("debt", 100)).result()
     assert set(decided.values()) == {b""}
     for server in again:
         server.close()
@@ -129,25 +129,25 @@ def test_reports_that_a_server_makes_up_or_withholds_leave_one_sum_of_enough_rep
     clock.day += 1
     about = {"topic": "debt", "period": 100, "description": RULES.version}
     made_up = [token(1000 + place) for place in range(5)]
-    told = servers[1].opened(about | {"tokens": [TOKENS[0], *made_up]})
+    told = servers[1].answer_open(about | {"tokens": [TOKENS[0], *made_up]})
     assert told == {"sum": "", "dropped": made_up}
     with pytest.raises(ProtocolError, match="another sum"):
-        servers[1].opened(about | {"tokens": TOKENS})
+        servers[1].answer_open(about | {"tokens": TOKENS})
 
 
 def test_a_second_server_that_drops_all_but_a_few_gets_no_sum(servers: Servers) -> None:
     servers[0].verify()
-    outputs = servers[0].writer.run(lambda store: store.decided("debt", 100)).result()
+    outputs = servers[0].writer.run(lambda store: store.list_outputs("debt", 100)).result()
     side = ServerSide(RULES, "debt", 100, KEY.verify, 0)
     with pytest.raises(ProtocolError, match="enough reports"):
-        joined(side, outputs, {"sum": "00" * 96, "dropped": TOKENS[1:]})
+        join_sums(side, outputs, {"sum": "00" * 96, "dropped": TOKENS[1:]})
 
 
 def test_no_file_of_a_server_holds_anothers_share(servers: Servers, tmp_path: Path) -> None:
     """Nor does verifying leave any of it behind: what crosses is verifier shares alone."""
     servers[0].verify()
     payloads = [
-        server.writer.run(lambda store: store.held("debt", 100, TOKENS)).result()
+        server.writer.run(lambda store: store.find_reports("debt", 100, TOKENS)).result()
         for server in servers
     ]
     for server in servers:

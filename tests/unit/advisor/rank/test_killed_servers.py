@@ -114,7 +114,7 @@ def test_a_server_killed_around_any_commit_leaves_nothing_lost_or_counted_twice(
         assert found["counts"] == np.bincount(BUCKETS, minlength=4).tolist()
         assert first.histogram("debt", 100) == found
         for server in (first, second):
-            assert server.writer.run(lambda store: store.due(["debt"], 101)).result() == []
+            assert server.writer.run(lambda store: store.list_due(["debt"], 101)).result() == []
 
 
 @pytest.mark.parametrize(("who", "commit", "after"), MOMENTS)

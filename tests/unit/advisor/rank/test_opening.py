@@ -13,15 +13,15 @@ from sottovoce.advisor.rank.shares import (
     Message,
     ServerSide,
     SharedReport,
-    accepted,
-    answer,
-    decided,
-    demand,
+    answer_shares,
+    ask_shares,
+    decide_reports,
+    demand_sum,
     input_share_bytes,
-    joined,
+    join_sums,
+    list_accepted,
     prio3,
-    question,
-    yielded,
+    yield_sum,
 )
 from sottovoce.errors import ProtocolError
 
@@ -42,16 +42,16 @@ def begun(side: ServerSide, reports: list[SharedReport]) -> dict[str, BegunRepor
 def verified(reports: list[SharedReport]) -> tuple[Outputs, Outputs]:
     """What both servers decide about reports that both hold."""
     one, two = (begun(side, reports) for side in (FIRST, SECOND))
-    answered, second = answer(SECOND, two, question(FIRST, one))
-    return decided(FIRST, one, answered), second
+    answered, second = answer_shares(SECOND, two, ask_shares(FIRST, one))
+    return decide_reports(FIRST, one, answered), second
 
 
 def test_both_servers_accept_the_same_reports_and_open_their_sum() -> None:
     first, second = verified(REPORTS)
-    assert accepted(first) == accepted(second) == TOKENS
-    told = yielded(SECOND, second, demand(FIRST, first))
+    assert list_accepted(first) == list_accepted(second) == TOKENS
+    told = yield_sum(SECOND, second, demand_sum(FIRST, first))
     assert told["dropped"] == []
-    number, counts = joined(FIRST, first, told)
+    number, counts = join_sums(FIRST, first, told)
     assert (number, counts) == (6, np.bincount(BUCKETS, minlength=4).tolist())
 
 
@@ -70,7 +70,7 @@ def test_both_servers_accept_the_same_reports_and_open_their_sum() -> None:
 )
 def test_a_report_that_is_not_one_valid_bucket_is_refused_by_both(bad: SharedReport) -> None:
     first, second = verified([*REPORTS, bad])
-    assert accepted(first) == accepted(second) == TOKENS
+    assert list_accepted(first) == list_accepted(second) == TOKENS
     assert first[bad.token] == second[bad.token] == b""
 
 
@@ -99,18 +99,18 @@ def test_a_report_of_which_the_servers_were_told_otherwise_by_the_client_is_refu
     good = shared(RULES, 9, 2)
     other = SharedReport(good.token, shared(RULES, 9, 2).public_share, good.input_shares)
     one, two = begun(FIRST, [good]), begun(SECOND, [other])
-    answered, second = answer(SECOND, two, question(FIRST, one))
-    assert decided(FIRST, one, answered) == second == {good.token: b""}
+    answered, second = answer_shares(SECOND, two, ask_shares(FIRST, one))
+    assert decide_reports(FIRST, one, answered) == second == {good.token: b""}
 
 
 def test_nothing_that_the_first_server_sends_changes_the_second_servers_share() -> None:
     """So there is nothing to try out: its answer is what the client's report and the key make."""
-    asked = question(FIRST, begun(FIRST, REPORTS))
-    honest, _ = answer(SECOND, begun(SECOND, REPORTS), asked)
+    asked = ask_shares(FIRST, begun(FIRST, REPORTS))
+    honest, _ = answer_shares(SECOND, begun(SECOND, REPORTS), asked)
     for shares in (["00"] * 6, [""] * 6, asked["shares"][::-1]):
-        told, outputs = answer(SECOND, begun(SECOND, REPORTS), asked | {"shares": shares})
+        told, outputs = answer_shares(SECOND, begun(SECOND, REPORTS), asked | {"shares": shares})
         assert told == honest
-        assert accepted(outputs) == []
+        assert list_accepted(outputs) == []
 
 
 @pytest.mark.parametrize(("side", "other"), [(FIRST, SECOND), (SECOND, FIRST)])
@@ -129,26 +129,26 @@ def test_a_report_whose_joint_randomness_is_not_that_of_its_shares_is_refused_by
 
 def test_a_report_that_the_second_server_does_not_hold_stays_undecided() -> None:
     one, two = begun(FIRST, REPORTS), begun(SECOND, REPORTS[1:])
-    answered, second = answer(SECOND, two, question(FIRST, one))
+    answered, second = answer_shares(SECOND, two, ask_shares(FIRST, one))
     assert answered["shares"][0] is None
     assert TOKENS[0] not in second
-    assert accepted(decided(FIRST, one, answered)) == TOKENS[1:]
+    assert list_accepted(decide_reports(FIRST, one, answered)) == TOKENS[1:]
 
 
 def test_reports_about_which_the_servers_disagree_are_dropped_and_named() -> None:
     first, second = verified(REPORTS)
     second[TOKENS[0]] = b""
     del second[TOKENS[5]]
-    told = yielded(SECOND, second, demand(FIRST, first))
+    told = yield_sum(SECOND, second, demand_sum(FIRST, first))
     assert told["dropped"] == [TOKENS[0], TOKENS[5]]
-    assert joined(FIRST, first, told) == (4, [0, 2, 0, 2])
+    assert join_sums(FIRST, first, told) == (4, [0, 2, 0, 2])
 
 
 def test_fewer_reports_than_the_minimum_are_not_summed_by_either_server() -> None:
     first, second = verified(REPORTS[:2])
-    told = yielded(SECOND, second, demand(FIRST, first))
+    told = yield_sum(SECOND, second, demand_sum(FIRST, first))
     assert told == {"sum": "", "dropped": []}
-    assert joined(FIRST, first, told) == (0, [])
+    assert join_sums(FIRST, first, told) == (0, [])
 
 
 Change = Callable[[Message], Message]
@@ -165,22 +165,22 @@ Change = Callable[[Message], Message]
 )
 def test_the_first_server_checks_what_the_second_opens(change: Change, why: str) -> None:
     first, second = verified(REPORTS)
-    told = yielded(SECOND, second, demand(FIRST, first))
+    told = yield_sum(SECOND, second, demand_sum(FIRST, first))
     with pytest.raises(ProtocolError, match=why):
-        joined(FIRST, first, change(told))
+        join_sums(FIRST, first, change(told))
 
 
 def test_a_message_has_one_share_for_each_report_and_names_none_twice() -> None:
     one, two = begun(FIRST, REPORTS), begun(SECOND, REPORTS)
-    asked = question(FIRST, one)
+    asked = ask_shares(FIRST, one)
     for change in ({"shares": asked["shares"][1:]}, {"tokens": [TOKENS[0], *TOKENS[:-1]]}):
         with pytest.raises(ProtocolError, match="6 reports and shares"):
-            answer(SECOND, two, asked | change)
+            answer_shares(SECOND, two, asked | change)
     with pytest.raises(ProtocolError, match="6 reports and shares"):
-        decided(FIRST, one, {"shares": []})
+        decide_reports(FIRST, one, {"shares": []})
     _, second = verified(REPORTS)
     with pytest.raises(ProtocolError, match="twice"):
-        yielded(SECOND, second, {"tokens": [TOKENS[0], *TOKENS]})
+        yield_sum(SECOND, second, {"tokens": [TOKENS[0], *TOKENS]})
 
 
 def test_each_server_draws_noise_of_its_own_for_every_sum() -> None:

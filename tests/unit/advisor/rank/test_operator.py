@@ -214,7 +214,7 @@ def test_a_store_that_was_put_back_counts_nothing_of_a_period_that_had_begun(
         server.put_back()
     assert again[0].histogram("debt", 100) is None
     about = {"topic": "debt", "period": 100, "description": rules.version}
-    told = again[1].opened(about | {"tokens": [f"{place:032x}" for place in range(3)]})
+    told = again[1].answer_open(about | {"tokens": [f"{place:032x}" for place in range(3)]})
     assert told["sum"] == ""
     late = shared(rules, 9, 2, period=101)
     head = {"topic": "debt", "period": 101, "description": rules.version}

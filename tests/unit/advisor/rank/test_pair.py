@@ -108,8 +108,8 @@ def test_a_report_that_is_not_one_bucket_is_left_out(servers: Servers, clock: Cl
     found = servers[0].histogram("debt", 100)
     assert found is not None
     assert (found["reports"], found["counts"]) == (3, [0, 0, 0, 0, 0, 3])
-    assert [server.telemetry.counted("refused") for server in servers] == [1, 1]
-    assert [server.telemetry.counted("verified") for server in servers] == [3, 3]
+    assert [server.telemetry.value_of("refused") for server in servers] == [1, 1]
+    assert [server.telemetry.value_of("verified") for server in servers] == [3, 3]
 
 
 class Contrary(InProcessPeer):
@@ -135,7 +135,7 @@ def test_a_report_about_which_the_servers_disagree_is_dropped_and_both_say_so(
     assert (found["reports"], found["counts"]) == (3, [0, 2, 1, 0, 0, 0])
     events = [json.loads(line) for line in said]
     assert [event["dropped_as_servers_disagree"] for event in events] == [1, 1]
-    assert first.telemetry.counted("dropped") == 2
+    assert first.telemetry.value_of("dropped") == 2
     for server in (first, second):
         server.close()
 
@@ -149,8 +149,8 @@ def test_too_few_reports_are_withheld_and_both_servers_drop_them(
     assert found is not None
     assert found["counts"] is None
     for server in servers:
-        assert server.writer.run(lambda store: store.due(["debt"], 101)).result() == []
-        assert server.writer.run(lambda store: store.decided("debt", 100)).result() == {}
+        assert server.writer.run(lambda store: store.list_due(["debt"], 101)).result() == []
+        assert server.writer.run(lambda store: store.list_outputs("debt", 100)).result() == {}
 
 
 class Broken(InProcessPeer):
@@ -183,7 +183,7 @@ def test_an_opening_that_broke_off_is_finished_with_the_same_sum(
     found = servers[0].histogram("debt", 100)
     openings = [message for path, message in broken.sent if path == OPEN]
     assert openings == [openings[0]] * 3
-    assert len({servers[1].opened(openings[0])["sum"] for _ in range(3)}) == 1
+    assert len({servers[1].answer_open(openings[0])["sum"] for _ in range(3)}) == 1
     assert servers[0].histogram("debt", 100) == found
     for server in servers:
         server.close()
@@ -198,14 +198,14 @@ def test_a_restarted_pair_finishes_an_opening_with_the_noise_that_the_second_dre
     clock.day += 1
     with pytest.raises(ProtocolError, match="lost"):
         servers[0].histogram("debt", 100)
-    noted = servers[1].writer.run(lambda store: store.noted("debt", 100)).result()
+    noted = servers[1].writer.run(lambda store: store.find_opening("debt", 100)).result()
     for server in servers:
         server.close()
     again = pair(tmp_path, clock, RULES)
     found = again[0].histogram("debt", 100)
     assert found is not None
     assert (found["reports"], found["counts"]) == (5, [0, 0, 0, 0, 0, 5])
-    assert again[1].writer.run(lambda store: store.noted("debt", 100)).result() == noted
+    assert again[1].writer.run(lambda store: store.find_opening("debt", 100)).result() == noted
     for server in again:
         server.close()
 
@@ -289,13 +289,13 @@ def test_of_a_topic_and_period_one_sum_is_opened_ever_so_none_is_the_difference_
     message, second = demanded(servers), servers[1]
     fewer = message | {"tokens": message["tokens"][1:]}
     with pytest.raises(ProtocolError, match="opened already"):
-        second.opened(fewer)
+        second.answer_open(fewer)
     with pytest.raises(ProtocolError, match="opened already"):
-        second.verified(message | {"shares": ["00"] * 6})
+        second.answer_verify(message | {"shares": ["00"] * 6})
     second.close()
     again = SecondServer(RULES, SqliteStore(tmp_path / "second.sqlite"), KEY, clock=clock)
     with pytest.raises(ProtocolError, match="opened already"):
-        again.opened(fewer)
+        again.answer_open(fewer)
     again.close()
 
 
@@ -310,7 +310,7 @@ def test_another_sum_than_the_one_that_was_noted_is_not_opened_after_a_crash(
     second = servers[1]
     second.writer.run(lambda store: store.note_question("debt", 100, "another")).result()
     with pytest.raises(ProtocolError, match="demanded already"):
-        second.opened(about | {"tokens": tokens})
+        second.answer_open(about | {"tokens": tokens})
 
 
 def test_once_a_sum_was_demanded_no_report_is_added_or_verified(
@@ -327,9 +327,9 @@ def test_once_a_sum_was_demanded_no_report_is_added_or_verified(
 def test_a_running_period_is_verified_and_not_opened(servers: Servers) -> None:
     report_all(servers, [0, 1, 2])
     servers[0].verify()
-    assert servers[1].telemetry.counted("verified") == 3
+    assert servers[1].telemetry.value_of("verified") == 3
     with pytest.raises(ProtocolError, match="not over"):
-        servers[1].opened({"topic": "debt", "period": 100, "tokens": []})
+        servers[1].answer_open({"topic": "debt", "period": 100, "tokens": []})
 
 
 def test_a_store_keeps_to_one_key(servers: Servers, tmp_path: Path, clock: Clock) -> None:
