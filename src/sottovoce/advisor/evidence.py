@@ -66,7 +66,7 @@ def evidence_of(person: "Person", topic: str, most: int) -> Evidence:
     """The ``most`` posts and words that matter most; first the posts that say it outright."""
     shares, strengths = shares_of_posts(person, topic)
     falls = person.left_out.falls(person.column(topic), len(person.posts))
-    told = [person.said.of_post(post.id, topic) for post in person.posts]
+    told = [person.disclosures.of_post(post.id, topic) for post in person.posts]
     levels = np.array([DisclosureLevel.NONE if each is None else each.level for each in told])
     by_weight = np.lexsort((-strengths, -falls, -shares))
     stronger = np.empty_like(by_weight)

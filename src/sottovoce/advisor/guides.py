@@ -108,7 +108,7 @@ def guidance(standing: Standing, evidence: Evidence, person: "Person") -> list[S
 
     Who neither stands out nor says it outright is told their place, and gets no other option.
     """
-    outright = person.said.of_topic(evidence.topic).outright
+    outright = person.disclosures.of_topic(evidence.topic).outright
     if not standing.present or (standing.users == 1 and not outright):
         return []
     if not outright and not stands_out(standing, person):
@@ -164,7 +164,7 @@ def _remove_outright(standing: Standing, posts: tuple[int, ...], person: "Person
 def _remove(
     standing: Standing, posts: tuple[int, ...], person: "Person", title: str, reason: str
 ) -> Suggestion:
-    after = person.without(posts)[person.column(standing.topic)]
+    after = person.standings_without(posts)[person.column(standing.topic)]
     effect = effect_of_removal(len(posts), after)
     return Suggestion("remove", title, reason, effect, posts=posts, standing=after)
 

@@ -147,7 +147,7 @@ class Person:
         """The same person by another setting."""
         other = Person(self.community, self.posts, self.user, setting)
         if other.community.catalogue == self.community.catalogue:
-            other.__dict__["said"] = self.said
+            other.__dict__["said"] = self.disclosures
         return other
 
     @property
@@ -197,11 +197,11 @@ class Person:
         return timeline_of(self, topic)
 
     @cached_property
-    def said(self) -> SaidByPosts:
+    def disclosures(self) -> SaidByPosts:
         """What their posts say of each topic, whatever others write."""
         return SaidByPosts(self.community.reader, self.posts)
 
-    def without(self, ids: Sequence[int]) -> list[Standing]:
+    def standings_without(self, ids: Sequence[int]) -> list[Standing]:
         """Where they would stand had they never written these posts: exactly."""
         gone = np.zeros(len(self.posts), np.bool_)
         gone[self.values.rows(ids)] = True
@@ -222,9 +222,9 @@ class Person:
         worked_out = ("left_out", "tops", "essential", "said", "_standings", "language_warning")
         kept = {name: value for name, value in self.__dict__.items() if name not in worked_out}
         fewer.__dict__ = {**kept, "crowd": self.crowd}
-        fewer.values = self.values.only(rows)
+        fewer.values = self.values.select(rows)
         fewer.posts = fewer.values.posts
-        fewer.said = self.said.only(fewer.posts)
+        fewer.disclosures = self.disclosures.select(fewer.posts)
         return fewer
 
     def without_words(self, words: Iterable[str]) -> list[Standing]:

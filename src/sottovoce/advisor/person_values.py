@@ -118,7 +118,7 @@ class MeasuredPosts:
         counts.eliminate_zeros()
         return self.matrix_of(counts, self.buckets)
 
-    def only(self, rows: NDArray[np.int64]) -> "MeasuredPosts":
+    def select(self, rows: NDArray[np.int64]) -> "MeasuredPosts":
         """Some of the posts, nothing worked out again."""
         fewer = MeasuredPosts(self._scoring, self._space, [self.posts[row] for row in rows])
         fewer.__dict__.update(

@@ -52,7 +52,7 @@ class SaidByPosts:
         found = {post.id: self.reader.read(post.text) for post in self.posts}
         return {number: {each.topic: each for each in told} for number, told in found.items()}
 
-    def only(self, posts: tuple[Post, ...]) -> "SaidByPosts":
+    def select(self, posts: tuple[Post, ...]) -> "SaidByPosts":
         """The same of some of the posts, nothing read again."""
         fewer = SaidByPosts(self.reader, posts)
         fewer.__dict__["_by_post"] = {post.id: self._by_post[post.id] for post in posts}
@@ -91,7 +91,7 @@ class Signs:
     """The two signals of one topic; ``edge``: the widest band in which one stands out, percent."""
 
     standing: Standing
-    said: TopicSaid
+    disclosures: TopicSaid
     edge: int
 
     @property
@@ -107,7 +107,7 @@ class Signs:
     @property
     def is_named(self) -> bool:
         """Whether any post has a word of it."""
-        return self.said.level is not DisclosureLevel.NONE
+        return self.disclosures.level is not DisclosureLevel.NONE
 
     @property
     def shows(self) -> bool:
@@ -121,7 +121,7 @@ class Signs:
     @property
     def outright(self) -> bool:
         """Whether any post says it of its author."""
-        return self.said.level is DisclosureLevel.OUTRIGHT
+        return self.disclosures.level is DisclosureLevel.OUTRIGHT
 
     @property
     def absent(self) -> bool:
@@ -137,9 +137,13 @@ class Signs:
     def order(self) -> tuple[int, int, float]:
         """What is said outright first, then what a ranking finds soonest, then what is about it."""
         early = self.shows and self.stands_out
-        grades = (self.outright, early, self.said.level is DisclosureLevel.ABOUT, True)
+        grades = (self.outright, early, self.disclosures.level is DisclosureLevel.ABOUT, True)
         place = self.standing.percent if self.standing.evident else None
-        return grades.index(True), -len(self.said.outright), 100.0 if place is None else place
+        return (
+            grades.index(True),
+            -len(self.disclosures.outright),
+            100.0 if place is None else place,
+        )
 
 
 def posts_in_words(count: int) -> str:
@@ -183,7 +187,7 @@ def _whom(standing: Standing) -> str:
 
 def verdict(signs: Signs) -> str:
     """One topic in one sentence, or two where the signals differ."""
-    plainly, soon = how_plainly(signs.said), how_soon(signs.standing)
+    plainly, soon = how_plainly(signs.disclosures), how_soon(signs.standing)
     if not signs.is_named and signs.standing.simulated:
         by_others = f"; by words that do not name it, {soon}" if signs.standing.evident else ""
         return f"{_capital(signs.topic)}: {plainly}{by_others}."
@@ -200,7 +204,7 @@ def verdict_of_all(found: Sequence[Signs]) -> str:
     first = min(found, key=lambda each: each.order)
     if not first.absent:
         return verdict(first)
-    said = first.said
+    said = first.disclosures
     if first.standing.simulated:
         return (
             f"No word of any of the {len(found)} topics was found in your "

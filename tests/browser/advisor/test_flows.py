@@ -83,7 +83,7 @@ def demo_alerts() -> set[str]:
     """The topics for which the demo's member is told something: one alert each."""
     person = demo_person()
     out = {one.topic for one in person.standings() if one.is_within(max(person.setting.thresholds))}
-    return out | {topic for topic in person.topics if person.said.of_topic(topic).outright}
+    return out | {topic for topic in person.topics if person.disclosures.of_topic(topic).outright}
 
 
 def test_the_demo_is_one_click_away_and_tells_where_she_stands(visitor: "Visitor") -> None:
@@ -166,7 +166,7 @@ def test_unticking_posts_shows_the_exact_new_place_and_stays_after_a_reload(
     person = demo_person()
     topic = most_exposed(person).topic
     first, second = person.evidence(topic).posts[:2]
-    after = person.without([first.id, second.id])[person.column(topic)]
+    after = person.standings_without([first.id, second.id])[person.column(topic)]
     visitor.demo()
     visitor.first_topic()
     page = visitor.page

@@ -70,8 +70,8 @@ def test_unticking_posts_is_exact_and_survives_a_reload(demo: PageClient) -> Non
     kept, gone = shown[3:], shown[:3]
     form = {"topic": topic, "shown": shown, "kept": kept}
     back = demo.post("/what-if", data=form).headers["location"]
-    expected = person.without(gone)[person.column(topic)]
-    still = len(set(person.said.of_topic(topic).outright) - set(gone))
+    expected = person.standings_without(gone)[person.column(topic)]
+    still = len(set(person.disclosures.of_topic(topic).outright) - set(gone))
     for _ in range(2):
         text = demo.get(back).text
         assert f"at place {expected.low} instead of" in text
@@ -87,7 +87,7 @@ def test_unticking_by_script_gives_the_same_numbers(demo: PageClient) -> None:
     shown = [post.id for post in person.posts]
     body = {"topic": topic, "shown": shown, "kept": shown[5:]}
     answer = demo.put("/api/what-if", json=body).json()
-    expected = person.without(shown[:5])
+    expected = person.standings_without(shown[:5])
     assert [(one["low"], one["high"]) for one in answer["standings"]] == [
         (one.low, one.high) for one in expected
     ]

@@ -79,7 +79,7 @@ def test_without_posts_equals_assessing_everybody_without_them(
     ids = [post.id for post, out in zip(person.posts, chosen, strict=True) if out]
     left = posts.take(pa.array(np.delete(np.arange(len(posts)), gone)))
     assert told(person.standings()) == assessed(posts, measure, HER, m=m)
-    assert told(person.without(ids)) == assessed(left, measure, HER, m=m)
+    assert told(person.standings_without(ids)) == assessed(left, measure, HER, m=m)
     if len(ids) < len(hers):
         assert told(person.lacking(ids).standings()) == assessed(left, measure, HER, m=m)
 
@@ -168,7 +168,7 @@ def test_a_timeline_repeats_the_assessment_week_by_week(measure: str, seed: int)
             end = datetime(start.year, start.month, start.day, tzinfo=UTC) + timedelta(weeks=1)
             early = [post.time < end for post in person.posts]
             later = [post.id for post, kept in zip(person.posts, early, strict=True) if not kept]
-            assert score == person.without(later)[column].score
+            assert score == person.standings_without(later)[column].score
 
 
 @pytest.mark.parametrize("measure", ["lda", "lda-d", "lda-t", "lda-dt", "bow-dt"])

@@ -73,7 +73,7 @@ def test_the_demo_is_the_same_each_time_and_has_somebody_to_look_at() -> None:
     person = Person(community, user=community.example)
     assert person.now() == community.now
     assert any(standing.is_within(5) for standing in person.standings())
-    assert any(person.said.of_topic(topic).outright for topic in person.topics)
+    assert any(person.disclosures.of_topic(topic).outright for topic in person.topics)
     age = datetime.now(UTC) - community.now
     assert timedelta(0) <= age <= timedelta(days=8), "dated recently"
     assert Community.demo(AdvisorSetting("ent")).example == community.example

@@ -104,7 +104,7 @@ def test_a_post_that_points_away_from_a_topic_is_tried_too() -> None:
 def test_what_is_not_hers_is_refused() -> None:
     person = person_of("debt")
     with pytest.raises(ParameterError, match="got 1 that are not"):
-        person.without([7])
+        person.standings_without([7])
     with pytest.raises(ParameterError, match="sensitive"):
         person.evidence("sleep")
     with pytest.raises(ParameterError, match="at least 1 post must stay"):

@@ -35,7 +35,7 @@ def test_who_stands_out_gets_options_and_may_leave_things(
     kinds = [each.kind for each in found]
     assert kinds == ["anonymous", "rephrase", "remove", "remove", "nothing"]
     assert all(each.reason for each in found)
-    outright = person.said.of_topic(exposed.topic).outright
+    outright = person.disclosures.of_topic(exposed.topic).outright
     assert set(found[2].posts) == set(outright), "the first to remove are those that say it"
 
 
@@ -60,7 +60,7 @@ def test_told_effects_are_the_exact_ones(person: Person, exposed: Standing) -> N
     column = person.column(exposed.topic)
     found = {each.kind: each for each in guidance(exposed, person.evidence(exposed.topic), person)}
     remove, rephrase = found["remove"], found["rephrase"]
-    assert remove.standing == person.without(remove.posts)[column]
+    assert remove.standing == person.standings_without(remove.posts)[column]
     assert remove.standing is not None
     assert say.place(remove.standing) in (remove.effect or "")
     without = [
@@ -77,7 +77,10 @@ def test_the_posts_named_are_few_and_each_step_lowers_the_score(
 ) -> None:
     column = person.column(exposed.topic)
     posts = decisive_posts(person, exposed.topic)
-    scores = [person.without(posts[:count])[column].score or 0 for count in range(len(posts) + 1)]
+    scores = [
+        person.standings_without(posts[:count])[column].score or 0
+        for count in range(len(posts) + 1)
+    ]
     assert 1 <= len(posts) <= 5
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] < scores[0]
@@ -87,8 +90,8 @@ def test_no_more_posts_are_named_than_it_takes(person: Person) -> None:
     wide = person.with_setting(AdvisorSetting(thresholds=(2,)))
     topic = min(wide.standings(), key=lambda each: each.percent or 100).topic
     column, posts = wide.column(topic), decisive_posts(wide, topic)
-    assert not stands_out(wide.without(posts)[column], wide)
-    assert stands_out(wide.without(posts[:-1])[column], wide)
+    assert not stands_out(wide.standings_without(posts)[column], wide)
+    assert stands_out(wide.standings_without(posts[:-1])[column], wide)
 
 
 def test_who_does_not_stand_out_is_left_in_peace(person: Person) -> None:
@@ -115,7 +118,9 @@ def test_who_is_just_below_the_band_is_told_their_place_and_not_that_it_is_late(
 
 
 def test_who_has_no_post_gets_no_advice(person: Person, exposed: Standing) -> None:
-    gone = person.without([post.id for post in person.posts])[person.column(exposed.topic)]
+    gone = person.standings_without([post.id for post in person.posts])[
+        person.column(exposed.topic)
+    ]
     assert guidance(gone, person.evidence(exposed.topic), person) == []
 
 

@@ -153,7 +153,7 @@ def opened_by_protocol(crowd: BucketedCrowd, rules: Description) -> Publish:
         for some in np.array_split(crowd.buckets, crowd.people // _VERIFIED + 1):
             made = [SharedReport.of(rules, TOPIC, 0, os.urandom(16).hex(), int(b)) for b in some]
             begun = [
-                side.begun({report.token: report.payload(side.server) for report in made})
+                side.begin({report.token: report.payload(side.server) for report in made})
                 for side in (first, second)
             ]
             answered, found = answer_shares(second, begun[1], ask_shares(first, begun[0]))

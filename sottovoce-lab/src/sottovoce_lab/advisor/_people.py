@@ -83,7 +83,7 @@ def attacked(epsilon: Fraction, buckets: int, people: int, seed: int = 0) -> lis
     cases = {
         "kept, 1 period": kept,
         f"kept, {PERIODS} periods": kept * PERIODS,
-        f"drawn again, {PERIODS} periods": _sum_periods(bits.noised, true, buckets),
+        f"drawn again, {PERIODS} periods": _sum_periods(bits.add_noise, true, buckets),
         f"drawn again and not clamped, {PERIODS} periods": _sum_periods(
             GeometricMechanism(bits.guarantee.rate).dense, true, buckets
         ),

@@ -93,7 +93,7 @@ def _what_if_rows(person: Person, page: BrowserSession, questions: int) -> Itera
         return [int(each) for each in chosen]
 
     def engine(number: int) -> object:
-        return person.without(unticked(number, ids))
+        return person.standings_without(unticked(number, ids))
 
     def over_http(number: int, shown: list[int]) -> object:
         gone = set(unticked(number, shown))
@@ -154,7 +154,7 @@ def _check_same(
 ) -> None:
     """The page must answer what the engine does, or its time means nothing."""
     found = page.what_if(topic, shown, [each for each in shown if each not in set(gone)])
-    expected = person.without(gone)[person.column(topic)]
+    expected = person.standings_without(gone)[person.column(topic)]
     if (found["after"]["low"], found["after"]["high"]) != (expected.low, expected.high):
         raise CheckFailedError("the page and the engine do not give the same place.")
 
@@ -174,7 +174,7 @@ def _again_row(person: Person) -> BenchRow:
     again = (time.perf_counter() - begin) * 1000
     gone = [post.id for post in person.posts[:_UNTICKED]]
     begin = time.perf_counter()
-    person.without(gone)
+    person.standings_without(gone)
     ours = (time.perf_counter() - begin) * 1000
     case = f"what-if on {len(person.posts):,} posts, engine, once"
     return bench_row(

@@ -52,7 +52,7 @@ class Diary:
         StoreFile(_DIARY, path).close()
 
     @property
-    def reported(self) -> bool:
+    def has_reports(self) -> bool:
         """Whether any report was ever decided on."""
         with self._open() as connection:
             return connection.execute("SELECT 1 FROM report LIMIT 1").fetchone() is not None
@@ -65,7 +65,7 @@ class Diary:
             connection.execute("INSERT OR IGNORE INTO report VALUES (?, ?, ?, ?, ?)", new)
             return DiaryEntry(*connection.execute(_FIND, key).fetchone())
 
-    def written(self, version: str, topic: str, period: int) -> DiaryEntry | None:
+    def find_entry(self, version: str, topic: str, period: int) -> DiaryEntry | None:
         """What was written down for that topic and period."""
         with self._open() as connection:
             row = connection.execute(_FIND, (version, topic, period)).fetchone()
@@ -77,7 +77,7 @@ class Diary:
             rows = [(request,) for request in requests]
             connection.executemany("INSERT OR IGNORE INTO drawn VALUES (?)", rows)
 
-    def drawn(self) -> set[str]:
+    def list_drawn(self) -> set[str]:
         """The ids of all spends whose noise or shares were drawn."""
         with self._open() as connection:
             return {str(row[0]) for row in connection.execute("SELECT request FROM drawn")}
@@ -88,7 +88,7 @@ class Diary:
             with self._open() as connection:
                 connection.execute("INSERT OR REPLACE INTO rules VALUES (?, ?)", (server, version))
 
-    def agreed(self, server: str) -> str | None:
+    def agreed_version(self, server: str) -> str | None:
         """The version of the rules of ``server`` that were agreed to."""
         with self._open() as connection:
             row = connection.execute(

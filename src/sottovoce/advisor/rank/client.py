@@ -161,13 +161,13 @@ class RankClient:
             raise ParameterError("the two servers must be two, run by people who do not collude.")
         folder = output_folder(Path(folder))
         self._diary = Diary(folder / DIARY_FILE)
-        if self._diary.reported and not (folder / LEDGER_FILE).exists():
+        if self._diary.has_reports and not (folder / LEDGER_FILE).exists():
             raise InputError(LOST_LEDGER)
         self._ledger = Ledger(folder / LEDGER_FILE, create=True)
         self._ledger.set_budget(ACCOUNT, LimitedPrecision(MOVED, budget, "user"))
         self._admission = {} if admission is None else {"admission": admission}
         self._description: Description | None = None
-        self._agreed = self._diary.agreed(self._where)
+        self._agreed = self._diary.agreed_version(self._where)
 
     def close(self) -> None:
         """Close the ledger."""
@@ -214,10 +214,10 @@ class RankClient:
             "description": description.version,
         } | self._admission
         if description.mode == "noise":
-            more = {"id": entry.token, "entries": self._kept(ranked, entry)}
+            more = {"id": entry.token, "entries": self._keep_noise(ranked, entry)}
             self._servers[0].call("POST", "/reports", head | more)
         else:
-            report = self._shared(ranked, period, entry)
+            report = self._share_report(ranked, period, entry)
             # The second first: when the first asks it about the report, it is there.
             for place in (1, 0):
                 self._servers[place].call("POST", "/reports", head | report.to(place))
@@ -253,16 +253,16 @@ class RankClient:
             )
 
     def _refuse_lost_ledger(self) -> None:
-        if not self._diary.drawn() <= {spend.request.id for spend in self._drawn()}:
+        if not self._diary.list_drawn() <= {spend.request.id for spend in self._list_drawn()}:
             raise InputError(LOST_LEDGER)
 
-    def _drawn(self) -> list[Spend]:
+    def _list_drawn(self) -> list[Spend]:
         """The reports that exist: whatever was sent is among them."""
         return [spend for spend in self._ledger.spends(ACCOUNT) if spend.output is not None]
 
     def _quote(self, topic: str, score: float, period: int) -> Quote:
         rules, ranked, account = self.description, self.description.topic(topic), self.account
-        written = self._diary.written(rules.version, topic, period)
+        written = self._diary.find_entry(rules.version, topic, period)
         bucket = ranked.buckets.of(score) if written is None else written.bucket
         wanted = self._request(self._what(ranked, period, bucket)).id
         return Quote(
@@ -291,24 +291,24 @@ class RankClient:
             )
         return first, int(answers[0]["period"])
 
-    def _kept(self, topic: RankedTopic, entry: DiaryEntry) -> list[int]:
+    def _keep_noise(self, topic: RankedTopic, entry: DiaryEntry) -> list[int]:
         """The noised report of this bucket: drawn once, from then on the same for ever."""
         noise = self.description.noise(topic.name)
 
         def draw(path: Path) -> None:
             path.write_bytes(np.array(noise.report(entry.bucket), dtype=np.int8).tobytes())
 
-        stored = self._stored(self._what(topic, 0, entry.bucket), draw)
+        stored = self._store(self._what(topic, 0, entry.bucket), draw)
         return [int(entry) for entry in np.frombuffer(stored, dtype=np.int8)]
 
-    def _shared(self, topic: RankedTopic, period: int, entry: DiaryEntry) -> SharedReport:
+    def _share_report(self, topic: RankedTopic, period: int, entry: DiaryEntry) -> SharedReport:
         """This period's report in shares: drawn once, the same on every retry."""
 
         def draw(path: Path) -> None:
             drawn = SharedReport.of(self.description, topic.name, period, entry.token, entry.bucket)
             path.write_text(drawn.text(), encoding="ascii")
 
-        stored = self._stored(self._what(topic, period, entry.bucket), draw)
+        stored = self._store(self._what(topic, period, entry.bucket), draw)
         return SharedReport.from_text(stored.decode("ascii"))
 
     def _what(self, topic: RankedTopic, period: int, bucket: int) -> str:
@@ -322,11 +322,11 @@ class RankClient:
         guarantee = LimitedPrecision(MOVED, self.description.epsilon, "user")
         return SpendRequest(f"{self.description.version[:32]}/{what}", ACCOUNT, guarantee)
 
-    def _stored(self, what: str, draw: Callable[[Path], None]) -> bytes:
+    def _store(self, what: str, draw: Callable[[Path], None]) -> bytes:
         output = self._ledger.release(self._request(what), draw).output
         if output is None:
             raise InputError("the ledger gave no report back.")
-        self._diary.note_drawn(spend.request.id for spend in self._drawn())
+        self._diary.note_drawn(spend.request.id for spend in self._list_drawn())
         return output.path.read_bytes()
 
 

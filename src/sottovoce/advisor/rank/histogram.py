@@ -119,7 +119,7 @@ class Histogram:
         """From the sum of noised reports: debiased, and moved to sum to their number."""
         if reports < description.minimum:
             return cls.withheld(description, topic, period)
-        unbiased = description.noise(topic).unbiased(total, reports)
+        unbiased = description.noise(topic).estimate_counts(total, reports)
         adding_up = unbiased + (reports - unbiased.sum()) / unbiased.size
         return cls(topic, period, description.version, reports, tuple(adding_up.tolist()))
 

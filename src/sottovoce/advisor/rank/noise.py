@@ -93,9 +93,9 @@ class OneHotNoise:
             raise ParameterError(f"a bucket must be 0 to {self.buckets - 1}.")
         one_hot = np.zeros((chosen.size, self.buckets), dtype=np.int64)
         one_hot[np.arange(chosen.size), chosen] = 1
-        return self.noised(one_hot)
+        return self.add_noise(one_hot)
 
-    def noised(self, vectors: NDArray[np.int64]) -> NDArray[np.int64]:
+    def add_noise(self, vectors: NDArray[np.int64]) -> NDArray[np.int64]:
         """Noise on one-hot ``vectors``: as many ones as the weight says, in each row."""
         parts = np.array_split(vectors, len(vectors) // _AT_ONCE + 1)
         return np.concatenate([subsets(each, self.weight, self.epsilon) for each in parts])
@@ -131,7 +131,7 @@ class OneHotNoise:
         spread = p * (d - 1) * (rest - d + 1) * within + (1 - p) * d * (rest - d) * within
         return spread + p * (1 - p) * (own_counts - share) ** 2
 
-    def unbiased(self, total: NDArray[np.int64], reports: int) -> NDArray[np.float64]:
+    def estimate_counts(self, total: NDArray[np.int64], reports: int) -> NDArray[np.float64]:
         """How many people are in each bucket, from the sum of their reports."""
         other, own = self.means
         return (total.astype(np.float64) - reports * other) / (own - other)
@@ -211,7 +211,7 @@ def audit_reports(
     A bound above the claim refutes it; one below 0.9 of it had no power, or the noise is not the
     claimed one. Four entries stand for all: those of two buckets alone tell as much as the report.
     """
-    noised = noised or claimed.noised
+    noised = noised or claimed.add_noise
     subject = AuditSubject(tuple(range(_BUCKETS)), partial(_first_entries, noised, claimed.buckets))
     pairs = (("neighbouring buckets", 0, 1), ("the highest and the lowest", _BUCKETS - 1, 0))
     alarm = FALSE_ALARM / len(pairs)
@@ -227,7 +227,7 @@ def audit_reports(
 def at_another_rate(claimed: OneHotNoise, factor: float) -> Noised:
     """Noise for a planted violation: at ``factor`` times the claimed epsilon."""
     other = OneHotNoise(float(claimed.epsilon) * factor, claimed.buckets, weight=claimed.weight)
-    return partial(OneHotNoise.noised, other)
+    return partial(OneHotNoise.add_noise, other)
 
 
 def _first_entries(noised: Noised, buckets: int, vectors: NDArray[np.int64]) -> NDArray[np.int64]:

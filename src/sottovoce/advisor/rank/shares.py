@@ -163,11 +163,11 @@ class ServerSide:
         """What every message begins with."""
         return {"topic": self.topic, "period": self.period, "description": self.rules.version}
 
-    def begun(self, reports: Mapping[str, bytes]) -> dict[str, BegunReport]:
+    def begin(self, reports: Mapping[str, bytes]) -> dict[str, BegunReport]:
         """The first step of verifying reports, from what is kept of each."""
-        return {token: self._begun(token, payload) for token, payload in reports.items()}
+        return {token: self._begin_report(token, payload) for token, payload in reports.items()}
 
-    def _begun(self, token: str, payload: bytes) -> BegunReport:
+    def _begin_report(self, token: str, payload: bytes) -> BegunReport:
         public_share, own = payload[:PUBLIC_BYTES], payload[PUBLIC_BYTES:]
         try:
             state, share = self.prio3.verify_init(

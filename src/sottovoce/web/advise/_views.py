@@ -106,7 +106,7 @@ class TopicView:
     @property
     def says(self) -> str | None:
         """How many posts say it outright, or are about it, in a few words."""
-        said = self.signs.said
+        said = self.signs.disclosures
         if said.outright:
             return count_of(len(said.outright), "post says it outright", "posts say it outright")
         return (
@@ -175,7 +175,7 @@ def edge(setting: AdvisorSetting) -> int:
 
 def topic_view(person: Person, topic: str) -> TopicView:
     """One topic of a person's."""
-    said = person.said.of_topic(topic)
+    said = person.disclosures.of_topic(topic)
     return TopicView(Signs(person.standing(topic), said, edge(person.setting)))
 
 

@@ -146,9 +146,9 @@ def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatI
     if not removed:
         now = "All your posts are ticked: this is where you stand now."
         return WhatIfAnswer(now, "", place(before))
-    after = person.without(sorted(removed))[person.column(topic)]
+    after = person.standings_without(sorted(removed))[person.column(topic)]
     count = f"{count_of(len(removed), 'post', 'posts')} of {len(person.posts):,} left out."
-    if left := set(person.said.of_topic(topic).outright) - set(removed):
+    if left := set(person.disclosures.of_topic(topic).outright) - set(removed):
         still = count_of(len(left), "of the others still says", "of the others still say")
         count = f"{count} {still} it outright."
     return WhatIfAnswer(words.change(before, after), count, place(after))

@@ -140,15 +140,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(SottovoceError)
     def bad_input(request: Request, error: SottovoceError) -> Response:
-        return _problem(request, BAD_INPUT, str(error))
+        return _answer_problem(request, BAD_INPUT, str(error))
 
     @app.exception_handler(UnwantedError)
     def unwanted(request: Request, _error: UnwantedError) -> Response:
-        return _problem(request, STOPPED, "This was stopped before it was done.")
+        return _answer_problem(request, STOPPED, "This was stopped before it was done.")
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
-        answer = _problem(request, error.status_code, str(error.detail))
+        answer = _answer_problem(request, error.status_code, str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
 
@@ -156,10 +156,10 @@ def _answer_errors(app: FastAPI) -> None:
     def unreadable(request: Request, error: RequestValidationError) -> Response:
         # The library's own answer would repeat what was sent.
         wrong = sorted({f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()})
-        return _problem(request, UNREADABLE, f"This cannot be used. {'; '.join(wrong)}.")
+        return _answer_problem(request, UNREADABLE, f"This cannot be used. {'; '.join(wrong)}.")
 
 
-def _problem(request: Request, status: int, sentence: str) -> Response:
+def _answer_problem(request: Request, status: int, sentence: str) -> Response:
     if request.url.path.startswith("/api"):
         return JSONResponse({"detail": sentence}, status)
     return show(request, "problem.html", status=status, problem=sentence, back="/")

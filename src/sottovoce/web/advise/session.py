@@ -204,7 +204,7 @@ class AdvisorSession:
             self.received = received
             self.person, self.compared_with, self.removed = person, name, removed
             self.waiting = None
-            said = {topic: person.said.of_topic(topic) for topic in person.topics}
+            said = {topic: person.disclosures.of_topic(topic) for topic in person.topics}
             told = {topic: len(each.outright) for topic, each in said.items()}
             # Among made-up people a place by other words than the topic's is nothing to alert of.
             found = [

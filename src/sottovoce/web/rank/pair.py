@@ -89,7 +89,7 @@ class PairedServer(RankService):
         topic = self.description.topics[0].name
         side, token = self._side(topic, 0), bytes(16).hex()
         made = SharedReport.of(self.description, topic, 0, token, 0)
-        begun = side.begun({token: made.payload(self.place)})[token]
+        begun = side.begin({token: made.payload(self.place)})[token]
         side.output(begun, begun.share)
 
     def _decide(self, topic: str, period: int, outputs: Outputs) -> None:
@@ -146,7 +146,7 @@ class FirstServer(PairedServer):
         with self._only_one():
             earlier = self.writer.run(lambda store: store.find_histogram(topic, period)).result()
             if earlier:
-                return _parsed(earlier)
+                return _parse(earlier)
             if not self.writer.run(lambda store: store.number(topic, period)).result():
                 return None
             if not self.writer.run(lambda store: store.find_question(topic, period)).result():
@@ -205,7 +205,7 @@ class FirstServer(PairedServer):
         if not reports:
             return
         side = self._side(topic, period)
-        begun = side.begun(reports)
+        begun = side.begin(reports)
         answered = self._ask(VERIFY, ask_shares(side, begun))
         with sound():
             outputs = decide_reports(side, begun, answered)
@@ -225,7 +225,7 @@ class FirstServer(PairedServer):
         held = self.writer.run(lambda store: store.number(topic, period)).result()
         kept = self.writer.run(lambda store: store.publish(topic, period, record)).result()
         self._tell(topic, period, outputs, set(answered["dropped"]), held)
-        return _parsed(kept)
+        return _parse(kept)
 
     def _tell(
         self, topic: str, period: int, outputs: Outputs, dropped: set[str], held: int
@@ -299,7 +299,7 @@ class SecondServer(PairedServer):
         topic, period = asked["topic"], asked["period"]
         held = self.writer.run(lambda store: _find_verifiable(store, asked)).result()
         side = self._side(topic, period)
-        answered, outputs = answer_shares(side, side.begun(held), asked)
+        answered, outputs = answer_shares(side, side.begin(held), asked)
         self._decide(topic, period, outputs)
         return answered
 
@@ -317,7 +317,7 @@ class SecondServer(PairedServer):
                 lambda store: store.note_opening(topic, period, record, forget=True)
             ).result()
             self._tell(topic, period, made)
-        found = _parsed(noted)
+        found = _parse(noted)
         demanded_before = found.pop("demanded")
         if demanded_before == _NEVER:
             return found | {"dropped": demanded["tokens"]}
@@ -351,6 +351,6 @@ def _note_demand(store: Store, demanded: Mapping[str, Any], tag: str) -> dict[st
     return store.list_outputs(topic, period)
 
 
-def _parsed(record: str) -> Message:
+def _parse(record: str) -> Message:
     parsed: Message = parse_json(record)
     return parsed

@@ -145,7 +145,7 @@ def test_what_two_servers_open_is_the_count_of_what_both_hold(
     }
     sides = [ServerSide(described, "debt", 1, bytes(32), place) for place in range(2)]
     begun = [
-        side.begun({token: made[token].payload(side.server) for token in own})
+        side.begin({token: made[token].payload(side.server) for token in own})
         for side, own in zip(sides, held, strict=True)
     ]
     answered, second = answer_shares(sides[1], begun[1], ask_shares(sides[0], begun[0]))

@@ -44,7 +44,7 @@ def test_debiased_counts_have_no_bias_and_raw_ones_have() -> None:
     buckets = np.repeat(np.arange(5), 80)
     totals = np.array([noise.reports(buckets).sum(axis=0) for _ in range(times)])
     error = 5 * (noise.variance * people / times) ** 0.5
-    assert np.abs(noise.unbiased(totals, people).mean(axis=0) - 80).max() < error
+    assert np.abs(noise.estimate_counts(totals, people).mean(axis=0) - 80).max() < error
     assert np.abs(totals.mean(axis=0) - 80).min() > error
 
 
@@ -132,5 +132,7 @@ def test_reports_of_a_fixed_weight_pass_the_audit_and_less_noise_or_other_weight
     claimed = OneHotNoise(1, 6, weight=2)
     assert audit_reports(claimed, trials=1 << 19).holds
     assert not audit_reports(claimed, at_another_rate(claimed, 1.1), trials=1 << 19).holds
-    findings = audit_reports(claimed, OneHotNoise(1, 6, weight=3).noised, trials=1 << 10).findings
+    findings = audit_reports(
+        claimed, OneHotNoise(1, 6, weight=3).add_noise, trials=1 << 10
+    ).findings
     assert not next(each for each in findings if each.name == "public bound").holds

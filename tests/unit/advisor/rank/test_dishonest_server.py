@@ -77,7 +77,7 @@ def honest_question(servers: Servers) -> dict[str, Any]:
     """What a first server asks that follows the protocol."""
     held = servers[0].writer.run(lambda store: store.list_waiting("debt", 100, "", PEOPLE)).result()
     side = ServerSide(RULES, "debt", 100, KEY.verify, 0)
-    return ask_shares(side, side.begun(held))
+    return ask_shares(side, side.begin(held))
 
 
 def shifted(share: str) -> str:

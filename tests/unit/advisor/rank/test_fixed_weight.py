@@ -58,7 +58,7 @@ def test_estimates_have_no_bias_and_the_stated_variance(
     epsilon: float, buckets: int, weight: int
 ) -> None:
     noise, valid = OneHotNoise(epsilon, buckets, weight=weight), reports(buckets, weight)
-    estimates = noise.unbiased(valid, 1)
+    estimates = noise.estimate_counts(valid, 1)
     assert estimates.sum(axis=1) == pytest.approx(1)
     spreads = []
     for bucket in range(buckets):
@@ -80,7 +80,7 @@ def test_no_valid_report_counts_as_more_people_than_stated_and_one_counts_as_man
     epsilon: float, buckets: int, weight: int
 ) -> None:
     noise = OneHotNoise(epsilon, buckets, weight=weight)
-    estimates = noise.unbiased(reports(buckets, weight), 1)
+    estimates = noise.estimate_counts(reports(buckets, weight), 1)
     most = [estimates[:, k:].sum(axis=1).max() for k in range(buckets + 1)]
     assert most == pytest.approx([noise.false_weight(buckets - k) for k in range(buckets + 1)])
     assert max(most) == pytest.approx(noise.most_false_weight)

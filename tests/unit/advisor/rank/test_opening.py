@@ -36,7 +36,7 @@ Outputs = dict[str, bytes]
 
 
 def begun(side: ServerSide, reports: list[SharedReport]) -> dict[str, BegunReport]:
-    return side.begun({report.token: report.payload(side.server) for report in reports})
+    return side.begin({report.token: report.payload(side.server) for report in reports})
 
 
 def verified(reports: list[SharedReport]) -> tuple[Outputs, Outputs]:

@@ -115,7 +115,7 @@ def test_the_published_counts_are_the_debiased_sum(server: InProcess, clock: Clo
         status(server, body(id=f"{place:032x}"))
     clock.day += 1
     found = server.call("GET", "/histograms/debt/100")
-    unbiased = RULES.noise("debt").unbiased(np.array([0, 4] * 8 + [0] * 4), 4)
+    unbiased = RULES.noise("debt").estimate_counts(np.array([0, 4] * 8 + [0] * 4), 4)
     expected = unbiased + (4 - unbiased.sum()) / 20
     assert found["counts"] == pytest.approx(expected.tolist())
     assert found["at_least"][0] == 4
@@ -183,11 +183,11 @@ class Slow:
 
     def __init__(self, error: Exception | None = None) -> None:
         self.go, self.batches, self.error = threading.Event(), [0], error
-        self.begun = threading.Event()
+        self.begin = threading.Event()
         self.batches.clear()
 
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
-        self.begun.set()
+        self.begin.set()
         self.go.wait(10)
         self.batches.append(len(reports))
         if self.error:
@@ -206,7 +206,7 @@ def test_reports_that_arrive_during_a_commit_share_the_next_one() -> None:
     store = Slow()
     writer = GroupWriter(store)  # type: ignore[arg-type] # what it needs of a store
     first = writer.keep(stored_report(0))
-    assert store.begun.wait(10)
+    assert store.begin.wait(10)
     others = [writer.keep(stored_report(place)) for place in range(1, 51)]
     assert not first.done()
     store.go.set()
@@ -228,7 +228,7 @@ def test_beyond_what_may_wait_reports_are_turned_away() -> None:
     store = Slow()
     writer = GroupWriter(store, most_waiting=1)  # type: ignore[arg-type] # likewise
     writer.keep(stored_report(0))
-    assert store.begun.wait(10)
+    assert store.begin.wait(10)
     writer.keep(stored_report(1))
     with pytest.raises(BusyError):
         writer.keep(stored_report(2))
