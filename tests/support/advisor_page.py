@@ -11,7 +11,9 @@ import httpx
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from sottovoce.advisor.person import Person
 from sottovoce.web.advise.app import PageOptions, create_app
+from sottovoce.web.advise.session import AdvisorSession
 from sottovoce.web.security.login import LoginTokens
 from support.serving import served_at
 
@@ -33,6 +35,18 @@ class PageClient(httpx.Client):
     def come_in(self) -> None:
         """Use the address from the terminal."""
         assert self.get("/enter", params={"token": self.login.token}).status_code == 200
+
+    @property
+    def session(self) -> AdvisorSession:
+        """What the page holds of whoever looks at it."""
+        session: AdvisorSession = inside(self.page).state.session
+        return session
+
+    @property
+    def person(self) -> Person:
+        """Whoever looks at it."""
+        assert self.session.person is not None
+        return self.session.person
 
     def coming_from(self, origin: str | None, site: str | None) -> httpx.Client:
         """The same browser with its cookies, on a page of another origin."""
@@ -60,9 +74,14 @@ def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[Pag
             yield client
 
 
-def routes_of(app: object) -> list[tuple[str, str]]:
-    """Every method and path of the application inside its guards."""
+def inside(app: object) -> FastAPI:
+    """The application inside its guards."""
     while not isinstance(app, FastAPI):
         app = app._app  # type: ignore[attr-defined] # each guard holds the next
-    paths = app.openapi()["paths"]
+    return app
+
+
+def routes_of(app: object) -> list[tuple[str, str]]:
+    """Every method and path of the application inside its guards."""
+    paths = inside(app).openapi()["paths"]
     return [(method.upper(), path) for path, each in paths.items() for method in each]

@@ -159,8 +159,8 @@ def test_another_site_can_neither_read_nor_change_anything(
     tried = page.evaluate(
         """async (address) => {
             const attempts = [
-                fetch(address + '/api/standings', {credentials: 'include'}),
-                fetch(address + '/api/everything', {method: 'DELETE', credentials: 'include'}),
+                fetch(address + '/standing', {credentials: 'include'}),
+                fetch(address + '/api/what-if', {method: 'PUT', credentials: 'include'}),
                 fetch(address + '/delete', {
                     method: 'POST', mode: 'no-cors', credentials: 'include',
                     body: new URLSearchParams({sure: 'yes'}),

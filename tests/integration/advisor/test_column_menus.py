@@ -73,5 +73,5 @@ def test_a_file_without_a_header_can_be_read_and_a_kept_one_is_deleted_with_the_
     assert not kept.exists()
     assert "2 posts of yours" in client.get("/standing").text
     assert bring(client, "posts.csv", content)[0] == 200
-    client.delete("/api/everything")
+    client.post("/delete", data={"sure": "yes"})
     assert list(tmp_path.glob("sottovoce-*/posts.csv")) == []

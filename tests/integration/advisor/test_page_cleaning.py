@@ -43,12 +43,12 @@ def test_who_only_quotes_others_says_nothing_outright_and_ranks_as_assess_ranks_
     assert "outright</span>" not in page, "no chip says that posts say it outright"
     assert re.search(r"quotes in \d+ posts", page)
     assert "&lt;p&gt;" not in page
-    (mine,) = [one for one in client.get("/api/standings").json() if one["topic"] == "depression"]
-    ranking = assess_posts(path, measures=mine["measure"], topic="depression")
-    rows = ranking.of(mine["measure"], "depression").to_pylist()
+    mine = client.person.standing("depression")
+    ranking = assess_posts(path, measures=mine.measure, topic="depression")
+    rows = ranking.of(mine.measure, "depression").to_pylist()
     (ranked,) = [row for row in rows if row["user"] == QUOTER]
-    assert mine["users"] == len(authors)
-    assert mine["low"] <= ranked["rank"] <= mine["high"]
+    assert mine.users == len(authors)
+    assert (mine.low or 0) <= ranked["rank"] <= (mine.high or 0)
 
 
 def test_a_quote_among_pasted_posts_is_not_the_authors(client: PageClient) -> None:
@@ -122,8 +122,8 @@ def test_the_order_of_day_and_month_can_be_told(client: PageClient) -> None:
     bring(client, "posts.csv", content)
     form = {"time": "1", "text": "2", "dates": "day-first"}
     assert client.post("/start/columns", data=form).headers["location"] == "/standing"
-    found = client.get("/api/evidence", params={"name": "drug addiction"}).json()["posts"]
-    assert {post["time"][:10] for post in found} == {"2024-04-03", "2024-06-05"}
+    found = client.person.evidence("drug addiction").posts
+    assert {str(post.time.date()) for post in found} == {"2024-04-03", "2024-06-05"}
 
 
 def test_every_page_says_what_lies_where(steady: PageClient) -> None:

@@ -132,10 +132,10 @@ def test_another_site_reads_nothing_but_a_link_may_lead_here(steady: PageClient,
     with steady.coming_from(None, site) as foreign:
         for mode, place in [("no-cors", "script"), ("cors", "empty"), ("navigate", "iframe")]:
             asked = {"sec-fetch-mode": mode, "sec-fetch-dest": place}
-            assert foreign.get("/api/alerts", headers=asked).status_code == 403
+            assert foreign.get("/alerts", headers=asked).status_code == 403
             assert foreign.get("/assets/page.js", headers=asked).status_code == 403
         link = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
         assert foreign.get("/start", headers=link).status_code == 200
     with steady.coming_from("http://evil.example", None) as foreign:
-        assert foreign.get("/api/alerts").status_code == 403
+        assert foreign.get("/alerts").status_code == 403
         assert "access-control-allow-origin" not in steady.get("/start").headers

@@ -57,7 +57,7 @@ def test_headline_strip_and_alerts_say_that_the_others_are_made_up(client: PageC
     assert "501 people" not in page
     assert "You and 500 made-up people" in shown(client, "/topic?name=drug addiction")
     assert "% among 500 made-up people. " in shown(client, "/alerts")
-    assert {each["simulated"] for each in client.get("/api/alerts").json()} == {True}
+    assert {each.simulated for each in client.session.store.alerts()} == {True}
 
 
 def test_among_made_up_people_a_topic_of_which_no_word_was_found_is_not_shown(
@@ -65,12 +65,12 @@ def test_among_made_up_people_a_topic_of_which_no_word_was_found_is_not_shown(
 ) -> None:
     by_voice(client)
     client.post("/start/paste", data={"posts": ENGLISH})
-    early = [one for one in client.get("/api/standings").json() if one["high"] <= 450]
+    early = [one for one in client.person.standings() if (one.high or 0) <= 450]
     assert early, "by everyday words a ranking lists them"
     page = shown(client, "/standing")
     assert "No word of any of the 22 topics was found in your 3 posts" in page
     assert "Topics that your posts show something of" not in page
-    assert client.get("/api/alerts").json() == []
+    assert client.session.store.alerts() == []
 
 
 def test_the_page_of_a_topic_that_no_post_names_does_not_contradict_itself(
@@ -78,7 +78,7 @@ def test_the_page_of_a_topic_that_no_post_names_does_not_contradict_itself(
 ) -> None:
     by_voice(client)
     client.post("/start/paste", data={"posts": ENGLISH})
-    topic = min(client.get("/api/standings").json(), key=lambda one: one["high"])["topic"]
+    topic = min(client.person.standings(), key=lambda one: one.high or 0).topic
     page = shown(client, f"/topic?name={topic}")
     assert "no word of it was found" in page
     assert "The posts that show it" not in page

@@ -53,9 +53,9 @@ def test_a_place_is_a_range_and_the_setting_is_the_servers(tmp_path: Path) -> No
     assert all(method == "GET" and body is None for method, _, body in server.asked)
     with served(tmp_path, comparison=comparison) as client:
         client.post("/start/paste", data={"posts": POSTS})
-        (one,) = client.get("/api/standings").json()
-        assert one["users"] == 4201
-        assert one["low"] < one["high"]
+        (one,) = client.person.standings()
+        assert one.users == 4201
+        assert (one.low or 0) < (one.high or 0)
         form = {
             "measure": "bow-t",
             "k": "0.3",
@@ -106,8 +106,8 @@ def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Pat
     comparison = ask(Server(described, [few]), (), Community.demo().catalogue)
     with served(tmp_path, comparison=comparison) as client:
         client.post("/start/paste", data={"posts": POSTS})
-        (one,) = client.get("/api/standings").json()
-        assert (one["best_band"], one["band"]) == ("top 1%", "lower half")
+        (one,) = client.person.standings()
+        assert (one.best_band, one.band) == ("top 1%", "lower half")
         overview = client.get("/standing").text
         assert "cannot be told" in overview
         assert "what is known of the others does not tell" in overview

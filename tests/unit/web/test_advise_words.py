@@ -111,7 +111,7 @@ def timeline(count: int, **changed: object) -> Timeline:
     starts = tuple(date(2020, 1, 6) + timedelta(weeks=week) for week in range(count))
     lines = (AlertLine(1, 0.8, 0.7), AlertLine(5, 0.79, 0.6), AlertLine(10, None, None))
     some = tuple((week % 7) / 10 for week in range(count))
-    given = {"strengths": some, "scores": some, "lines": lines, "alerts": (), **changed}
+    given = {"strengths": some, "scores": some, "lines": lines, **changed}
     return Timeline("debts", starts, (1,) * count, **given)  # type: ignore[arg-type] # as given
 
 

@@ -146,7 +146,7 @@ def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
     first.verify()
     # The second server changes its mind about one.
     refused = "UPDATE rank_verdict SET output = x'' WHERE token LIKE '%3'"
-    second.writer.run(lambda store: store._connection.execute(refused)).result()  # type: ignore[attr-defined] # SQLite's
+    second.writer.run(lambda store: store._file.connection.execute(refused)).result()  # type: ignore[attr-defined] # SQLite's
     told: list[tuple[dict[str, Any], bool]] = []
 
     def tell(line: str) -> None:
