@@ -17,8 +17,8 @@ from scipy import sparse
 from support.warm_python import WarmPopen
 
 from sottovoce.cli import main
-from sottovoce.corpus import tokenize
 from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.codes import tokenize
 from sottovoce.privacy.ledger.chosen_ledger import forget_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.privacy.ledger.place import user_ledger

@@ -18,7 +18,9 @@ from typer.testing import CliRunner
 import sottovoce as sv
 from sottovoce.assess.evaluation.runs import evaluate_ranks
 from sottovoce.cli._app import app
-from sottovoce.corpus import count, open_documents, open_posts, summarise_posts
+from sottovoce.corpus.counts import count
+from sottovoce.corpus.read.corpus import open_documents, open_posts
+from sottovoce.corpus.summary import summarise_posts
 from sottovoce.learn import audit_training
 from sottovoce.learn.count import counted_topics
 from sottovoce.privacy.audit.findings import AuditReport, Finding

@@ -424,7 +424,7 @@ def results(tmp_path: Path) -> list[object]:
     posts = sv.corpus.open_posts(rows, options=reading)
     statistics = term_statistics([pa.array(texts)])
     theirs = UserPosts(MARKED_USER)
-    list(theirs.passing(posts))
+    list(theirs.note_batches(posts))
     documents = count_documents(posts, statistics.vocabulary(), TokenRules())
     release = released(texts, tmp_path, words=None, declare_data_dependent=True)
     return [

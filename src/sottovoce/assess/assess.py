@@ -1,69 +1,53 @@
-"""Posts in, a ranking out: what ``sottovoce assess`` does, as one call."""
+"""Posts in, a ranking out: what `assess_posts` and ``sottovoce assess`` do.
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+Posts are opened and folded into a state, which may be kept; users are ranked; ranks and state are
+written, all or nothing.
+"""
+
+import inspect
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
-from os import PathLike
+from itertools import chain
 from pathlib import Path
-from typing import Protocol, TypeAlias, cast
+from typing import Unpack, cast
+
+import pyarrow as pa
 
 from sottovoce.assess.alerts import Alerts, check_alerts
-from sottovoce.assess.background import (
-    measure_explained,
-    measures_asked,
-    model_folder,
-    topics_asked,
-    with_background,
-)
-from sottovoce.assess.checkpoints import EVERY_S, alone_with, checkpoint_of
+from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.assess.explain.explain import Question, explain
 from sottovoce.assess.explain.explanation import Explanation, UserPosts
-from sottovoce.assess.given_posts import Notices, files_beside, fold_posts, language_warning
-from sottovoce.assess.job import Assessment, Request
-from sottovoce.assess.ranking import Ranking, ranking_of
-from sottovoce.assess.setting import Bucket, Setting
+from sottovoce.assess.job import Assessment
+from sottovoce.assess.posts import Listener, find_background, fold_posts, open_given_posts
+from sottovoce.assess.ranking import RankedTopicUsers, Ranking, ranking_of
+from sottovoce.assess.request import AssessOptions, AssessRequest, choose_measure, model_folder
+from sottovoce.assess.scores import Scoring
 from sottovoce.corpus.read.corpus import Corpus, Source, Sources, open_posts
-from sottovoce.corpus.read.guessed import keep_reading, warned_reading
-from sottovoce.corpus.read.tally import ReadOptions, Tallied, named_columns
-from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.files import FilePath, refuse_overlap
-from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.load import load_model
-from sottovoce.topics.space import Mode, Space
+from sottovoce.corpus.read.guessed import keep_reading
+from sottovoce.errors import ParameterError
+from sottovoce.files import FilePath, only_one, output_folder
+from sottovoce.topics.catalogue import Catalogue
 
-_NEVER = "there is nothing to rank: give posts, or a state that holds some."
-
-
-class TopicLike(Protocol):
-    """A topic as a catalogue or a simulated community has it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def words(self) -> tuple[str, ...]: ...
-    @property
-    def domain(self) -> str: ...
-    @property
-    def sensitive(self) -> bool: ...
-
-
-Topics: TypeAlias = Catalogue | FilePath | Iterable[TopicLike]
-"""A catalogue, its file, or topics."""
-Models: TypeAlias = Space | FilePath | Sequence[Space | FilePath]
-"""A model or its folder, or several."""
+_NOTHING = "there is nothing to rank: give posts, or a state that holds some."
+MOST_READ = 20_000
+"""Posts of one user that are read closely; it takes a quarter of a millisecond a post."""
 
 
 @dataclass(frozen=True)
-class _RankedPosts:
-    """The posts and the state of a ranking, for what is asked of it next."""
+class Assessed:
+    """What an assessment came to, for whatever is asked of it next."""
 
+    request: AssessRequest
     assessment: Assessment
     posts: Corpus | None
-    state_file: Path | None
-    topics: tuple[str, ...] | None
-    told: ReadOptions
+    read: dict[str, object]
+    """What became of the posts' rows."""
+    summary: list[dict[str, object]]
+    """How many users are in each band; empty where nobody was ranked."""
+    ranks: Sequence[RankedTopicUsers] = ()
 
     def explain(
         self,
@@ -75,6 +59,7 @@ class _RankedPosts:
         without: Sequence[int],
         most: int,
     ) -> Explanation:
+        """Why ``user`` stands where they stand."""
         if self.posts is None and posts is None:
             raise ParameterError(
                 "a ranking of a state alone does not know the posts; give the posts that it was "
@@ -83,62 +68,170 @@ class _RankedPosts:
         held, own_posts = self.assessment.state, UserPosts(user)
         ranked, scoring = self.assessment.measures, self.assessment.scoring
         held.column(topic)
-        named = measure_explained(measure, self.state_file, tuple(ranked))
+        named = choose_measure(measure, self.request.state_file, tuple(ranked))
         if named not in ranked:
             raise ParameterError(f"measure must be one of {', '.join(ranked)}, got {measure!r}.")
-        for opened in [self.posts] if posts is None else map(self._opened, _each(posts)):
-            for _ in own_posts.passing(opened or ()):
+        for opened in [self.posts] if posts is None else map(self._open, _each(posts)):
+            for _ in own_posts.note_batches(opened or ()):
                 pass
         asked = Question(user, topic, ranked[named], self.assessment.setting)
         return explain(held, scoring, own_posts, asked, without=tuple(without), most=most)
 
-    def _opened(self, posts: Source) -> Corpus:
-        reading = warned_reading(posts, POSTS, self.told, beside=self.state_file, stacklevel=6)
+    def _open(self, posts: Source) -> Corpus:
+        reading = Listener().read(posts, self.request.columns, self.request.state_file)
         return open_posts(posts, options=reading)
 
     def alerts(self, *, bands: Sequence[int], hysteresis: float, out: FilePath | None) -> Alerts:
-        if self.state_file is None:
+        """Who entered or left a band since the last check."""
+        if self.request.state_file is None:
             raise ParameterError(
                 "alerts need a state, which keeps who was in which band; give assess_posts a state."
             )
         return check_alerts(
-            self.state_file,
+            self.request.state_file,
             measures=tuple(self.assessment.measures),
-            topics=self.topics,
+            topics=self.request.topic_names,
             k=self.assessment.setting.k,
             m=self.assessment.setting.m,
             bands=bands,
             hysteresis=hysteresis,
-            out=_path(out),
+            out=None if out is None else Path(out),
         )
 
 
-def assess_posts(
-    posts: Source | None,
+def carry_out(
+    request: AssessRequest, listener: Listener, *, keep_ranks: bool = False, shown: bool = False
+) -> Assessed:
+    """Assess as asked; with ``keep_ranks`` all ranks are kept, with ``shown`` users are ranked.
+
+    Else a run that only adds to a state ranks nobody.
+    """
+    state_file, out = request.state_file, request.ranks_file
+    request.load()
+    with _lock_files(request):
+        given = open_given_posts(request, listener)
+        with listener.show_step("Learning a background from the posts"):
+            request, learnt = find_background(request, given and given[0], listener)
+        assessment = Assessment(request)
+        if given is None and not request.merge and not assessment.users:
+            raise ParameterError(
+                "there is nothing to rank: give posts, or a state that holds some."
+            )
+        with listener.show_step("Scoring posts"):
+            read = {} if given is None else fold_posts(assessment, request, *given, listener)
+            for part in request.merge:
+                assessment.merge(Path(part))
+        with listener.show_step("Ranking users"):
+            if learnt is not None and state_file is not None:
+                learnt.save(model_folder(state_file))
+            ranks = list(assessment.ranks()) if keep_ranks else None
+            saved = assessment.save(ranks, shown=shown) if state_file or out or keep_ranks else []
+            unsaved = out is None and (shown or state_file is None)
+            summary = saved if keep_ranks or not unsaved else _count_bands(assessment)
+        if given is None and not request.merge and out is None:
+            assessment.pack()
+        listener.finish(assessment, read)
+        if given is not None and (beside := state_file or out):
+            listener.say_kept(keep_reading(beside, given[1], request.columns))
+    return Assessed(request, assessment, given and given[0], read, summary, ranks or ())
+
+
+@dataclass(frozen=True)
+class ExplainedRank:
+    """Why a user of a community stands where they stand, and what their posts say outright."""
+
+    found: Explanation
+    measure: str
+    topic: str
+    sharing: int
+    """How many users have their score."""
+    texts: dict[int, str]
+    """The texts of their posts by number."""
+    levels: dict[int, DisclosureLevel]
+    """How plainly each post speaks of the topic, whatever others write."""
+
+
+def explain_rank(
+    request: AssessRequest,
+    posts: Sequence[Source],
+    user: str,
+    listener: Listener,
     *,
-    topics: Topics | None = None,
-    model: Models | None = None,
-    user: str | int = "user",
-    time: str | int = "time",
-    text: str | int = "text",
-    measures: str | Sequence[str] | None = None,
-    topic: str | Sequence[str] | None = None,
-    k: float = 0.3,
-    m: int = 3,
-    bucket: str | None = None,
-    mode: Mode | None = None,
-    state: FilePath | None = None,
-    only_newer: bool = False,
-    merge: Sequence[FilePath] = (),
-    keep_buckets: int | None = None,
-    keep_posts: bool | None = None,
-    clean: bool | None = None,
-    checkpoint: FilePath | None = None,
-    checkpoint_every: float = EVERY_S,
-    resume: bool = False,
-    out: FilePath | None = None,
-    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
-) -> Ranking:
+    without: Sequence[int] = (),
+    most: int = 10,
+) -> ExplainedRank:
+    """Why ``user`` stands where they stand by one measure for one topic: ``sottovoce explain``."""
+    request.load()
+    readings = [listener.read(each, request.columns, request.state_file) for each in posts]
+    opened = [open_posts(file, options=how) for file, how in zip(posts, readings, strict=True)]
+    with listener.show_step("Learning a background from the posts"):
+        request, _ = find_background(request, _PostsTogether(opened), listener)
+    [measure] = request.measure_names
+    assessment, own_posts = Assessment(request, to_save=False), UserPosts(user)
+    if measure not in assessment.measures:
+        raise ParameterError("explain takes one measure at a time, got all.")
+    catalogue = assessment.state.header.catalogue
+    topic, *others = catalogue.named(request.topic_names or ())
+    if others:
+        names = ", ".join([topic, *others])
+        raise ParameterError(f"explain takes one topic at a time; choose of {names}.")
+    with listener.show_step("Scoring posts"):
+        for file, each in zip(posts, opened, strict=True):
+            batches = own_posts.note_batches(each)
+            if not assessment.fold(Path(str(file)), batches):
+                deque(batches, maxlen=0)
+            listener.tell_skipped(each)
+    state, scoring, setting = assessment.state, assessment.scoring, assessment.setting
+    question = Question(user, topic, assessment.measures[measure], setting)
+    found = explain(state, scoring, own_posts, question, without=tuple(without), most=most)
+    scores = question.measure.score(state, topic, setting)
+    levels = _read_levels(catalogue, topic, own_posts, scoring)
+    sharing = int((scores == found.position.score).sum())
+    return ExplainedRank(found, measure, topic, sharing, own_posts.texts(), levels)
+
+
+def _read_levels(
+    catalogue: Catalogue, topic: str, own_posts: UserPosts, scoring: Scoring
+) -> dict[int, DisclosureLevel]:
+    """How plainly posts speak of the topic; the first of very many."""
+    reader = DisclosureReader(catalogue)
+    numbers = own_posts.numbers.tolist()
+    found = dict.fromkeys(numbers, DisclosureLevel.NONE)
+    texts = scoring.own_words(own_posts.table["text"].combine_chunks())[:MOST_READ].to_pylist()
+    for number, text in zip(numbers, texts, strict=False):
+        for each in reader.read(text):
+            if each.topic == topic:
+                found[number] = each.level
+    return found
+
+
+class _PostsTogether:
+    """The posts of several sources, one after another, each pass from the start."""
+
+    def __init__(self, opened: Sequence[Corpus]) -> None:
+        self._opened = opened
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return chain.from_iterable(self._opened)
+
+
+@contextmanager
+def _lock_files(request: AssessRequest) -> Iterator[None]:
+    """Let no other command update the state, nor keep where it is in the same folder."""
+    with ExitStack() as held:
+        if (folder := request.checkpoint_folder) is not None:
+            output_folder(folder.absolute().parent)
+            held.enter_context(only_one(folder))
+        if request.state_file is not None:
+            held.enter_context(only_one(request.state_file))
+        yield
+
+
+def _count_bands(assessment: Assessment) -> list[dict[str, object]]:
+    return [ranked.summary for ranked in assessment.ranks()]
+
+
+def assess_posts(posts: Source | None, **options: Unpack[AssessOptions]) -> Ranking:
     """Rank the users of a community by how exposed they are on its sensitive topics.
 
     What ``sottovoce assess`` does. The bag of words is always there; other measures need a model.
@@ -188,117 +281,24 @@ def assess_posts(
         out: file for the ranks, readable by you only: .csv, .jsonl, or else Parquet.
         reading: how a file is read: format, header, time zone, encoding.
     """
-    told = named_columns(reading, user=user, time=time, text=text)
-    state_file, folder, ranks_file = _path(state), _path(checkpoint), _path(out)
-    parts = [Path(part) for part in merge]
-    given = [posts, topics, *parts, *_several(model)]
-    inputs = [Path(each) for each in given if isinstance(each, str | PathLike)]
-    refuse_overlap((ranks_file, state_file), (*inputs, *files_beside(state_file, ranks_file)))
-    if only_newer and state_file is None:
-        raise ParameterError("only_newer needs a state, which knows the newest post.")
-    has_others = bool(model or topics or parts)
-    request = Request(
-        measures=measures_asked(_names(measures), state_file, has_others=has_others),
-        setting=Setting(k, m, mode or "corrected"),
-        mode=mode,
-        catalogue=None if topics is None else catalogue_of(topics),
-        spaces=models_of(model),
-        topics=topics_asked(_names(topic), state_file),
-        bucket=None if bucket is None else Bucket.parse(bucket),
-        kept=keep_buckets,
-        posts=keep_posts,
-        clean=clean,
+    request = AssessRequest(posts=posts, **options)
+    found = carry_out(request, Listener(), keep_ranks=True)
+    return ranking_of(found.ranks, found)
+
+
+def _sign() -> inspect.Signature:
+    """What `help` shows: the request's keywords, with their defaults."""
+    posts, *options = inspect.signature(AssessRequest).parameters.values()
+    first = posts.replace(
+        kind=inspect.Parameter.POSITIONAL_OR_KEYWORD, default=inspect.Parameter.empty
     )
-    checkpoints = checkpoint_of(folder, checkpoint_every, resume)
-    beside = state_file or ranks_file
-    with alone_with(state_file, folder):
-        options, opened = told, None
-        if posts is not None:
-            options = warned_reading(posts, POSTS, told, beside=beside)
-            opened = open_posts(posts, options=options)
-            if warning := language_warning(request, state_file, posts, options):
-                warnings.warn(warning, stacklevel=2)
-        request, learnt = with_background(request, opened, state_file, _NOTICES.warn)
-        assessment = Assessment(request, state_file, checkpoints=checkpoints)
-        if opened is not None:
-            fold_posts(assessment, posts, opened, options, _NOTICES, only_newer=only_newer)
-        for part in parts:
-            assessment.merge(part)
-        if not assessment.users:
-            raise ParameterError(_NEVER)
-        ranks = list(assessment.ranks())
-        if learnt is not None and state_file is not None:
-            learnt.save(model_folder(state_file))
-        assessment.save(ranks_file, ranks)
-        if beside is not None:
-            keep_reading(beside, options, told)
-    return ranking_of(ranks, _RankedPosts(assessment, opened, state_file, request.topics, told))
+    return inspect.Signature([first, *options])
 
 
-def _warn_of_rows(posts: Tallied) -> None:
-    if left_out := posts.tally.left_out:
-        rows = posts.tally.rows_read
-        warnings.warn(f"posts were skipped, of {rows} rows: {left_out}", stacklevel=4)
-
-
-# What a command tells by the way, a call keeps to itself.
-_NOTICES = Notices(partial(warnings.warn, stacklevel=4), lambda _: None, _warn_of_rows)
-
-
-def catalogue_of(topics: Topics) -> Catalogue:
-    """The catalogue that is given in one of several ways."""
-    if isinstance(topics, Catalogue):
-        return topics
-    if isinstance(topics, str | PathLike):
-        return Catalogue.load(Path(topics))
-    if isinstance(topics, Mapping) or not isinstance(topics, Iterable):
-        raise _no_topics(topics)
-    return Catalogue(tuple(map(_topic, topics)))
-
-
-def _no_topics(given: object) -> InputError:
-    return InputError(
-        "topics must be a Catalogue, the path of its TOML file, or topics, each a "
-        "Topic(name, words, domain, sensitive=True); "
-        f"got one of type {type(given).__name__}."
-    )
-
-
-def _topic(topic: TopicLike) -> Topic:
-    if isinstance(topic, Topic):
-        return topic
-    if not all(hasattr(topic, name) for name in ("name", "words", "domain", "sensitive")):
-        raise _no_topics(topic)
-    return Topic(topic.name, topic.words, topic.domain, topic.sensitive)
-
-
-def models_of(model: Models | None) -> tuple[Space, ...]:
-    """The models that are given, or whose folders are."""
-    return tuple(map(_space, _several(model)))
-
-
-def _several(model: Models | None) -> Sequence[Space | FilePath]:
-    if model is None:
-        return ()
-    return model if isinstance(model, list | tuple) else (model,)
-
-
-def _space(model: "Space | FilePath") -> Space:
-    return load_model(Path(model)) if isinstance(model, str | PathLike) else model
+assess_posts.__signature__ = _sign()  # type: ignore[attr-defined] # functions take it
 
 
 def _each(posts: Sources) -> Sequence[Source]:
     """One source of posts, or several; rows are one."""
     several = isinstance(posts, list | tuple) and not isinstance(posts[0], dict | list | tuple)
     return cast("Sequence[Source]", posts if several else [posts])
-
-
-def _names(written: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    if written is None:
-        return None
-    names = written.split(",") if isinstance(written, str) else written
-    return tuple(name.strip() for name in names)
-
-
-def _path(given: FilePath | None) -> Path | None:
-    return None if given is None else Path(given)

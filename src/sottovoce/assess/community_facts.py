@@ -48,7 +48,7 @@ class CommunityWatch:
     _step: int = 1
     _seen: int = 0
 
-    def passing(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def note_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same batches."""
         for batch in batches:
             self._note(batch)

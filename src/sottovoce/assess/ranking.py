@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain, groupby
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from sottovoce.files import whole_file
 
 if TYPE_CHECKING:
     from sottovoce.assess.alerts import Alerts
+    from sottovoce.assess.assess import Assessed
     from sottovoce.assess.explain.explanation import Explanation
 
 
@@ -104,27 +105,6 @@ class RankedTopicUsers(NamedTuple):
     """How many are in each band and have evidence, and how far the first stand apart."""
 
 
-class RankedFrom(Protocol):
-    """What a ranking was made from, and can be asked about further."""
-
-    def explain(
-        self,
-        user: str,
-        topic: str,
-        measure: str | None,
-        *,
-        posts: Sources | None,
-        without: Sequence[int],
-        most: int,
-    ) -> "Explanation":
-        """Why ``user`` stands where they stand."""
-
-    def alerts(
-        self, *, bands: Sequence[int], hysteresis: float, out: str | PathLike[str] | None
-    ) -> "Alerts":
-        """Who entered or left a band since the last check."""
-
-
 @dataclass(frozen=True, repr=False)
 class Ranking:
     """Who stands out, by measure and topic: private, like the posts it was made from.
@@ -144,7 +124,7 @@ class Ranking:
     """measure, user, topic, score, rank, band."""
     summary: tuple[dict[str, object], ...]
     """How many users are in each band and have evidence, by measure and topic."""
-    source: RankedFrom | None = field(default=None, compare=False)
+    source: "Assessed | None" = field(default=None, compare=False)
     """What it was made from, where that is known."""
 
     @property
@@ -251,7 +231,7 @@ def rank(
     )
 
 
-def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = None) -> Ranking:
+def ranking_of(ranks: Iterable[RankedTopicUsers], source: "Assessed | None" = None) -> Ranking:
     """The ranking that consists of these batches, one for each measure and topic."""
     ranked = list(ranks)
     table = pa.Table.from_batches([each.rows for each in ranked], RANKS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from sottovoce.cli._groups import OptionGroup
-from sottovoce.cli._options import shipped, warn_about_rows
+from sottovoce.cli._options import warn_about_rows
 from sottovoce.cli._output import finite, progress, show_json, show_rows
 from sottovoce.errors import ParameterError, check_choice
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from sottovoce_spark.release import SparkDocuments
     from sottovoce_spark.sketches import Precision
 
-    from sottovoce.assess.job import Request
-    from sottovoce.corpus.read.tally import ReadOptions
+    from sottovoce.assess.request import AssessRequest
     from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
     from sottovoce.release.inputs import ReleaseInputs
     from sottovoce.release.release import Release
@@ -221,10 +220,9 @@ def show_lifts(measures: Iterable[str], concerned: float | None) -> None:
 
 def assess_on_spark(
     engine: EngineOptions,
-    request: "Request",
+    request: "AssessRequest",
     posts: Path | None,
-    out: Path,
-    reading: "ReadOptions",
+    out: Path | None,
     precision: "Precision | None",
     concerned: float | None,
     as_json: bool,
@@ -232,40 +230,42 @@ def assess_on_spark(
     """Rank on Spark, and show what one machine would show."""
     from sottovoce_spark.assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
-    from sottovoce.assess.job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.measures.catalogue import banded_lifts  # noqa: PLC0415 - fast --help
     from sottovoce.assess.ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
 
+    if out is None:
+        raise ParameterError("Spark needs --out, a folder for the ranks.")
     if posts is None:
         raise ParameterError("Spark needs posts: give POSTS.")
-    given = {"bucket": request.bucket} if request.bucket else {}
+    request.load()
+    given = {"bucket": request.length} if request.length else {}
+    reading = request.columns
     plan = SparkAssessPlan(
-        request.catalogue or shipped(),
+        request.catalogue,
         request.spaces,
-        request.measures,
-        request.topics,
+        request.measure_names,
+        request.topic_names,
         request.setting,
-        kept=request.kept,
+        kept=request.keep_buckets,
         timezone=reading.timezone,
         longest_text=reading.max_line_bytes,
         partitions=engine.partitions,
         precision=precision,
-        clean=cleaning_asked(request, request.setting.mode),
+        clean=request.cleans_posts(),
         **given,
     )
     with progress("Scoring posts on Spark"), engine.session() as session:
         done = assess_files(session, address_of(posts), address_of(out), plan, reading)
     warn_about_rows(done)
+    measures = [str(row["measure"]) for row in done.summary]
     if as_json:
         facts = {"users": done.users, "posts": done.posts, "ranks": out}
-        lifts = banded_lifts((str(row["measure"]) for row in done.summary), concerned)
-        bands = {"bands": done.summary, "lifts": lifts, "most_exposed": []}
-        show_json(finite({**facts, **bands}))
+        lifts = banded_lifts(measures, concerned)
+        show_json(finite({**facts, "bands": done.summary, "lifts": lifts, "most_exposed": []}))
         return
-    show_rows(
-        f"{done.users:,} users, {done.posts:,} posts: users in each band", bands_apart(done.summary)
-    )
+    title = f"{done.users:,} users, {done.posts:,} posts: users in each band"
+    show_rows(title, bands_apart(done.summary))
     for sentence in without_evidence(done.summary):
         typer.echo(sentence)
-    show_lifts((str(row["measure"]) for row in done.summary), concerned)
+    show_lifts(measures, concerned)
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")

@@ -7,30 +7,23 @@ where they are: a state, a checkpoint, or both.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sottovoce.cli._groups import OptionGroup
-from sottovoce.cli._output import progress
 from sottovoce.cli._reading import reading_of
 from sottovoce.corpus.read.tally import Skip, Tallied, Tally
-from sottovoce.errors import InputError, MissingExtraError, ParameterError
+from sottovoce.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    import pyarrow as pa
-
-    from sottovoce.assess.job import Request
-    from sottovoce.assess.setting import Bucket, Setting
     from sottovoce.corpus.read.corpus import Corpus
     from sottovoce.corpus.read.tally import ReadOptions
     from sottovoce.topics.catalogue import Catalogue
-    from sottovoce.topics.space import Mode, Space
-    from sottovoce.topics.voice.train import LearntVoice
+    from sottovoce.topics.space import Space
 
 
 def check_precision(*given: int) -> None:
@@ -119,35 +112,6 @@ class ScoreOptions(OptionGroup):
     bucket: BucketOption = None
     mode: ModeOption = None
 
-    def for_request(self) -> dict[str, Any]:
-        """What they say of a request."""
-        return {
-            "setting": parsed_setting(self.k, self.m, self.mode or "corrected"),
-            "mode": parsed_mode(self.mode),
-            "catalogue": loaded_catalogue(self.topics),
-            "spaces": loaded_models(self.model),
-            "bucket": parsed_bucket(self.bucket),
-        }
-
-
-def parsed_setting(k: float, m: int, mode: str) -> "Setting":
-    """The options -k, -m and --mode."""
-    from sottovoce.assess.setting import Setting  # noqa: PLC0415 - keeps --help fast
-
-    return Setting(k, m, cast("Mode", mode))
-
-
-def parsed_mode(written: str | None) -> "Mode | None":
-    """The option --mode where none means the state's; ``parsed_setting`` checks it."""
-    return cast("Mode | None", written)
-
-
-def parsed_bucket(written: str | None) -> "Bucket | None":
-    """The option --bucket."""
-    from sottovoce.assess.setting import Bucket  # noqa: PLC0415 - keeps --help fast
-
-    return None if written is None else Bucket.parse(written)
-
 
 def parsed_share(written: str | None) -> float | None:
     """The option --concerned."""
@@ -198,16 +162,6 @@ def opened_posts(
     return open_posts(posts, options=reading), reading
 
 
-def with_background(
-    request: "Request", opened: "Iterable[pa.RecordBatch] | None", state: Path | None
-) -> "tuple[Request, LearntVoice | None]":
-    """The request with the background that its measures need: given, kept, or learnt now."""
-    from sottovoce.assess import background  # noqa: PLC0415 - keeps --help fast
-
-    with progress("Learning a background from the posts"):
-        return background.with_background(request, opened, state, partial(typer.echo, err=True))
-
-
 CheckpointOption = Annotated[
     Path | None, typer.Option(help="Folder for what is done so far; guard it like the posts.")
 ]
@@ -226,26 +180,6 @@ class SaveOptions(OptionGroup):
     checkpoint: CheckpointOption = None
     checkpoint_every: CheckpointEveryOption = 60.0
     resume: ResumeOption = False
-
-
-def state_file(
-    state: Path | None, update: Path | None, posts: Path | None, out: Path | None
-) -> Path | None:
-    """The file of --state or --update."""
-    if update is None:
-        if state is None and out is None and posts is None:
-            raise ParameterError(
-                "there is nothing to assess: give POSTS, a file of posts, or --state FILE to rank "
-                "one that is kept."
-            )
-        return state
-    if state is not None:
-        raise ParameterError("--update and --state both name the state; give one of them.")
-    if posts is None:
-        raise ParameterError("--update needs POSTS, the new ones.")
-    if not update.exists():
-        raise InputError(f"there is no state {update} to update; begin one with --state.")
-    return update
 
 
 @contextmanager

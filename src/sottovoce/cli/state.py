@@ -136,8 +136,8 @@ def forget(
 
     Example: sottovoce forget community.state --user u0007 --in ranks.parquet
     """
-    from sottovoce.assess.background import model_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.request import model_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import only_one  # noqa: PLC0415 - keeps --help fast
 
     if post and len(user) != 1:

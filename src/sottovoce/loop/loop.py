@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from sottovoce.assess.assess import Models, Topics
+from sottovoce.assess.request import Models, Topics
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.tally import ReadOptions, named_columns
 from sottovoce.errors import ParameterError, check_choice

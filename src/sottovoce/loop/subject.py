@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.assess import Models, Topics, catalogue_of, models_of
 from sottovoce.assess.evaluation.judged import JudgedTopic, judged_topics
+from sottovoce.assess.request import Models, Topics, read_models, read_topics
 from sottovoce.corpus import schema
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.read.corpus import Source, open_documents, open_posts
@@ -186,14 +186,14 @@ class SubjectSources:
 
 def subject_of(sources: SubjectSources, reading: ReadOptions, seed: int) -> Subject:
     """The community of some sources, with what an adversary may know of its topics."""
-    catalogue = catalogue_of(sources.topics)
+    catalogue = read_topics(sources.topics)
     words = public_words(catalogue)
     options = warned_reading(sources.posts, schema.POSTS, reading, stacklevel=4)
     posts = open_posts(sources.posts, options=options).read_all()
     texts = None
     if sources.background is not None:
         texts = open_documents(sources.background).read_all()["text"]
-    knowledge = _knowledge(models_of(sources.model), texts, catalogue, seed)
+    knowledge = _knowledge(read_models(sources.model), texts, catalogue, seed)
     frequencies = None if texts is None else word_frequencies(texts, words)
     judged = select_judged(_read_judged(sources.truth), knowledge)
     return Subject(posts, knowledge, catalogue, words, frequencies, judged, seed)

@@ -128,15 +128,15 @@ def test_an_update_meanwhile_does_not_disturb_an_explanation(
     begun(run, days=1)
     asked = ("--user", WHO, "--topic", "debts", "--measure", "bow-dt", "--state", "s", "--json")
     before = good(run("explain", "day0.parquet", "day1.parquet", *asked))
-    note, updated = UserPosts.passing, list[str]()
+    note, updated = UserPosts.note_batches, list[str]()
 
-    def passing(her: UserPosts, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def note_batches(her: UserPosts, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not updated:
             updated.append(good(run("assess", "--update", "s", "many.parquet")))
         return note(her, batches)
 
     pq.write_table(random_posts(9, users=80, posts=1400), "many.parquet")
-    monkeypatch.setattr(UserPosts, "passing", passing)
+    monkeypatch.setattr(UserPosts, "note_batches", note_batches)
     assert good(run("explain", "day0.parquet", "day1.parquet", *asked)) == before
     assert updated
     assert not Path("s.earlier").exists()

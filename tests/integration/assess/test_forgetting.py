@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import TWO_TOPICS, random_posts
 
-from sottovoce.assess.checkpoints import CheckpointedFold, CheckpointOptions
 from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state.parts import load_state, write_state
 from sottovoce.topics.checkpoint import Checkpoint
@@ -247,5 +246,4 @@ def test_places_that_are_not_there_are_refused_before_anything_is_erased(
 def test_a_checkpoint_that_holds_them_begins_again(run: Run, folder: Path) -> None:
     (folder / "outputs/people.html").unlink()
     run("forget", "s", "--user", NAMES[0], "--in", "outputs")
-    options = CheckpointOptions(folder / "outputs/progress", resume=True)
-    assert CheckpointedFold(options, "r").resumed() is None
+    assert Checkpoint(folder / "outputs/progress", resume=True).found("r") is None

@@ -307,10 +307,11 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a clock that stands still but for what writing and scoring a batch are said to take."""
-    from sottovoce.assess.checkpoints import CheckpointedFold, CheckpointOptions  # noqa: PLC0415 - as above
+    from sottovoce.assess.job import CheckpointedFold  # noqa: PLC0415 - as above
     from sottovoce.assess.scores import plan_scoring  # noqa: PLC0415 - for this test only
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - as above
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - as above
+    from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - as above
 
     clock, writes = [0.0], [0]
 
@@ -324,7 +325,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
 
     monkeypatch.setattr("sottovoce.topics.checkpoint.Checkpoint.write", write)
     _, scoring = plan_scoring(Catalogue.load(Path("topics.toml")), [], ("bow-dt",))
-    journey = CheckpointedFold(CheckpointOptions(Path("c"), every_s=1.0), "request", now=tick)
+    journey = CheckpointedFold(Checkpoint(Path("c")), "request", 1.0, now=tick)
     batches = [batch[:5] for _ in range(60) for batch in open_posts("posts.parquet")]
     journey.fold(scoring, State(scoring.header), batches, 0)
     assert writes[0] > 2

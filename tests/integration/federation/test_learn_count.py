@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sottovoce as sv
-from sottovoce.corpus import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation import Connected
 from sottovoce.federation.config import TrainingSettings, load_config

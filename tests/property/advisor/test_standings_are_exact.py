@@ -181,7 +181,7 @@ def test_parts_are_those_of_explain(measure: str, seed: int) -> None:
     person = Person(community_of(posts, measure), user=HER)
     chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (measure,))
     her = UserPosts(HER)
-    state = scoring.state_of(her.passing(posts.to_batches()))
+    state = scoring.state_of(her.note_batches(posts.to_batches()))
     for standing in person.standings():
         risk = person.setting.risk
         parts = SpaceParts(state, scoring, her, standing.topic, chosen[measure], risk)

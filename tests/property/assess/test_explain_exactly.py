@@ -33,7 +33,7 @@ def explained(
 ) -> tuple[Explanation, Scoring, Question]:
     chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (name,))
     her = UserPosts(USER)
-    state = scoring.state_of(her.passing(posts.to_batches(max_chunksize=7)))
+    state = scoring.state_of(her.note_batches(posts.to_batches(max_chunksize=7)))
     question = Question(USER, TOPIC, chosen[name], Setting(m=2))
     return explain(state, scoring, her, question, without=without, most=most), scoring, question
 
@@ -120,7 +120,7 @@ def test_all_of_her_posts_are_needed() -> None:
     chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
     state = scoring.state_of(posts.to_batches())
     her = UserPosts(USER)
-    list(her.passing(posts.slice(0, 30).to_batches()))
+    list(her.note_batches(posts.slice(0, 30).to_batches()))
     question = Question(USER, TOPIC, chosen["bow"], Setting())
     with pytest.raises(InputError, match="give all files that were folded in"):
         explain(state, scoring, her, question)
@@ -132,7 +132,7 @@ def test_who_was_erased_from_the_state_is_not_said_to_have_no_posts() -> None:
     posts = random_posts(3)
     chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
     her = UserPosts(USER)
-    state = scoring.state_of(her.passing(posts.to_batches())).without(USER)
+    state = scoring.state_of(her.note_batches(posts.to_batches())).without(USER)
     with pytest.raises(InputError, match="not in the state: .* they were erased from it"):
         explain(state, scoring, her, Question(USER, TOPIC, chosen["bow"], Setting()))
 
@@ -144,7 +144,7 @@ def test_a_post_adds_to_another_packages_measure_that_counts_posts(space: str | 
     posts = random_posts(3)
     _, scoring = plan_scoring(CATALOGUE, [], ("bow", "ent"))
     her = UserPosts(USER)
-    state = scoring.state_of(her.passing(posts.to_batches()))
+    state = scoring.state_of(her.note_batches(posts.to_batches()))
     found = explain(state, scoring, her, Question(USER, TOPIC, counting, Setting(m=2)))
     assert found.position.score == 2 * len(numbers_of(posts))
     assert {share.adds for share in found.posts} == {2.0}

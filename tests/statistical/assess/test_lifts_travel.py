@@ -26,7 +26,7 @@ from sottovoce.assess import Setting
 from sottovoce.assess.measures import catalogue as lifts_module
 from sottovoce.assess.ranking import BANDS
 from sottovoce.assess.scores import plan_scoring
-from sottovoce.corpus import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.simulate.community import draw_community
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.errors import ParameterError

@@ -10,7 +10,7 @@ from sottovoce.assess._pieces import pieces_by_user
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Bucket
 from sottovoce.assess.state.parts import to_table
-from sottovoce.corpus import open_posts
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import ParameterError
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.cli._options import state_file
 from sottovoce.cli._output import show_facts
+from sottovoce.cli.assess import StateOptions
 from sottovoce.cli.audit import _is_about_the_folder, _show, in_short
-from sottovoce.cli.explain import _places
+from sottovoce.cli.explain import _describe_places
 from sottovoce.errors import CheckFailedError, InputError, ParameterError
 from sottovoce.learn import audit_training
 from sottovoce.privacy.audit.findings import AuditReport, Finding
@@ -24,7 +24,7 @@ TABLE = Finding("table of geometric draws at rate 1", True, "seen")
 
 def test_an_assessment_of_nothing_asks_for_posts() -> None:
     with pytest.raises(ParameterError, match="give POSTS"):
-        state_file(None, None, None, None)
+        StateOptions().choose_file(None, None)
 
 
 def test_a_range_is_rounded_like_any_number(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,9 +33,9 @@ def test_a_range_is_rounded_like_any_number(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_who_shares_a_score_is_told_all_places_it_may_get() -> None:
-    assert _places(7, 23) == "between 7 and 29: 23 users have this score"
-    assert _places(7, 1) == 7
-    assert _places(None, 0) is None
+    assert _describe_places(7, 23) == "between 7 and 29: 23 users have this score"
+    assert _describe_places(7, 1) == 7
+    assert _describe_places(None, 0) is None
 
 
 def test_an_audit_ends_with_what_its_rows_come_to() -> None:

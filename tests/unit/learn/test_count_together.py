@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sottovoce as sv
-from sottovoce.corpus import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import (
     BudgetError,
     DataError,

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.corpus import Vocabulary
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.topics.estimator import PrivateTopics

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sottovoce.assess.job import Assessment, Request
+from sottovoce.assess.job import Assessment
+from sottovoce.assess.request import AssessRequest
 from sottovoce.assess.state.parts import KeptState
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.schema import BATCH_ROWS, POSTS
@@ -73,32 +74,38 @@ def days_added(days: Days, folder: Path) -> Iterator[Step]:
     whole = -(-days.posts // BATCH_ROWS)
     log = QueryLog((whole + days.days) * BATCH_ROWS, days.users, days.topics)
     batches, work, state = log.batches(), Workload(log), folder / "state"
-    request = Request((MEASURE,), catalogue=work.catalogue, spaces=(work.model,), kept=KEPT)
-    _kept(request, islice(batches, whole), state)
+    request = AssessRequest(
+        measures=MEASURE,
+        topics=work.catalogue,
+        model=work.model,
+        keep_buckets=KEPT,
+        state=state,
+    )
+    _keep_posts(request, islice(batches, whole), state)
     for number, batch in enumerate(batches, start=1):
         posts = folder / "day.parquet"
         pq.write_table(_day(batch, days), posts)
         marks = [(OPENED, _mark())]
-        assessment = Assessment(request, state)
+        assessment = Assessment(request)
         marks.append((SCORED, _mark()))
         assessment.fold(posts, open_posts(posts))
         marks.append((WRITTEN, _mark()))
-        assessment.save(None)
+        assessment.save()
         marks.append(("", _mark()))
         yield from _steps(number, marks, state)
     marks = [(RANKED, _mark())]
-    assessment.save(folder / "ranks.parquet")
+    Assessment(replace(request, out=folder / "ranks.parquet")).save()
     yield from _steps(0, [*marks, ("", _mark())], state)
 
 
-def _kept(request: Request, batches: Iterator[pa.RecordBatch], state: Path) -> None:
+def _keep_posts(request: AssessRequest, batches: Iterator[pa.RecordBatch], state: Path) -> None:
     posts = state.with_name("posts.parquet")
     with pq.ParquetWriter(posts, POSTS) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    assessment = Assessment(request, state)
+    assessment = Assessment(request)
     assessment.fold(posts, open_posts(posts))
-    assessment.save(None)
+    assessment.save()
 
 
 def _day(batch: pa.RecordBatch, days: Days) -> pa.Table:

@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sottovoce.corpus.simulate.query_log import QueryLog
 
-from sottovoce.assess.job import Assessment, Request
+from sottovoce.assess.job import Assessment
+from sottovoce.assess.request import AssessRequest
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -27,7 +29,6 @@ from sottovoce.errors import CheckFailedError
 from sottovoce.json import parse_json
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
-from sottovoce_lab.query_log import QueryLog
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -174,12 +175,19 @@ def embedded(log: QueryLog, folder: Path) -> Figures:
     posts, state, ranks = folder / "posts.parquet", folder / "state", folder / "ranks.parquet"
     size = log.write(posts)
     work = Workload(log)
-    request = Request((MEASURE,), catalogue=work.catalogue, spaces=(work.model,), kept=KEPT)
+    request = AssessRequest(
+        measures=MEASURE,
+        topics=work.catalogue,
+        model=work.model,
+        keep_buckets=KEPT,
+        state=state,
+        out=ranks,
+    )
     marks = [_mark()]
-    assessment = Assessment(request, state)
+    assessment = Assessment(request)
     assessment.fold(posts, open_posts(posts))
     marks.append(_mark())
-    assessment.save(ranks)
+    assessment.save()
     marks.append(_mark())
     (begin, before), (middle, scored), (end, ranked) = marks
     return Figures(

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from sottovoce._notebook import html_table
 from sottovoce.arrays import Floats, Integers
-from sottovoce.assess.assess import Topics, catalogue_of
 from sottovoce.assess.evaluation.judged import (
     JudgedTopic,
     Scores,
@@ -41,6 +40,7 @@ from sottovoce.assess.evaluation.significance import (
     user_hits,
     volume_strata,
 )
+from sottovoce.assess.request import Topics, read_topics
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read.corpus import Corpus, Source, open_posts
@@ -201,7 +201,7 @@ def evaluate_ranks(
     opened = None if posts is None else open_posts(posts)
     volumes = None if opened is None else count_volumes(opened)
     if opened is not None and topics is not None and ENT not in runs:
-        runs = {**runs, ENT: entropy_scores(judged, opened, catalogue_of(topics))}
+        runs = {**runs, ENT: entropy_scores(judged, opened, read_topics(topics))}
     return evaluate(judged, runs, volumes, replicates=replicates, seed=seed)
 
 

@@ -207,7 +207,7 @@ class UserPosts:
         self._numbers: list[NDArray[np.int64]] = []
         self._batches: list[pa.RecordBatch] = []
 
-    def passing(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def note_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same batches; the user's posts are noted on the way."""
         for batch in batches:
             own = pc.equal(batch["user"], self._user)
