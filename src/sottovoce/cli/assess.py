@@ -15,8 +15,10 @@ from sottovoce.cli._engines import (
 )
 from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
-    CheckpointOptions,
+    CheckpointEveryOption,
+    CheckpointOption,
     ConcernedOption,
+    ResumeOption,
     ScoreOptions,
     mentioning_resume,
     needs_extra,
@@ -83,6 +85,9 @@ class StateOptions(OptionGroup):
             "--keep-posts", help="Keep each post's scores, to delete single posts; grows with them."
         ),
     ] = None
+    checkpoint: CheckpointOption = None
+    checkpoint_every: CheckpointEveryOption = 60.0
+    resume: ResumeOption = False
 
     def choose_file(self, posts: Path | None, out: Path | None) -> Path | None:
         """The file of --state or --update."""
@@ -127,7 +132,6 @@ def assess(
     topic: TopicOption = None,
     scoring: ScoreOptions,
     kept: StateOptions,
-    checkpoints: CheckpointOptions,
     shown: ShowOptions,
     clean: CleanOption = None,
     reading: ReadingOptions,
@@ -156,7 +160,7 @@ def assess(
     precision = rank_precision(ranks, engine)
     state, share = kept.choose_file(posts, out), parsed_share(shown.concerned)
     report = CommunityReport.choose(shown.report, people=shown.people, concerned=share)
-    options = asdict(scoring) | asdict(kept) | asdict(checkpoints)
+    options = asdict(scoring) | asdict(kept)
     options |= {"merge": kept.merge or (), "state": state, "out": out, "topic": topic}
     options["measures"] = "all" if engine.is_spark and measure is None else measure
     del options["update"]
@@ -164,7 +168,7 @@ def assess(
     request.check_outputs(shown.report)
     if engine.is_spark:
         engine.refuse({"--state": state, "--merge": kept.merge, "--keep-posts": kept.keep_posts})
-        engine.refuse({"--checkpoint": checkpoints.checkpoint, "--only-newer": kept.only_newer})
+        engine.refuse({"--checkpoint": kept.checkpoint, "--only-newer": kept.only_newer})
         engine.refuse({"--show-users": shown.show_users, "--report": shown.report})
         engine.refuse({"--day-first": reading.day_first, "--month-first": reading.month_first})
         assess_on_spark(engine, request, posts, out, precision, share, as_json)
@@ -172,6 +176,6 @@ def assess(
     check_ending(out)
     check_outputs(out, state, shown.report)
     wanted = bool(topic or shown.show_users)
-    with mentioning_resume(checkpoints.checkpoint), needs_extra("topics"):
+    with mentioning_resume(kept.checkpoint), needs_extra("topics"):
         done = carry_out(request, Terminal(reading, report), shown=wanted)
     show_assessed(done, shown.show_users, share, as_json)
