@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sottovoce.corpus.simulate.query_log import QueryLog
 
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.request import AssessRequest
@@ -29,6 +28,7 @@ from sottovoce.errors import CheckFailedError
 from sottovoce.json import parse_json
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
+from sottovoce_lab.query_log import QueryLog
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
