@@ -9,10 +9,11 @@ import numpy as np
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.records import KeptBudget
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe
-from sottovoce.learn.wire.codec import Value, parts, texts
+from sottovoce.learn.wire.codec import Value, from_value, parts, texts
 from sottovoce.learn.wire.message import new_session
 from support.hidden_systems import two_keys
 
@@ -100,3 +101,8 @@ def labels_kept(result: Mapping[str, Value]) -> list[str]:
 def part_kept(result: Mapping[str, Value], name: str) -> Any:  # noqa: ANN401 - records of arrays
     """The first of several records within a result, such as its only classifier."""
     return parts(result, name)[0]
+
+
+def budget_left(kept: Any, name: str) -> int:  # noqa: ANN401 - a helper's part of a record
+    """How many rows a peer may still ask for, by what a helper keeps."""
+    return from_value(kept["budget"], KeptBudget).resume().left(name)

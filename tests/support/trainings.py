@@ -37,7 +37,7 @@ def hidden_integers(trained: TrainedClassifier, peer: str) -> list[int]:
     """Theta as integers: the two shares that a peer keeps, opened with both of `two_keys`."""
     kept: Any = trained._kept(peer)["classifiers"]
     with small_keys_allowed():
-        classifier = read_hidden(kept[0])
+        classifier = read_hidden(kept[0]).classifier()
         shares = zip((classifier.coordinator, classifier.key_holder), two_keys(), strict=True)
         first, second = (decrypt_integers(array, key).ravel() for array, key in shares)
     half = classifier.modulus // 2

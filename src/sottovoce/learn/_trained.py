@@ -17,7 +17,7 @@ from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
 from sottovoce.learn.run.party import InProcess
-from sottovoce.learn.run.records import opened_words, read_model, read_trained
+from sottovoce.learn.run.records import opened_words, read_hidden, read_model, read_trained
 from sottovoce.learn.run.terms import RunKind, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR, Mode, Offset
 from sottovoce.learn.wire import codec
@@ -100,7 +100,11 @@ class TrainedClassifier:
     def kept_(self) -> tuple[str, ...]:
         """The features that were trained on: those that enough documents and peers use."""
         trained = read_trained(self._kept(self._here))
-        kept = codec.array(trained.classifiers[0], "kept", "|b1")
+        first = trained.classifiers[0]
+        if self.mode == "hidden":
+            kept = read_hidden(first).standard.kept.kept
+        else:
+            kept = codec.array(first, "kept", "|b1")
         if not kept.size:
             return trained.names
         return tuple(name for name, keep in zip(trained.names, kept, strict=True) if keep)

@@ -81,7 +81,7 @@ def private(written: bytes) -> PrivateKey:
 
 def opened(record: Any, keys: list[PrivateKey]) -> list[int]:  # noqa: ANN401 - a result
     """Theta's integers up to their common factor: both shares together."""
-    found = read_hidden(record["classifiers"][0])
+    found = read_hidden(record["classifiers"][0]).classifier()
     parts = (found.coordinator, found.key_holder)
     first, second = (decrypt_integers(p, k).ravel() for p, k in zip(parts, keys, strict=True))
     half = found.modulus // 2

@@ -8,6 +8,7 @@ from support.chance import drawn_once
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import (
     LABELS,
+    budget_left,
     labels_kept,
     made_holdings,
     made_peers,
@@ -22,7 +23,7 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.party import Finished, run_in_process
-from sottovoce.learn.run.records import read_budget, read_trained
+from sottovoce.learn.run.records import read_trained
 
 SOLVERS: dict[str, dict[str, Any]] = {
     "chebyshev": {"solver": "chebyshev", "fraction_bits": 16},
@@ -93,7 +94,7 @@ def test_a_row_costs_a_row_of_every_labels_budget() -> None:
         asked = a_query(terms, ended, texts)
         for helper in ("coordinator", "key holder"):
             parts: Any = asked.results[helper]["training"]
-            assert [read_budget(part).left("ben") for part in parts["helpers"]] == [2, 2, 2]
+            assert [budget_left(part, "ben") for part in parts["helpers"]] == [2, 2, 2]
         after = replace(ended, results={**ended.results, **_spent(asked)})
         with pytest.raises(QueryBudgetError):
             a_query(terms, after, [*texts, *texts])

@@ -22,7 +22,7 @@ from sottovoce.learn.documents import Table
 from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.party import Finished, run_in_process
-from sottovoce.learn.run.records import mean_row, read_hidden, read_trained
+from sottovoce.learn.run.records import read_hidden, read_trained
 from sottovoce.learn.run.terms import RunTerms
 
 COLUMNS = ("one", "two", "three", "four")
@@ -106,8 +106,8 @@ def test_a_hidden_offset_is_the_mean_row_of_who_does_not_know_the_entities() -> 
         terms, ended = a_training("hidden", HIDDEN)
         found = asked(terms, ended, contributors=("dee",), offset="mean")
         kept = part_kept(ended.results["dee"], "classifiers")
-        standard = read_hidden(kept).standard
-    (own,) = [mean_row(kept, standard)]
+        found_kept = read_hidden(kept)
+    standard, own = found_kept.standard, found_kept.mean_row
     model = readable()
     slope = model.coefficients * standard.scales
     rows = standard.applied(ENTITIES * [1, 1, 1, 0])[:, :-1]

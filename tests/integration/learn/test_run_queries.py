@@ -13,6 +13,7 @@ from support.text_runs import (
     IDENTITIES,
     NAMES,
     SECRETS,
+    budget_left,
     labels_kept,
     made_holdings,
     made_peers,
@@ -29,7 +30,7 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.evaluate import JointEvaluation, evaluation_record
 from sottovoce.learn.run.party import Finished, make_party, run_in_process
-from sottovoce.learn.run.records import read_budget, read_trained
+from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.run.terms import Holdings
 
 HIDDEN: dict[str, Any] = {
@@ -91,8 +92,8 @@ def test_queries_spend_a_budget_that_helpers_keep_from_run_to_run() -> None:
         asked = a_query(terms, ended, texts)
         for helper in ("coordinator", "key holder"):
             kept: Any = asked.results[helper]["training"]
-            assert read_budget(kept["helpers"][0]).left("ben") == 5
-            assert read_budget(kept["helpers"][0]).left("ada") == 12
+            assert budget_left(kept["helpers"][0], "ben") == 5
+            assert budget_left(kept["helpers"][0], "ada") == 12
         later = {
             **ended.results,
             **{h: asked.results[h]["training"] for h in ("coordinator", "key holder")},
@@ -160,7 +161,7 @@ def test_a_hidden_evaluation_asks_for_as_many_rows_whatever_a_peer_has() -> None
     }
     assert max(sizes) - min(sizes) < 40  # names and numbers' lengths, never a row
     kept: Any = found.results["key holder"]["training"]
-    assert {read_budget(kept["helpers"][0]).left(name) for name in NAMES} == {6}
+    assert {budget_left(kept["helpers"][0], name) for name in NAMES} == {6}
 
 
 def test_a_small_fraction_holds_out_a_few_documents_and_nothing_is_never_evaluated() -> None:

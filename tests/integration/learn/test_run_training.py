@@ -121,7 +121,7 @@ def test_a_hidden_run_has_the_very_integers_of_the_hidden_training() -> None:
             (one + two + modulus // 2) % modulus - modulus // 2
             for one, two in zip(first.values, second.values, strict=True)
         ]
-        classifier = read_hidden(part_kept(ended.results["dee"], "classifiers"))
+        classifier = read_hidden(part_kept(ended.results["dee"], "classifiers")).classifier()
         shares = zip((classifier.coordinator, classifier.key_holder), keys, strict=True)
         whole = sum(decrypt_integers(array, key).astype(object) for array, key in shares)
     half = classifier.modulus // 2

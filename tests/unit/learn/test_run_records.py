@@ -1,7 +1,6 @@
 """Results that were kept: read again as they were, or refused by name."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +11,12 @@ from sottovoce.learn.documents import Documents
 from sottovoce.learn.query_budget import QueryBudget
 from sottovoce.learn.run.classify import called
 from sottovoce.learn.run.records import (
-    budget_part,
-    read_budget,
+    KeptBudget,
     read_hidden,
     read_model,
     read_trained,
 )
-from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decoded, encoded, from_value, to_value
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +40,14 @@ def test_a_result_survives_a_disk(result: Mapping[str, Value]) -> None:
         ("mode", "ajar"),
         ("mode", 3),
         ("session", "text"),
-        ("features", (1, 2)),
+        ("names", (1, 2)),
         ("labels", "ham"),
         ("peers", ("ada", 1)),
-        ("text", ("no recipe",)),
-        ("text", 7),
-        ("key", 7),
-        ("chosen", (np.arange(3), np.arange(3))),
-        ("chosen", ("one",)),
+        ("features", ("no recipe",)),
+        ("features", {"recipe": None, "key": 7, "chosen": None}),
         ("has", np.arange(3)),
-        ("held out", np.zeros(2)),
+        ("held_out", np.zeros(2)),
+        ("more", 1),
         ("classifiers", ("one",)),
     ],
 )
@@ -76,12 +72,11 @@ def test_a_classifier_of_another_width_is_refused(result: Mapping[str, Value]) -
 def test_a_budget_is_put_down_and_taken_up() -> None:
     budget = QueryBudget(("ada", "ben"), 5, 8)
     budget.spend("ada", 4)
-    record: dict[str, Any] = {"budget": budget_part(budget)}
-    again = read_budget(record)
+    again = from_value(to_value(KeptBudget.of(budget)), KeptBudget).resume()
     assert (again.left("ada"), again.left("ben"), again.left("eve")) == (1, 4, 0)
     for broken in ({"left": {"ada": "x"}, "together": 1}, {"left": 1, "together": 1}, 7):
         with pytest.raises(DamagedRecordError):
-            read_budget({"budget": broken})  # type: ignore[dict-item] # damaged
+            from_value(broken, KeptBudget)  # type: ignore[arg-type] # damaged
     with pytest.raises(ParameterError, match=">= 0"):
         QueryBudget.resumed({"ada": -1}, 3)
     spent = QueryBudget.resumed({"ada": 0}, 0)

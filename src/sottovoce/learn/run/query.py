@@ -4,7 +4,7 @@ Private Text Classification, Protocol 3.
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,23 +17,21 @@ from sottovoce.learn.hidden import classify as hidden_query
 from sottovoce.learn.hidden import largest as labels_query
 from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
 from sottovoce.learn.hidden.largest import LabelsContributor, LabelsQuery, LabelsScorer
-from sottovoce.learn.hidden.train import HiddenClassifier
 from sottovoce.learn.paillier.key_files import public_key_from_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.query_budget import LedgerBudget
 from sottovoce.learn.run.records import (
+    KeptBudget,
+    KeptHelper,
+    KeptHidden,
     Record,
     Trained,
-    budget_part,
-    mean_row,
-    read_budget,
-    read_charge,
     read_hidden,
 )
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire import codec
-from sottovoce.learn.wire.codec import Value
+from sottovoce.learn.wire.codec import Value, from_value, to_value
 from sottovoce.learn.wire.stages import Stage, stage_session
 
 Querying = Generator[Stage, Any, tuple[str, ...]]
@@ -65,10 +63,9 @@ def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) ->
     """A contributor's part; the asker ends with the label of each row."""
     if len(trained.classifiers) > 1:
         return (yield from _adding_labels(name, terms, trained, part))
-    (kept,) = trained.classifiers
-    classifier = read_hidden(kept)
-    weights = _weights(name, terms, classifier, kept, part)
-    contributor = HiddenContributor(name, _query(terms, part.asker, kept), classifier, weights)
+    (kept,) = (read_hidden(each) for each in trained.classifiers)
+    query, weights = _query(terms, part.asker, kept), _weights(name, terms, kept, part)
+    contributor = HiddenContributor(name, query, kept.classifier(), weights)
     party = yield from contributor.within(_prefix(part.asker, 0))
     if name != part.asker:
         return ()
@@ -79,12 +76,10 @@ def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) ->
 
 def _adding_labels(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
     """The same for several labels, of which the asker learns the one with the largest score."""
-    kept = trained.classifiers
+    kept = [read_hidden(each) for each in trained.classifiers]
     query = LabelsQuery(tuple(_query(terms, part.asker, each) for each in kept))
-    classifiers = [read_hidden(each) for each in kept]
-    pairs = zip(classifiers, kept, strict=True)
-    weights = [_weights(name, terms, each, record, part) for each, record in pairs]
-    party = LabelsContributor(name, query, classifiers, weights)
+    weights = [_weights(name, terms, each, part) for each in kept]
+    party = LabelsContributor(name, query, [each.classifier() for each in kept], weights)
     yield from party.within(_labels_prefix(part.asker))
     if name != part.asker:
         return ()
@@ -98,11 +93,11 @@ def scoring(
 ) -> Scoring:
     """A helper's part: its record of the training, with what is left of the budget."""
     key = holdings.wanted_key(name)
-    helpers = codec.parts(record, "helpers")
-    budgets = [read_budget(kept) for kept in helpers]
+    helpers = [from_value(each, KeptHelper) for each in codec.parts(record, "helpers")]
+    budgets = [kept.budget.resume() for kept in helpers]
     queries = [_query(terms, asker, kept) for kept in helpers]
     counted = [
-        LedgerBudget(budgets[k], holdings.ledger, read_charge(kept, _charged(terms, asker, k), k))
+        LedgerBudget(budgets[k], holdings.ledger, kept.charge(_charged(terms, asker, k), k))
         for k, kept in enumerate(helpers)
     ]
     other = _other(name, key, helpers[0])
@@ -113,8 +108,8 @@ def scoring(
         more = LabelsScorer(name, LabelsQuery(tuple(queries)), key, other, counted)
         yield from more.within(_labels_prefix(asker))
     pairs = zip(helpers, budgets, strict=True)
-    spent = tuple({**kept, "budget": budget_part(budget)} for kept, budget in pairs)
-    return {**record, "helpers": spent}
+    spent = [replace(kept, budget=KeptBudget.of(budget)) for kept, budget in pairs]
+    return {**record, "helpers": to_value(spent)}
 
 
 def _prefix(asker: str, classifier: int) -> str:
@@ -130,29 +125,16 @@ def _charged(terms: RunTerms, asker: str, classifier: int) -> bytes:
     return stage_session(terms.session, _prefix(asker, classifier))
 
 
-def _query(terms: RunTerms, asker: str, kept: Mapping[str, Value]) -> QueryTerms:
-    return QueryTerms(
-        terms.session,
-        asker,
-        _order(terms, asker),
-        terms.rows,
-        codec.item(kept, "modulus", int),
-        codec.item(kept, "score bound", int),
-        codec.item(kept, "peers", int),
-    )
+def _query(terms: RunTerms, asker: str, kept: KeptHidden | KeptHelper) -> QueryTerms:
+    order, bounds = _order(terms, asker), (kept.modulus, kept.score_bound, kept.peers)
+    return QueryTerms(terms.session, asker, order, terms.rows, *bounds)
 
 
-def _weights(
-    name: str,
-    terms: RunTerms,
-    classifier: HiddenClassifier,
-    kept: Mapping[str, Value],
-    part: PeerScorePart,
-) -> Floats:
+def _weights(name: str, terms: RunTerms, kept: KeptHidden, part: PeerScorePart) -> Floats:
     """A peer's part of the rows, standardised; the asker adds the intercept."""
-    standard = classifier.standard
+    standard = kept.standard
     if part.rows is None:
-        rows = np.tile(mean_row(kept, standard), (terms.rows, 1))
+        rows = np.tile(kept.mean_row, (terms.rows, 1))
     else:
         rows = standard.applied(part.rows)
     mask = np.append(part.own[standard.kept.kept], name == part.asker)
@@ -165,8 +147,6 @@ def _order(terms: RunTerms, asker: str) -> tuple[str, ...]:
     return terms.order if asker == terms.asker else (asker,)
 
 
-def _other(name: str, key: PrivateKey, kept: Mapping[str, Value]) -> PublicKey:
+def _other(name: str, key: PrivateKey, kept: KeptHelper) -> PublicKey:
     """The key holder compares under its own key, the coordinator under the key holder's."""
-    if name != COORDINATOR:
-        return key.public
-    return public_key_from_text(codec.item(kept, "other", str))
+    return public_key_from_text(kept.other) if name == COORDINATOR else key.public

@@ -1,10 +1,10 @@
 """What a party keeps of a training: a record that its machine can store and read again.
 
 It holds a trained classifier in the form of its mode. A peer's record also holds the key of its
-words where the peers share one: store it as a secret.
+words where the peers share one: store it as a secret. The dataclasses are the records' schema.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedRecordError, ParameterError
-from sottovoce.learn.features import Features, TextRecipe
+from sottovoce.learn.features import Features
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.query_budget import (
     QueryBudget,
@@ -23,7 +23,7 @@ from sottovoce.learn.query_budget import (
 )
 from sottovoce.learn.ridge import LinearModel, Standard
 from sottovoce.learn.run.agree import Agreed
-from sottovoce.learn.run.terms import MODES, RunTerms
+from sottovoce.learn.run.terms import RunKind, RunTerms
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, Mode
 from sottovoce.learn.wire import codec
@@ -32,10 +32,148 @@ from sottovoce.learn.wire.codec import Value, from_value, to_value
 if TYPE_CHECKING:
     from sottovoce.learn.hidden.train import HiddenClassifier
     from sottovoce.learn.paillier.array import EncryptedArray
-    from sottovoce.learn.paillier.slots import SlotPlan
 
 Record = dict[str, Value]
-VERSION = 2
+VERSION = 3
+
+
+@dataclass(frozen=True, repr=False)
+class KeptRun:
+    """What every party keeps of a training.
+
+    Attributes:
+        version: of the record.
+        kind: of the run.
+        mode: the trust mode.
+        session: of the training.
+        names: the columns' names.
+        labels: in alphabetical order.
+        peers: who trained.
+        identities: every peer's name with its public identity.
+        documents: how many each peer stated.
+        opened: of how many columns sums were opened, how many the parties allowed, and how many
+            enough documents use; none where no sums were opened.
+    """
+
+    version: int
+    kind: RunKind
+    mode: Mode
+    session: bytes
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    peers: tuple[str, ...]
+    identities: Mapping[str, bytes]
+    documents: Mapping[str, int]
+    opened: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Trained(KeptRun):
+    """A peer's result of a training.
+
+    Attributes:
+        features: how texts become rows; None where rows are given.
+        has: which columns the peer has.
+        held_out: the fraction of documents that it kept for evaluation.
+        classifiers: one for two labels, one for each label of more.
+    """
+
+    features: Features | None
+    has: NDArray[np.bool_]
+    held_out: float
+    classifiers: tuple[dict[str, Any], ...]
+
+    @property
+    def agreed(self) -> Agreed:
+        """What the parties had agreed on."""
+        return Agreed(self.names, self.labels, self.peers)
+
+
+@dataclass(frozen=True, repr=False)
+class KeptShare:
+    """A share of theta under its holder's key, and that key."""
+
+    array: bytes
+    key: str
+
+
+@dataclass(frozen=True, repr=False)
+class KeptHidden:
+    """A classifier in two encrypted shares, as a peer keeps it."""
+
+    standard: Standard
+    modulus: int
+    score_bound: int
+    query_bits: int
+    peers: int
+    coordinator: KeptShare
+    key_holder: KeptShare
+    mean_row: NDArray[np.float64]
+
+    def classifier(self) -> "HiddenClassifier":
+        """With both shares as encrypted arrays."""
+        from sottovoce.learn.hidden.train import HiddenClassifier  # noqa: PLC0415 - masks need no gmpy2
+
+        shares = self._share(self.coordinator), self._share(self.key_holder)
+        numbers = self.modulus, self.score_bound, self.query_bits
+        return HiddenClassifier(self.standard, *numbers, *shares)
+
+    def _share(self, kept: KeptShare) -> "EncryptedArray":
+        from sottovoce.learn.hidden.told import share_slots  # noqa: PLC0415 - masks need no gmpy2
+        from sottovoce.learn.paillier.key_files import public_key_from_text  # noqa: PLC0415 - likewise
+        from sottovoce.learn.paillier.wire import array_from_bytes  # noqa: PLC0415 - likewise
+
+        public = public_key_from_text(kept.key)
+        plan = share_slots(self.modulus, public.bits, self.peers)
+        return array_from_bytes(kept.array, public, plan=plan)
+
+
+@dataclass(frozen=True)
+class KeptBudget:
+    """What is left of a budget: of each peer's rows, and of all together."""
+
+    left: Mapping[str, int]
+    together: int
+
+    @classmethod
+    def of(cls, budget: QueryBudget) -> "KeptBudget":
+        """A budget that is put down."""
+        return cls(*budget.state)
+
+    def resume(self) -> QueryBudget:
+        """Take it up again."""
+        return QueryBudget.resumed(self.left, self.together)
+
+
+@dataclass(frozen=True, repr=False)
+class KeptHelper:
+    """What a helper of the hidden mode keeps of one classifier.
+
+    Attributes:
+        modulus: of the shares.
+        score_bound: the largest size of a score.
+        peers: how many trained.
+        other: the other helper's public key as text; empty at the key holder.
+        budget: what is left of it.
+        each: how many rows a peer may ask for,
+        together: and all of them.
+        data: every peer's tag of its data.
+    """
+
+    modulus: int
+    score_bound: int
+    peers: int
+    other: str
+    budget: KeptBudget
+    each: int
+    together: int
+    data: Mapping[str, bytes]
+
+    def charge(self, query: bytes, classifier: int) -> QueryCharge:
+        """A query of one classifier as a ledger counts it; who asks for how much comes later."""
+        last = classifier.to_bytes(2)  # each of several classifiers of the same data has its own
+        named = tuple(self.data[peer] + last for peer in sorted(self.data) if self.data[peer])
+        return QueryCharge(query, named, "", 0, self.each, self.together)
 
 
 def peer_record(
@@ -46,29 +184,27 @@ def peer_record(
     trained: list[Any],
 ) -> Record:
     """What a peer keeps: the features' rule, the labels, and a classifier for each training."""
-    chosen = None if features is None else features.chosen
+    kept = tuple(_classifier_record(terms.mode, party) for party in trained)
     return {
-        **_common(terms, agreed, trained),
-        "text": to_value(terms.text),
-        "key": b"" if features is None else features.key,
-        "chosen": () if chosen is None else (chosen,),
+        **_run_record(terms, agreed, trained),
+        "features": to_value(features),
         "has": data.has,
-        "held out": np.array([terms.held_out]),
-        "classifiers": tuple(classifier_part(terms.mode, party) for party in trained),
+        "held_out": terms.held_out,
+        "classifiers": kept,
     }
 
 
 def helper_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
     """What a coordinator or a key holder keeps."""
-    record = _common(terms, agreed, trained)
+    record = _run_record(terms, agreed, trained)
     if trained and hasattr(trained[0], "holdings"):
         record["holdings"] = {
             peer: np.asarray(has, bool) for peer, has in trained[0].holdings.items()
         }
     if terms.mode == "hidden":
-        record["helpers"] = tuple(_helper_part(terms, agreed, party) for party in trained)
+        record["helpers"] = tuple(_hidden_helper(terms, agreed, party) for party in trained)
     elif trained and trained[0].name == COORDINATOR:
-        record["classifiers"] = tuple(classifier_part("open", party) for party in trained)
+        record["classifiers"] = tuple(_classifier_record("open", party) for party in trained)
     return record
 
 
@@ -98,22 +234,24 @@ def each_classifier(party: Any, number: int) -> list[Any]:  # noqa: ANN401 - any
     ]
 
 
-def _common(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
+def _run_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
     peers = getattr(trained[-1], "survivors", agreed.peers) if trained else agreed.peers
     guarded = getattr(trained[0], "guarded", None) if trained else None
-    opened = () if guarded is None else (guarded.kept.width, guarded.allowed, guarded.supported)
-    return {
-        "version": VERSION,
-        "kind": terms.kind,
-        "mode": terms.mode,
-        "session": terms.session,
-        "features": agreed.features,
-        "labels": agreed.labels,
-        "peers": peers,
-        "identities": {peer: terms.identities[peer] for peer in terms.peers},
-        "documents": dict(agreed.documents),
-        "opened": opened,
-    }
+    kept = KeptRun(
+        version=VERSION,
+        kind=terms.kind,
+        mode=terms.mode,
+        session=terms.session,
+        names=agreed.features,
+        labels=agreed.labels,
+        peers=peers,
+        identities={peer: terms.identities[peer] for peer in terms.peers},
+        documents=agreed.documents,
+        opened=() if guarded is None else (guarded.kept.width, guarded.allowed, guarded.supported),
+    )
+    record = to_value(kept)
+    assert isinstance(record, dict)  # noqa: S101 - of a dataclass
+    return record
 
 
 def opened_words(record: Mapping[str, Value]) -> str:
@@ -133,75 +271,29 @@ def opened_words(record: Mapping[str, Value]) -> str:
     return found
 
 
-def _helper_part(terms: RunTerms, agreed: Agreed, party: Any) -> Record:  # noqa: ANN401 - C or K
+def _hidden_helper(terms: RunTerms, agreed: Agreed, party: Any) -> Value:  # noqa: ANN401 - C or K
     from sottovoce.learn.paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
 
     other, peers = getattr(party, "other", None), party.survivors or agreed.peers
     budget = planned_budget(terms.recipe, party.features, peers)
     each, together = budget_limits(terms.recipe, party.features, len(peers))
-    return {
-        "modulus": party.share.modulus,
-        "score bound": party.solve.score_bound,
-        "peers": len(party.survivors),
-        "other": "" if other is None else public_key_to_text(other),
-        "budget": budget_part(budget),
-        "limits": {"each": each, "together": together},
-        "data": {peer: party.tags[peer] for peer in peers},
-    }
-
-
-@dataclass(frozen=True, repr=False)
-class Trained:
-    """A peer's result of a training, read again.
-
-    Attributes:
-        mode: the trust mode.
-        session: of the training.
-        names: the columns' names.
-        labels: in alphabetical order.
-        peers: who trained.
-        features: how texts become rows; None where rows are given.
-        has: which columns the peer has.
-        held_out: the fraction of documents that it kept for evaluation.
-        classifiers: one for two labels, one for each label of more.
-    """
-
-    mode: Mode
-    session: bytes
-    names: tuple[str, ...]
-    labels: tuple[str, ...]
-    peers: tuple[str, ...]
-    features: Features | None
-    has: NDArray[np.bool_]
-    held_out: float
-    classifiers: tuple[Mapping[str, Value], ...]
-
-    @property
-    def agreed(self) -> Agreed:
-        """What the parties had agreed on."""
-        return Agreed(self.names, self.labels, self.peers)
+    kept = KeptHelper(
+        party.share.modulus,
+        party.solve.score_bound,
+        len(party.survivors),
+        "" if other is None else public_key_to_text(other),
+        KeptBudget.of(budget),
+        each,
+        together,
+        {peer: party.tags[peer] for peer in peers},
+    )
+    return to_value(kept)
 
 
 def read_trained(record: Mapping[str, Value]) -> Trained:
     """A peer's result, or DamagedRecordError."""
     check_version(record, "train")
-    mode = codec.item(record, "mode", str)
-    if mode not in MODES:
-        raise DamagedRecordError("a result must be of a known mode.")
-    held = codec.array(record, "held out", "<f8")
-    if held.size != 1:
-        raise DamagedRecordError("a result must have one fraction that was held out.")
-    return Trained(
-        mode,
-        codec.item(record, "session", bytes),
-        codec.texts(record, "features"),
-        codec.texts(record, "labels"),
-        codec.texts(record, "peers"),
-        _read_features(record),
-        codec.array(record, "has", "|b1"),
-        float(held[0]),
-        codec.parts(record, "classifiers"),
-    )
+    return from_value(record, Trained)
 
 
 def check_version(record: Mapping[str, Value], kind: str) -> None:
@@ -217,22 +309,10 @@ def check_version(record: Mapping[str, Value], kind: str) -> None:
         )
 
 
-def _read_features(record: Mapping[str, Value]) -> Features | None:
-    if record.get("text") is None:
-        return None
-    recipe = from_value(record["text"], TextRecipe)
-    chosen = codec.item(record, "chosen", tuple)
-    if len(chosen) > 1 or not all(
-        isinstance(each, np.ndarray) and each.dtype == "<i8" for each in chosen
-    ):
-        raise DamagedRecordError("a result's buckets must be whole numbers.")
-    return Features(recipe, codec.item(record, "key", bytes), chosen[0] if chosen else None)
-
-
-def classifier_part(mode: Mode, party: Any) -> Record:  # noqa: ANN401 - a peer or coordinator
+def _classifier_record(mode: Mode, party: Any) -> Value:  # noqa: ANN401 - a peer or coordinator
     """What a peer has of one two-class training; a coordinator has it in the open mode."""
     if mode == "hidden":
-        return _hidden_part(party.classifier, len(party.survivors), party.data)
+        return to_value(_kept_hidden(party.classifier, len(party.survivors), party.data))
     kept = getattr(party, "kept", None)
     return {
         "coefficients": party.model.coefficients,
@@ -250,110 +330,35 @@ def read_model(record: Mapping[str, Value], width: int) -> LinearModel:
     return LinearModel(coefficients, float(numbers[0]))
 
 
-def read_hidden(record: Mapping[str, Value]) -> "HiddenClassifier":
-    """A classifier in two encrypted shares."""
-    from sottovoce.learn.hidden.told import share_slots  # noqa: PLC0415 - masks need no gmpy2
-    from sottovoce.learn.hidden.train import HiddenClassifier  # noqa: PLC0415 - likewise
-
-    modulus, peers = codec.item(record, "modulus", int), codec.item(record, "peers", int)
-    first, second = (
-        _read_array(record, part, lambda bits: share_slots(modulus, bits, peers))
-        for part in ("coordinator", "key holder")
-    )
-    return HiddenClassifier(
-        _read_standard(record),
-        modulus,
-        codec.item(record, "score bound", int),
-        codec.item(record, "query bits", int),
-        first,
-        second,
-    )
+def read_hidden(record: Mapping[str, Value]) -> KeptHidden:
+    """A classifier in two encrypted shares, or DamagedRecordError."""
+    kept = from_value(record, KeptHidden)
+    standard = kept.standard
+    width = standard.kept.width
+    parts = (standard.means, standard.scales, standard.constant)
+    if {each.shape for each in parts} != {(width,)} or kept.mean_row.shape != (standard.width,):
+        raise DamagedRecordError("a classifier's means and scales must be those of its features.")
+    return kept
 
 
-def mean_row(record: Mapping[str, Value], standard: Standard) -> Floats:
-    """What a peer adds for entities that it does not know, in the hidden mode."""
-    row = codec.array(record, "mean row", "<f8")
-    if row.size != standard.width:
-        raise DamagedRecordError(f"a mean row must have {standard.width} numbers.")
-    return row
-
-
-def _hidden_part(classifier: "HiddenClassifier", peers: int, data: LocalData) -> Record:
+def _kept_hidden(classifier: "HiddenClassifier", peers: int, data: LocalData) -> KeptHidden:
     from sottovoce.learn.rados.rados import extra_rado  # noqa: PLC0415 - likewise
 
     rado, rows = extra_rado(classifier.standard.applied(data.rows), data.signs)
-    return {
-        "mean row": rado / rows,
-        **_standard_part(classifier.standard),
-        "modulus": classifier.modulus,
-        "score bound": classifier.score_bound,
-        "query bits": classifier.query_bits,
-        "peers": peers,
-        **_array_part("coordinator", classifier.coordinator),
-        **_array_part("key holder", classifier.key_holder),
-    }
+    return KeptHidden(
+        classifier.standard,
+        classifier.modulus,
+        classifier.score_bound,
+        classifier.query_bits,
+        peers,
+        _kept_share(classifier.coordinator),
+        _kept_share(classifier.key_holder),
+        rado / rows,
+    )
 
 
-def _standard_part(standard: Standard) -> Record:
-    return {
-        "kept": standard.kept.kept,
-        "count": np.array([standard.count]),
-        "means": standard.means,
-        "scales": standard.scales,
-        "constant": standard.constant,
-    }
-
-
-def _read_standard(record: Mapping[str, Value]) -> Standard:
-    kept = codec.array(record, "kept", "|b1")
-    count = codec.array(record, "count", "<f8")
-    means, scales = codec.array(record, "means", "<f8"), codec.array(record, "scales", "<f8")
-    constant = codec.array(record, "constant", "|b1")
-    if {means.size, scales.size, constant.size} != {int(kept.sum())} or count.size != 1:
-        raise DamagedRecordError("a classifier's means and scales must be those of its features.")
-    return Standard(KeptFeatures(kept), float(count[0]), means, scales, constant)
-
-
-def _array_part(name: str, array: "EncryptedArray") -> Record:
+def _kept_share(array: "EncryptedArray") -> KeptShare:
     from sottovoce.learn.paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
     from sottovoce.learn.paillier.wire import array_to_bytes  # noqa: PLC0415 - masks need no gmpy2
 
-    return {name: array_to_bytes(array), f"{name}'s key": public_key_to_text(array.public)}
-
-
-def _read_array(
-    record: Mapping[str, Value], name: str, plan: Callable[[int], "SlotPlan"]
-) -> "EncryptedArray":
-    from sottovoce.learn.paillier.key_files import public_key_from_text  # noqa: PLC0415 - masks need no gmpy2
-    from sottovoce.learn.paillier.wire import array_from_bytes  # noqa: PLC0415 - masks need no gmpy2
-
-    public = public_key_from_text(codec.item(record, f"{name}'s key", str))
-    return array_from_bytes(codec.item(record, name, bytes), public, plan=plan(public.bits))
-
-
-def budget_part(budget: QueryBudget) -> Record:
-    """What is left of a budget."""
-    left, together = budget.state
-    return {"left": dict(left), "together": together}
-
-
-def read_charge(record: Mapping[str, Value], query: bytes, classifier: int) -> QueryCharge:
-    """A query of one classifier as a ledger counts it; who asks for how many rows comes later."""
-    tags, limits = codec.part(record, "data"), codec.part(record, "limits")
-    together, each = codec.item(limits, "together", int), codec.item(limits, "each", int)
-    data = tuple(tags[peer] for peer in sorted(tags))
-    if not all(isinstance(tag, bytes) for tag in data):
-        raise DamagedRecordError("tags of data must be bytes by peer.")
-    last = classifier.to_bytes(2)  # each of several classifiers of the same data has its own
-    named = tuple(bytes(tag) + last for tag in data if isinstance(tag, bytes) and tag)
-    return QueryCharge(query, named, "", 0, each, together)
-
-
-def read_budget(record: Mapping[str, Value]) -> QueryBudget:
-    """A budget that was put down."""
-    kept = codec.part(record, "budget")
-    left = codec.part(kept, "left")
-    if not all(isinstance(rows, int) for rows in left.values()):
-        raise DamagedRecordError("a budget must be rows by peer.")
-    rows = {name: int(value) for name, value in left.items() if isinstance(value, int)}
-    return QueryBudget.resumed(rows, codec.item(kept, "together", int))
+    return KeptShare(array_to_bytes(array), public_key_to_text(array.public))

@@ -21,7 +21,7 @@ from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.sums.fixed import checked_parties
 from sottovoce.learn.sums.keys import Identity, derived
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
-from sottovoce.learn.wire.codec import Value, decoded, encoded, from_value, to_value
+from sottovoce.learn.wire.codec import Value, check_numbers, decoded, encoded, from_value, to_value
 from sottovoce.learn.wire.message import SESSION_BYTES
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ class RunTerms:
                 f"a run's terms must be of version {VERSION}, got {whole['version']!r}; use the "
                 "same release of Sottovoce at all parties."
             )
+        check_numbers(whole["terms"])
         return from_value(whole["terms"], cls)
 
     @property

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeVar, Union
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import msgspec
 import numpy as np
@@ -318,10 +318,9 @@ def to_value(thing: Any) -> Value:  # noqa: ANN401 - a dataclass, or what one ho
 
 def from_value(value: Value, kind: type[_Read]) -> _Read:
     """The dataclass that `to_value` wrote so, or DamagedRecordError."""
-    _check_numbers(value)
     try:
         found = msgspec.convert(value, kind, dec_hook=_read_other)
-    except (msgspec.ValidationError, InputError, TypeError, ValueError, OverflowError) as error:
+    except (InputError, AttributeError, OverflowError, TypeError, ValueError) as error:
         raise DamagedRecordError(f"a record cannot be read: {error}") from error
     # Whatever was left out, added or of a type that only looks alike is written otherwise.
     if encoded(to_value(found)) != encoded(value):
@@ -329,19 +328,22 @@ def from_value(value: Value, kind: type[_Read]) -> _Read:
     return found
 
 
-def _check_numbers(value: Value) -> None:
+def check_numbers(value: Value) -> None:
+    """Refuse whole numbers that no field of terms may hold."""
     if isinstance(value, int) and value.bit_length() > _WHOLE_BITS:
         raise DamagedRecordError(f"whole numbers must have at most {_WHOLE_BITS} bits.")
     if isinstance(value, Mapping):
         value = tuple(value.values())
     if isinstance(value, tuple):
         for each in value:
-            _check_numbers(each)
+            check_numbers(each)
 
 
 def _read_other(kind: type, value: object) -> object:
     if kind is Fraction and isinstance(value, str):
         return read_kept(value, "a fraction")
-    if isinstance(value, np.ndarray):
-        return value
+    if isinstance(value, np.ndarray) and get_origin(kind) is np.ndarray:
+        _, described = get_args(kind)
+        if value.dtype == np.dtype(*get_args(described)):
+            return value
     raise ValueError(f"it must be of type {kind.__name__}.")
