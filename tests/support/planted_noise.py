@@ -133,7 +133,7 @@ def one_noise_for_one_text(true: Dense, noise: Dense) -> Dense:
 
 def exact_frequencies(patch: pytest.MonkeyPatch) -> None:
     """Frequencies that were bought are published as they are."""
-    patch.setattr("sottovoce.release.compression.frequency._noised", lambda counts, *_: counts)
+    patch.setattr("sottovoce.release.compression.frequency._add_noise", lambda counts, *_: counts)
 
 
 def less_noise(patch: pytest.MonkeyPatch) -> None:

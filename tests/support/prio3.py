@@ -52,11 +52,11 @@ def _flipped(message: bytes, chance: random.Random) -> bytes:
 def _shifted(prio3: Prio3[Any, Any], leader: bytes, chance: random.Random) -> bytes:
     """One or two elements of the leader's share are others by a little."""
     field, blind = prio3._field, leader[-32:]
-    elements = field.decoded(leader[:-32])
+    elements = field.decode(leader[:-32])
     change = [0] * len(elements)
     for place in chance.sample(range(len(change)), chance.choice([1, 2])):
         change[place] = chance.choice([1, -1, 2])
-    return field.encoded(field.plus(elements, field.elements(change))) + blind
+    return field.encode(field.plus(elements, field.elements(change))) + blind
 
 
 def _vectors(length: int, chance: random.Random) -> list[list[int]]:

@@ -85,7 +85,7 @@ class SparkDocuments:
     """Documents that were counted on Spark, and how they are noised there."""
 
     documents: CountedDocuments
-    declared: tuple[str, ...]
+    declarations: tuple[str, ...]
     tally: Tally
     out: str
     """Where the release is to lie."""
@@ -191,7 +191,7 @@ def counted_documents(
         kept.callback(counts.unpersist)
         tally = _tally(counts)
         declared = inputs.declarations(vocabulary) + inputs.left_out(_Tallied(tally))
-        declared += inputs.vouched()
+        declared += inputs.vouched_declarations()
         if not tally.rows_kept:
             raise CorpusError(f"no usable row: {tally}.")
         counted = counts.where("number >= 0")

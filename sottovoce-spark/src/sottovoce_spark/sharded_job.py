@@ -258,7 +258,7 @@ def release_to_shards(
 
     Raises `BudgetError`, with nothing spent or drawn, when the budget does not allow it.
     """
-    request = ledger.kept(job.request)
+    request = ledger.key_names(job.request)
     refuse_another(store, job, ledger.find(request))
     spend = ledger.commit(request)
     drawn: list[bool] = []
@@ -330,4 +330,4 @@ def _draw(
 def new_drawing(plan: ReleasePlan, writers: ShardWriters) -> Drawing:
     """A fresh secret, the frequencies that are bought, and maps that are fitted to them."""
     frequencies = plan.buy_frequencies(writers.frequencies_from(plan.settings.prior))
-    return Drawing(noise_secret(), maps_of(plan.fitted(frequencies)), frequencies)
+    return Drawing(noise_secret(), maps_of(plan.fit_maps(frequencies)), frequencies)

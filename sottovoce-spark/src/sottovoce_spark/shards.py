@@ -29,7 +29,7 @@ from sottovoce.corpus.read.footers import read_row_groups
 from sottovoce.errors import InputError
 from sottovoce.files import file_digest, small_text
 from sottovoce.json import parse_json
-from sottovoce.privacy.audit.findings import AuditReport, together
+from sottovoce.privacy.audit.findings import AuditReport, join_reports
 from sottovoce.release.audit import audit_cells
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.counts import Counts
@@ -195,7 +195,7 @@ class ShardedCounts:
         return self.listed.documents, self.listed.columns
 
     @property
-    def stored(self) -> int:
+    def nnz(self) -> int:
         """Cells that are not 0."""
         return sum(shard.cells for shard in self.listed.shards)
 
@@ -290,7 +290,7 @@ def audit_streamed(card: ReleaseCard, rows: ShardedCounts) -> AuditReport:
     if len(begins) > 1:
         first = sparse.csr_array(sparse.vstack(kept[:_MOST_FIRST], format="csr"))
         found.append(audit_cells(card, first, parts))
-    return together(found)
+    return join_reports(found)
 
 
 def read_shards(folder: Path) -> ShardedCounts:

@@ -24,7 +24,7 @@ def drawn_in_shards(job: Job) -> Drawn:
     if isinstance(counts, CountsElsewhere):
         raise InputError("these counts are on a cluster already.")
     frequencies = plan.buy_frequencies(counts)
-    maps = maps_of(plan.fitted(frequencies))
+    maps = maps_of(plan.fit_maps(frequencies))
     firsts = range(0, counts.shape[0], _BLOCK)
     rows = [block_row("", at, 0, counts[at : at + _BLOCK]) for at in firsts]
     blocks = {

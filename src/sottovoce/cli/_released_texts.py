@@ -70,7 +70,7 @@ def show_release(job: Job, made: Done | ReleaseQuote, as_json: bool, out: Path |
     facts: dict[str, object] = {
         "documents": card.documents,
         "documents_left_out": job.documents.left_out,
-        "documents_alike": alike(job),
+        "documents_alike": count_copies(job),
         **texts_read(job),
         "words": card.words,
         "columns": card.columns,
@@ -85,7 +85,7 @@ def show_release(job: Job, made: Done | ReleaseQuote, as_json: bool, out: Path |
         facts["folder"] = out
     if as_json:
         planned = {} if out is not None else {"errors": _error_facts(made)}
-        shown = {**facts, **planned, **promised(card), **_how(made, out)}
+        shown = {**facts, **planned, **guarantee_records(card), **_how(made, out)}
         show_json({**shown, "private": [name for name in _PRIVATE if name in shown]})
         return
     names = {
@@ -97,7 +97,7 @@ def show_release(job: Job, made: Done | ReleaseQuote, as_json: bool, out: Path |
         title += ", paid for before: nothing more was spent"
     show_facts(title, named_facts(facts, {**names, **units(job)}))
     typer.echo("What is marked private follows from the true texts: it is for you alone.")
-    for sentence in as_they_stand(job):
+    for sentence in describe_texts(job):
         typer.echo(sentence)
     if made.spent_before and not made.paid_before:
         typer.echo(f"{made.spent_before[:1].upper()}{made.spent_before[1:]}, before this release.")
@@ -144,15 +144,15 @@ def texts_read(job: Job) -> dict[str, object]:
     return {**texts, "texts_with_quotes_tags_or_addresses": seen.with_others_words}
 
 
-def alike(job: Job) -> int:
+def count_copies(job: Job) -> int:
     """How many say what another says: copies of one document would each spend once more."""
-    return 0 if job.documents.documents is None else job.documents.documents.alike
+    return 0 if job.documents.documents is None else job.documents.documents.copies
 
 
-def as_they_stand(job: Job) -> Iterator[str]:
+def describe_texts(job: Job) -> Iterator[str]:
     """Sentences about what was counted, rows and texts apart."""
     seen, grouping = job.documents.found, job.documents.grouping
-    if same := alike(job):
+    if same := count_copies(job):
         yield (
             f"Texts with the same words as another text: {same:,}. If they are copies of one "
             "document, that document spends once for each copy, and the ledger charges it once "
@@ -172,7 +172,7 @@ def as_they_stand(job: Job) -> Iterator[str]:
         )
 
 
-def promised(card: ReleaseCard) -> dict[str, object]:
+def guarantee_records(card: ReleaseCard) -> dict[str, object]:
     """The guarantees of the card, as records."""
     return {
         "stated": to_record(card.stated),

@@ -13,10 +13,7 @@ import typer
 
 from sottovoce.cli._engines import (
     Address,
-    EngineOption,
     EngineOptions,
-    MasterOption,
-    SparkConfOption,
     as_written,
     release_at,
 )
@@ -33,6 +30,16 @@ _LEVEL = 0.95
 _EIGENVALUES = 50
 _TELLING = 5
 _TOPIC_WORDS = 20
+
+
+@dataclass(frozen=True)
+class SumEngineOptions(EngineOptions):
+    """Where sums are added up."""
+
+    partitions: Annotated[
+        int | None,
+        typer.Option(min=1, help="Parts that Spark adds up each by itself; default: one a core."),
+    ] = None
 
 
 def analyse(
@@ -52,13 +59,8 @@ def analyse(
     report: Annotated[
         Path | None, typer.Option(help="File for an offline page with tables and figures.")
     ] = None,
-    engine: EngineOption = "embedded",
-    master: MasterOption = None,
-    spark_conf: SparkConfOption = None,
-    partitions: Annotated[
-        int | None,
-        typer.Option(min=1, help="Parts that Spark adds up each by itself; default: one a core."),
-    ] = None,
+    *,
+    engine: SumEngineOptions,
     as_json: AsJson = False,
 ) -> None:
     """Say what a release supports, and how sure of it one can be.
@@ -73,21 +75,20 @@ def analyse(
         from sottovoce.release.release import load_release  # noqa: PLC0415 - fast --help
 
     check_outputs(report)
-    chosen = EngineOptions(engine, master, spark_conf, partitions)
-    if chosen.is_spark:
-        chosen.refuse({"--topics": topics, "--classifier": classifier, "--labels": labels})
+    if engine.is_spark:
+        engine.refuse({"--topics": topics, "--classifier": classifier, "--labels": labels})
     with progress("Reading the release"), ExitStack() as running:
         found = (
-            running.enter_context(release_at(chosen, released))
-            if chosen.is_spark
+            running.enter_context(release_at(engine, released))
+            if engine.is_spark
             else load_release(released)
         )
         given = None if labels is None else _label_lines(labels)
         summary = found.summary(level=level, labels=given)
     more = Further(*_topics(found, summary, topics, seed), _learnt(found, given, classifier, seed))
     if report is not None:
-        again = _again(released, labels, topics, seed, classifier=classifier, level=level)
-        again += " --engine spark" if chosen.is_spark else ""
+        again = _repeat_command(released, labels, topics, seed, classifier=classifier, level=level)
+        again += " --engine spark" if engine.is_spark else ""
         _write_report(found, summary, more, report, again)
     if as_json:
         show_json(finite({**_as_record(summary, most, report), **more.record()}))
@@ -173,7 +174,7 @@ def _label_lines(path: Path) -> list[str]:
     return list(checked_labels(lines))
 
 
-def _again(
+def _repeat_command(
     released: Path,
     labels: Path | None,
     topics: int | None,
@@ -217,7 +218,7 @@ def _show_summary(summary: "ReleaseSummary", most: int) -> None:
         typer.echo(f"For this the {summary.meter.columns:,} most frequent columns are looked at.")
     if summary.meter.dimensions <= 1:
         typer.echo(_NO_TOPICS)
-    show_rows("How often words were used", summary.totals.shown(most))
+    show_rows("How often words were used", summary.totals.display_rows(most))
     _show_pairs(summary, most)
     if summary.telling is not None:
         show_rows("Documents of each label, and the words they use more", _by_label(summary))
@@ -226,7 +227,7 @@ def _show_summary(summary: "ReleaseSummary", most: int) -> None:
 def _show_pairs(summary: "ReleaseSummary", most: int) -> None:
     from sottovoce.release.analysis.summary import NO_PAIRS  # noqa: PLC0415 - fast --help
 
-    if beyond := summary.clear_pairs(most).shown(most):
+    if beyond := summary.clear_pairs(most).display_rows(most):
         show_rows("Which words stand together beyond chance", beyond)
     else:
         typer.echo(NO_PAIRS)

@@ -14,6 +14,27 @@ from sottovoce.cli._reading import ReadingOptions
 
 
 @dataclass(frozen=True)
+class PromiseOptions(OptionGroup):
+    """What every release says."""
+
+    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart, as 0.1 or 1/3.")]
+    precision: Annotated[
+        int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")
+    ]
+    out: Annotated[Path, typer.Option(parser=Address, help="Folder for the release.")]
+    words: Annotated[
+        Path | None,
+        typer.Option(
+            "--vocabulary",
+            help="Public word list: a file, or 'everyday': everyday English of ours.",
+        ),
+    ] = None
+    constant_work: Annotated[
+        bool, typer.Option("--constant-work", help="Work that does not depend on the counts.")
+    ] = False
+
+
+@dataclass(frozen=True)
 class ColumnOptions(OptionGroup):
     """Into which columns words are summed."""
 
@@ -116,20 +137,9 @@ def release(
     corpus: Annotated[
         Path, typer.Argument(parser=Address, help="Documents, one row of counts each.")
     ],
-    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart, as 0.1 or 1/3.")],
-    precision: Annotated[
-        int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")
-    ],
-    out: Annotated[Path, typer.Option(parser=Address, help="Folder for the release.")],
-    vocabulary: Annotated[
-        Path | None,
-        typer.Option(help="Public word list: a file, or 'everyday': everyday English of ours."),
-    ] = None,
     *,
+    promise: PromiseOptions,
     columns: ColumnOptions,
-    constant_work: Annotated[
-        bool, typer.Option("--constant-work", help="Work that does not depend on the counts.")
-    ] = False,
     rows: RowOptions,
     words: WordOptions,
     charge: ChargeOptions,
@@ -157,26 +167,23 @@ def release(
         from sottovoce.release.quote import ReleaseQuote  # noqa: PLC0415 - fast --help
         from sottovoce.release.request import ReleaseRequest  # noqa: PLC0415 - fast --help
 
-    check_precision(precision)
+    check_precision(promise.precision)
     if engine.is_spark:
         dates = {"--day-first": reading.day_first, "--month-first": reading.month_first}
         engine.refuse({"--by": rows.by, **dates})
     request = ReleaseRequest(
         documents=corpus,
-        epsilon=epsilon,
-        precision=precision,
-        words=vocabulary,
-        constant_work=constant_work,
         reading=reading.as_told(),
+        **vars(promise),
         **vars(columns),
         **vars(rows),
         **vars(charge),
         **vars(words),
     )
-    folder = folder_of(out, engine) or out
-    where = OnSpark(engine, corpus, out) if engine.is_spark else ThisMachine(folder)
+    folder = folder_of(promise.out, engine) or promise.out
+    where = OnSpark(engine, corpus, promise.out) if engine.is_spark else ThisMachine(folder)
     listener = Terminal(None if engine.is_spark else reading)
     job, made = carry_out(request, where, listener, dry_run=dry_run)
     if isinstance(made, ReleaseQuote):
-        listener.warn(made.uncounted, made.fixes(request.allowed))
-    show_release(job, made, as_json, None if dry_run else out)
+        listener.warn(made.uncounted, made.fixes(request.limit))
+    show_release(job, made, as_json, None if dry_run else promise.out)

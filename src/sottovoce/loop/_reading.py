@@ -79,7 +79,7 @@ class Reading:
     @cached_property
     def expected_counts(self) -> Weights:
         """E[c | z] less E[c | 0], documents x words: what a cell tells beyond an empty one."""
-        table = ExpectedCells.of(self.law, self.means, CountFeature(self.law), LARGEST_CELL)
+        table = ExpectedCells.tabulate(self.law, self.means, CountFeature(self.law), LARGEST_CELL)
         return sparse.csr_array(table.above_zero(self.cells) @ self.spread)
 
     @cached_property
@@ -108,7 +108,7 @@ _MOST_LOG = 50.0
 def log_ratios(cells: Counts, law: NoiseLaw, means: Floats, profiles: Floats) -> Floats:
     """The logarithms of L_dt, documents x topics; ``profiles`` are topics x columns."""
     supposed = np.vstack([means, means + PASSAGE * profiles])
-    scores = CellLikelihoods.of(law, supposed, LARGEST_CELL).scores(cells)
+    scores = CellLikelihoods.tabulate(law, supposed, LARGEST_CELL).scores(cells)
     return np.asarray(scores[:, 1:] - scores[:, :1])
 
 

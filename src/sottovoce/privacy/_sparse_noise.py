@@ -69,7 +69,7 @@ def empty_rows(number: int, cells: int) -> SparseRows:
     )
 
 
-def trimmed(rows: SparseRows) -> SparseRows:
+def trim_cells(rows: SparseRows) -> SparseRows:
     """``rows`` without the room they left."""
     filled = int(rows.starts[-1])
     return SparseRows(rows.starts, rows.columns[:filled], rows.values[:filled])
@@ -108,7 +108,7 @@ class Pile:
 
     def rows(self) -> SparseRows:
         """Everything laid so far, once all rows are there."""
-        return trimmed(self._room)
+        return trim_cells(self._room)
 
     def _move(self, cells: int) -> None:
         room = self._room
@@ -206,7 +206,7 @@ class SparseNoise:
             self.threshold or 0,
             (out.starts, out.columns, out.values),
         )
-        return trimmed(out)
+        return trim_cells(out)
 
     def _values_of_zeros(self, number: int, source: Keystream) -> NDArray[np.int64]:
         """What zero cells become, given that they come out."""
@@ -228,7 +228,7 @@ class SparseNoise:
         compress_cells(
             block, self.columns, self.threshold or 0, (out.starts, out.columns, out.values)
         )
-        return trimmed(out)
+        return trim_cells(out)
 
 
 def surviving_zeros(gaps: TableSampler, cells: int, source: Keystream) -> NDArray[np.int64]:

@@ -52,19 +52,21 @@ class BurstyCounts:
     def log_chance(self, count: int) -> Floats:
         """The logarithm of P(c = count), of each word."""
         ways = math.lgamma(count + self.size) - math.lgamma(self.size) - math.lgamma(count + 1)
-        return np.asarray(ways + self.size * np.log1p(-self._again) + count * np.log(self._again))
+        return np.asarray(
+            ways + self.size * np.log1p(-self._repeat_chance) + count * np.log(self._repeat_chance)
+        )
 
     def following(self, count: int) -> Floats:
         """P(c = count + 1)/P(c = count), of each word."""
-        return np.asarray(self._again * ((count + self.size) / (count + 1)))
+        return np.asarray(self._repeat_chance * ((count + self.size) / (count + 1)))
 
     def terms(self, largest: int) -> int:
         """How many counts to sum over, for cells up to ``largest``, until the rest is nothing."""
-        ratio = float(self._again.max(initial=_RAREST))
+        ratio = float(self._repeat_chance.max(initial=_RAREST))
         return min(_MOST_TERMS, largest + 8 + int(math.log(_NEGLIGIBLE) / math.log(ratio)))
 
     @property
-    def _again(self) -> Floats:
+    def _repeat_chance(self) -> Floats:
         means = np.maximum(self.means, _RAREST)
         return np.asarray(means / (means + self.size))
 
@@ -98,18 +100,18 @@ def bursty_cells(
     """The law of cells up to Y = ``largest`` >= 1, and what they say of f = ``values``."""
     terms = counts.terms(largest)
     f = np.asarray(values(np.arange(terms + 1.0)))
-    above = _above(counts, f, law.alpha, terms, largest)
+    above = _sums_above(counts, f, law.alpha, terms, largest)
     logs, expected = [above[0].log - math.log1p(law.alpha)], [above[0].mean]
     below = _Sum(counts.log_chance(0), np.broadcast_to(f[0], counts.means.shape))
     for cell in range(1, largest + 1):
-        last, chance = below.scaled(-law.rate), counts.log_chance(cell)
+        last, chance = below.scale(-law.rate), counts.log_chance(cell)
         below = last + _Sum(chance, np.broadcast_to(f[cell], chance.shape))
-        both = below + above[cell + 1].scaled(-law.rate)
+        both = below + above[cell + 1].scale(-law.rate)
         logs.append(both.log + math.log(law.most_common))
         expected.append(both.mean)
-    tail = _above(counts, f, 1.0, terms, largest)[largest]
-    clipped = last.scaled(-math.log1p(law.alpha)) + tail.less(
-        above[largest].scaled(-law.rate - math.log1p(law.alpha))
+    tail = _sums_above(counts, f, 1.0, terms, largest)[largest]
+    clipped = last.scale(-math.log1p(law.alpha)) + tail.less(
+        above[largest].scale(-law.rate - math.log1p(law.alpha))
     )
     logs[-1] = clipped.log
     return BurstyCells(np.stack(logs, axis=-1), np.stack(expected, axis=-1), clipped.mean)
@@ -133,12 +135,14 @@ class _Sum:
         log = self.log + np.log1p(-share)
         return _Sum(log, (self.mean - share * other.mean) / (1 - share))
 
-    def scaled(self, log: float) -> "_Sum":
+    def scale(self, log: float) -> "_Sum":
         """All terms times e^log."""
         return _Sum(self.log + log, self.mean)
 
 
-def _above(counts: BurstyCounts, f: Floats, alpha: float, terms: int, largest: int) -> "list[_Sum]":
+def _sums_above(
+    counts: BurstyCounts, f: Floats, alpha: float, terms: int, largest: int
+) -> "list[_Sum]":
     """above(z) for z = 0 .. largest + 1."""
     ratio, mean = np.ones(counts.means.shape), np.broadcast_to(f[terms], counts.means.shape)
     found = []

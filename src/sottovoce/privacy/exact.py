@@ -37,7 +37,7 @@ def exact(value: Exact, name: str) -> Fraction:
         return _within_bounds(Fraction(int(value.numerator), int(value.denominator)), name)
     if isinstance(value, Real) and math.isfinite(value):
         return _within_bounds(Fraction(*float(value).as_integer_ratio()), name)
-    raise ParameterError(f"{name} must be a finite number, got {_shown(value)}.")
+    raise ParameterError(f"{name} must be a finite number, got {_echo_number(value)}.")
 
 
 def read_kept(text: str, name: str) -> Fraction:
@@ -67,7 +67,7 @@ def positive(value: Exact, name: str) -> Fraction:
     """Like `exact`, and more than zero."""
     number = exact(value, name)
     if number <= 0:
-        raise ParameterError(f"{name} must be > 0, got {_shown(value)}.")
+        raise ParameterError(f"{name} must be > 0, got {_echo_number(value)}.")
     return number
 
 
@@ -81,7 +81,7 @@ def whole_number(value: Exact, name: str) -> int:
     """Like `exact`, and whole."""
     number = exact(value, name)
     if number.denominator != 1:
-        raise ParameterError(f"{name} must be a whole number, got {_shown(value)}.")
+        raise ParameterError(f"{name} must be a whole number, got {_echo_number(value)}.")
     return int(number)
 
 
@@ -127,7 +127,7 @@ def _beyond_bounds(name: str) -> ParameterError:
     )
 
 
-def _shown(value: object) -> str:
+def _echo_number(value: object) -> str:
     """A value that was read as a number; anything else is not echoed."""
     known = (int, float, str, Fraction, Decimal)
     return str(value) if isinstance(value, known) else "something else"

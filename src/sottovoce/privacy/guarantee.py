@@ -89,7 +89,7 @@ class LimitedPrecision(OrderedGuarantee):
     unit: Unit
 
     def __init__(self, n: int, epsilon: Exact, unit: Unit = "document") -> None:
-        object.__setattr__(self, "n", _bounded(positive_integer(n, "n")))
+        object.__setattr__(self, "n", _check_n(positive_integer(n, "n")))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "unit", _known_unit(unit))
 
@@ -260,7 +260,7 @@ def _covers(unit: Unit, other: Unit) -> bool:
     return unit in (other, "user")
 
 
-def _bounded(n: int) -> int:
+def _check_n(n: int) -> int:
     """No document has as many words, and a ledger's numbers have 64 bits."""
     if n > _LARGEST_N:
         raise ParameterError(f"n must be at most {_LARGEST_N}, got more.")

@@ -314,7 +314,7 @@ class SharesLaw:
             self.rate, self.shape, reach + int(2 * (bits + self.shape) // self.rate) + 2
         )
         working = bits + _TOTAL_GUARD_BITS * (1 + math.ceil(self.shape))
-        return [_between(mass, working) for mass in law.difference(reach, working)]
+        return [_bounds_of(mass, working) for mass in law.difference(reach, working)]
 
     @cached_property
     def _masses(self) -> Floats:
@@ -335,5 +335,5 @@ class SharesLaw:
         return np.append(np.cumsum(self._masses[::-1])[::-1], 0.0)
 
 
-def _between(mass: Enclosure, bits: int) -> tuple[Fraction, Fraction]:
+def _bounds_of(mass: Enclosure, bits: int) -> tuple[Fraction, Fraction]:
     return Fraction(mass.low, 1 << bits), Fraction(mass.high, 1 << bits)

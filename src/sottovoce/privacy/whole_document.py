@@ -125,12 +125,13 @@ class WholeDocument(OrderedGuarantee):
         of_user = "" if user is None else f", and all of one user by at most e^{text_up(user)}"
         return (
             "Adding or removing one whole document changes any outcome's probability by a factor "
-            f"of at most e^{text_up(self.document_epsilon)} ({self._replaced()}){of_user}, "
+            f"of at most e^{text_up(self.document_epsilon)} ({self._describe_replacement()})"
+            f"{of_user}, "
             f"against {self._against()}, the coordinator with them or not, while at most "
             f"{self.drop} drop out. What k peers hold counts k times. {_COMPUTATIONAL}"
         )
 
-    def _replaced(self) -> str:
+    def _describe_replacement(self) -> str:
         within = f"its label included: e^{text_up(self.replacing)}"
         if self.documents_per_user is None:
             return f"replacing one, {within}"

@@ -51,9 +51,9 @@ from sottovoce.privacy.audit.findings import (
     audit_freshness,
     audit_lattice,
     audit_porous_support,
-    together,
+    join_reports,
 )
-from sottovoce.privacy.audit.law import audit_law, filled
+from sottovoce.privacy.audit.law import audit_law, fill_dropped
 from sottovoce.privacy.audit.lines import Published, audit_lines
 from sottovoce.privacy.audit.sampler import audit_mechanism
 from sottovoce.privacy.exact import exact
@@ -234,7 +234,7 @@ def audit_with_texts(
 ) -> AuditReport:
     """Hold the noise in ``folder`` to its card, given the ``texts`` that it was made of."""
     card = verified_card(folder)
-    true = _recounted(folder, card, texts, reading, stop_words)
+    true = _count_again(folder, card, texts, reading, stop_words)
     rate, maps = exact(card.noise_rate, "noise_rate"), load_maps(folder / MAP_STEM)[0]
     height = max(1, _PART_CELLS // max(card.columns, card.words))
     chosen = np.linspace(0, (card.documents - 1) // height, _MOST_PARTS).astype(int)
@@ -244,7 +244,9 @@ def audit_with_texts(
         first = number * height
         scores.look(first, block)
         if number in parts:
-            known = _known(block, true[first : first + height], maps, first, rate, card.threshold)
+            known = _find_noise(
+                block, true[first : first + height], maps, first, rate, card.threshold
+            )
             reports.append(AuditReport(tuple(audit_law(known, len(parts)))))
     mean = float(true.sum()) / card.documents
     told = Finding(
@@ -253,11 +255,13 @@ def audit_with_texts(
         detail=card.guarantee.whole_in_words(mean, card.row),
         is_figure=True,
     )
-    found = together(reports).findings
-    return AuditReport((scores.finding(), told, *(each.by("given the texts") for each in found)))
+    found = join_reports(reports).findings
+    return AuditReport(
+        (scores.finding(), told, *(each.name_way("given the texts") for each in found))
+    )
 
 
-def _recounted(
+def _count_again(
     folder: Path, card: ReleaseCard, texts: Source, reading: ReadOptions, stop_words: str | None
 ) -> Counts:
     grouping = None if card.groups is None else Grouping(**card.groups)
@@ -279,7 +283,7 @@ def _recounted(
     return counts
 
 
-def _known(
+def _find_noise(
     block: Counts,
     true: Counts,
     maps: list[WordMap],
@@ -288,12 +292,12 @@ def _known(
     threshold: int | None,
 ) -> Known:
     words, published = true.toarray(), np.asarray(block.toarray(), np.int64)
-    columns = _through(true, maps, first)
-    noise = filled(published, columns, rate, threshold)
+    columns = _apply_maps(true, maps, first)
+    noise = fill_dropped(published, columns, rate, threshold)
     return Known(noise, columns, rate, words, np.zeros(len(words), np.int64))
 
 
-def _through(true: Counts, maps: list[WordMap], first: int) -> NDArray[np.int64]:
+def _apply_maps(true: Counts, maps: list[WordMap], first: int) -> NDArray[np.int64]:
     """Each document through the map of its place."""
     columns = np.zeros((true.shape[0], maps[0].columns), np.int64)
     for turn in range(min(len(maps), true.shape[0])):

@@ -233,7 +233,7 @@ def _card_of(fields: Mapping[str, Any]) -> ReleaseCard:
     named = set(ReleaseCard.__dataclass_fields__) - ({"labels", "groups"} - set(fields))
     parts = {name: fields[name] for name in named}
     for name in ("stated", "guarantee", "per_user"):
-        parts[name] = None if parts[name] is None else _limited(parts[name])
+        parts[name] = None if parts[name] is None else _read_guarantee(parts[name])
     card = ReleaseCard(**parts)
     _check_fields(card)
     return card
@@ -295,7 +295,7 @@ def _check_fields(card: ReleaseCard) -> None:
         raise InputError(f"its {' and '.join(wrong)} cannot be true")
 
 
-def _limited(record: Mapping[str, Any]) -> LimitedPrecision:
+def _read_guarantee(record: Mapping[str, Any]) -> LimitedPrecision:
     guarantee = from_record(record)
     if not isinstance(guarantee, LimitedPrecision):
         raise InputError("a release's guarantee must be of limited precision")

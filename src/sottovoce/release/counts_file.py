@@ -43,7 +43,7 @@ class ShardedRows(ReleasedRows, Protocol):
     """Released counts in many files, which a cluster wrote and `sottovoce-spark` reads."""
 
     @property
-    def stored(self) -> int:
+    def nnz(self) -> int:
         """Cells that are not 0."""
 
     def whole(self) -> Counts:
@@ -72,7 +72,7 @@ class CountsFile:
     @cached_property
     def pointers(self) -> Integers:
         """Where each row begins among the cells, and where the last ends."""
-        with self._archive() as archive, _opened(archive, "indptr") as (file, size):
+        with self._archive() as archive, _open_array(archive, "indptr") as (file, size):
             pointers: Integers = _read(file, "indptr", size).astype(np.int64)
         rows = self.shape[0]
         if pointers.size != rows + 1 or pointers[0] != 0 or (np.diff(pointers) < 0).any():
@@ -80,7 +80,7 @@ class CountsFile:
         return pointers
 
     @property
-    def stored(self) -> int:
+    def nnz(self) -> int:
         """Cells that are not 0."""
         return int(self.pointers[-1])
 
@@ -88,8 +88,8 @@ class CountsFile:
         """The counts, so many rows at a time."""
         pointers, (height, width) = self.pointers, self.shape
         with self._archive() as archive, ExitStack() as open_files:
-            data, cells = open_files.enter_context(_opened(archive, "data"))
-            columns, named = open_files.enter_context(_opened(archive, "indices"))
+            data, cells = open_files.enter_context(_open_array(archive, "data"))
+            columns, named = open_files.enter_context(_open_array(archive, "indices"))
             if not cells == named == pointers[-1]:
                 raise InputError(f"{self.path} is not a matrix of counts.")
             for first in range(0, height, rows):
@@ -123,7 +123,7 @@ class CountsFile:
 
 
 @contextmanager
-def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
+def _open_array(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
     """One array of the archive from its first number on, and how many it has."""
     with archive.open(f"{name}.npy") as file:
         version = np.lib.format.read_magic(file)

@@ -169,9 +169,9 @@ class ReleaseInputs:
             labelled=self.labelled,
             grouping=self.grouping,
         )
-        return documents, declared + self.left_out(corpus) + self.vouched()
+        return documents, declared + self.left_out(corpus) + self.vouched_declarations()
 
-    def vouched(self) -> tuple[str, ...]:
+    def vouched_declarations(self) -> tuple[str, ...]:
         """What the caller says of documents that the ledger takes for released ones."""
         return (VOUCHED,) if self.declared_new else ()
 
@@ -220,7 +220,7 @@ def count_documents(
     bound = _Bound(per_user)
     labels: list[str | None] = []
     # The corpus is the same whatever bound is put on its users: their budgets are not told apart.
-    kept = bound.kept(identity.watched(seen.watched(batches)))
+    kept = bound.limit(identity.watch(seen.watch(batches)))
     noted = labelled or grouping is not None
     texts = (batch["text"] for batch in (_noting(kept, labels) if noted else kept))
     blocks = list(count_batches(texts, vocabulary, rules))
@@ -262,7 +262,7 @@ class TextsFound:
     with_others_words: int = 0
     values: int = 0
 
-    def watched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def watch(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same batches."""
         for batch in batches:
             self.texts += batch.num_rows
@@ -281,7 +281,7 @@ class CorpusIdentity:
         self._bytes = hashlib.sha256()
         self._each = bytearray()
 
-    def watched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def watch(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches, their texts taken in on the way."""
         for batch in batches:
             self.add(*lengths_and_bytes(batch["text"]))
@@ -319,11 +319,11 @@ class _Bound:
         self._seen: Counter[str] = Counter()
         self.left_out = 0
 
-    def kept(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def limit(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield batch if self._most is None else self._within(batch, self._most)
+            yield batch if self._most is None else self._bound_batch(batch, self._most)
 
-    def _within(self, batch: pa.RecordBatch, most: int) -> pa.RecordBatch:
+    def _bound_batch(self, batch: pa.RecordBatch, most: int) -> pa.RecordBatch:
         keep = []
         for user in batch["user"].to_pylist():
             self._seen[user] += 1

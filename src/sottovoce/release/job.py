@@ -137,7 +137,7 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> ReleaseCard:
 
     Raises `BudgetError`, with nothing spent or drawn, when the budget does not allow it.
     """
-    request = ledger.kept(job.request)
+    request = ledger.key_names(job.request)
     check_folder(folder)
     refuse_another_release(folder, job, ledger.find(request))
     check_room(folder, ledger.path.parent, job.plan, job.documents.counts)

@@ -52,7 +52,7 @@ class Counted(Protocol):
     def documents(self) -> CountedDocuments: ...
 
     @property
-    def declared(self) -> tuple[str, ...]: ...
+    def declarations(self) -> tuple[str, ...]: ...
 
     @property
     def tally(self) -> Tally: ...
@@ -83,12 +83,12 @@ class Listener:
 
     def read(self, source: Source, schema: pa.Schema, told: ReadOptions) -> ReadOptions:
         """How to read the documents: as told, or as guessed, which is said."""
-        return warned_reading(source, schema, told, stacklevel=7)
+        return warned_reading(source, schema, told, stacklevel=8)
 
     def warn(self, *sentences: str) -> None:
         """Say what must not be overlooked."""
         for each in filter(None, sentences):
-            warnings.warn(each, stacklevel=4)
+            warnings.warn(each, stacklevel=5)
 
     def say_grouping(self, column: str) -> None:
         """Say by which column documents are grouped, where that was guessed: on a terminal."""
@@ -100,7 +100,7 @@ class Listener:
         """Say which rows were skipped."""
         if left_out := counted.tally.left_out:
             rows = counted.tally.rows_read
-            warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=4)
+            warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=5)
 
     def show_step(self, name: str) -> AbstractContextManager[None]:  # noqa: ARG002 - for terminals
         """Show that a step is under way."""
@@ -112,7 +112,7 @@ class _CountedHere:
     inputs: ReleaseInputs
     folder: Path
     documents: CountedDocuments
-    declared: tuple[str, ...]
+    declarations: tuple[str, ...]
     tally: Tally
 
     def check(self, plan: ReleasePlan) -> str:  # noqa: ARG002 - everything is drawn here
@@ -152,20 +152,20 @@ def carry_out(
         with listener.show_step("Counting words"):
             counted = running.enter_context(engine.count(inputs))
         listener.tell_skipped(counted)
-        job = request.job(counted.documents, counted.declared)
+        job = request.job(counted.documents, counted.declarations)
         warning = counted.check(job.plan)
         listener.warn(*job.plan.warnings())
-        standing = find_standing(job, place, request.allowed, engine.folder)
+        standing = find_standing(job, place, request.limit, engine.folder)
         listener.warn(warning)
         if dry_run:
             return job, make_quote(job, standing)
-        listener.say_budget(standing.fixes(request.allowed))
+        listener.say_budget(standing.fixes(request.limit))
         with listener.show_step("Drawing noise"):
             place.make_room()
             ledger = Ledger(place.path, create=True)
-            charged = place.charged(standing.elsewhere)
+            charged = place.counted_here(standing.elsewhere)
             account = open_account(
-                ledger, job, request.allowed, shared=place.shared, elsewhere=charged
+                ledger, job, request.limit, shared=place.shared, elsewhere=charged
             )
             card = counted.release(job, ledger)
     listener.warn(standing.uncounted, others_in_folder(engine.folder, card))
@@ -243,7 +243,10 @@ def release_counts(
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
-    request = ReleaseRequest(documents=documents, **options)
+    return _release(ReleaseRequest(documents=documents, **options), dry_run)
+
+
+def _release(request: ReleaseRequest, dry_run: bool) -> Release | ReleaseQuote:
     _check_words(request)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) if request.out is None else Path(request.out)

@@ -329,7 +329,7 @@ class ReleasePlan:
         counts = checked_counts(counts)
         checked_width(counts, self.words, what="word of the vocabulary")
         frequencies = self.buy_frequencies(counts)
-        fitted = self.fitted(frequencies)
+        fitted = self.fit_maps(frequencies)
         noise = self.noise
         return Released(noise.added_to(fitted.transform(counts)), maps_of(fitted), frequencies)
 
@@ -339,7 +339,7 @@ class ReleasePlan:
         noise = constant_work_noise if self.settings.constant_work else geometric_noise
         return prior.frequencies(counts, noise)
 
-    def fitted(self, frequencies: Floats) -> Compression | GroupedCompression:
+    def fit_maps(self, frequencies: Floats) -> Compression | GroupedCompression:
         """The compression with its public maps; a fresh choice each time, unless seeded."""
         compression = self._compression(frequencies)
         return compression.fit(sparse.csr_array((1, self.words), dtype=int))

@@ -207,7 +207,7 @@ def find_standing(
         raise BudgetError(_TOO_SMALL)
     ledger = Ledger(place.path) if holds_ledger(place.path) else None
     elsewhere = place.spent_elsewhere(job.request, ledger)
-    charged = place.charged(elsewhere)
+    charged = place.counted_here(elsewhere)
     account, paid_before = _account_after(job, place, ledger, budget, folder, charged)
     documents = job.documents.documents
     here = "" if ledger is None or documents is None else ledger.spent_before(documents)
@@ -249,7 +249,7 @@ def open_account(
     A ledger that is not ``shared`` by all that its user releases, and knows other documents but
     none of these, needs the budget said outright, unless they have one ``elsewhere``.
     """
-    request = ledger.kept(job.request)
+    request = ledger.key_names(job.request)
     if budget is not None and budget.rate < request.guarantee.rate:
         raise BudgetError(_TOO_SMALL)
     if budget is not None:
@@ -268,7 +268,7 @@ def _account_after(
     elsewhere: Sequence[SpentThere],
 ) -> tuple[Account, bool]:
     """The account as it would be after ``job``, and whether that was paid for before."""
-    request = job.request if ledger is None else ledger.kept(job.request)
+    request = job.request if ledger is None else ledger.key_names(job.request)
     own = None if ledger is None else ledger.find(request)
     refuse_another_release(folder, job, own)
     with _may_be_declared():

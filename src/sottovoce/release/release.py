@@ -153,7 +153,7 @@ class Release:
         """The words that each label's documents use more than all do; None: its own labels."""
         self._refuse_several_maps()
         checked = self.checked_labels(labels)
-        names = column_names(self.vocabulary.terms, self._shared())
+        names = column_names(self.vocabulary.terms, self._shared_columns())
         return telling_words(self.rows, checked, self.law, names, level, most=most)
 
     def pairs(
@@ -283,7 +283,7 @@ class Release:
         labels = self.checked_labels(None if by_label is True else by_label)
         return label_totals(self.rows, labels, self.law, names, level)
 
-    def _shared(self) -> NDArray[np.int32] | None:
+    def _shared_columns(self) -> NDArray[np.int32] | None:
         return self.map.column if self.is_compressed else None
 
     def _frequent(self) -> Integers:
@@ -395,4 +395,4 @@ def release_in(
 
 def _rows(found: CountsFile | ShardedRows) -> "Counts | CountsFile | ShardedRows":
     """The counts in memory, or where they would fill it, from the files whenever they are asked."""
-    return found if found.stored * _CELL_BYTES > IN_MEMORY_BYTES else found.whole()
+    return found if found.nnz * _CELL_BYTES > IN_MEMORY_BYTES else found.whole()

@@ -114,7 +114,7 @@ class ReleaseRequest:
                 "user and time are read only where each user's documents are bounded; give "
                 "user_documents too, or leave them out."
             )
-        self.guarantee, self.allowed  # noqa: B018 - each is checked where it is made
+        self.guarantee, self.limit  # noqa: B018 - each is checked where it is made
 
     @cached_property
     def guarantee(self) -> LimitedPrecision:
@@ -122,7 +122,7 @@ class ReleaseRequest:
         return LimitedPrecision(positive_integer(self.precision, "precision"), self.epsilon)
 
     @cached_property
-    def allowed(self) -> LimitedPrecision | None:
+    def limit(self) -> LimitedPrecision | None:
         """What the documents may ever spend, where that is said."""
         return None if self.budget is None else LimitedPrecision(self.precision, self.budget)
 

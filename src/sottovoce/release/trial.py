@@ -42,7 +42,7 @@ from scipy.sparse import csr_array
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.audit.findings import Finding, Known
-from sottovoce.privacy.audit.law import audit_law, audit_together, filled
+from sottovoce.privacy.audit.law import audit_law, audit_together, fill_dropped
 from sottovoce.privacy.exact import Exact, positive_integer
 from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy, NoGuarantee
 from sottovoce.privacy.mechanism import GeometricMechanism
@@ -120,8 +120,8 @@ def audit_whole_way(
     same = [each for each in known.values() if each.rate == rate]
     parts = len(known) + 1
     return [
-        *(each.by(name) for name, noise in known.items() for each in audit_law(noise, parts)),
-        *(each.by("all that was released") for each in audit_together(same, parts)),
+        *(each.name_way(name) for name, noise in known.items() for each in audit_law(noise, parts)),
+        *(each.name_way("all that was released") for each in audit_together(same, parts)),
     ]
 
 
@@ -207,8 +207,8 @@ def noise_of(way: PublishingWay) -> Known:
     for counts in way.counts:
         job = job_of(way.settings, counts)
         drawn, rate = way.draw(job), job.plan.noise_rate
-        true = mapped(counts, drawn.maps)
-        noise.append(filled(drawn.counts, true, rate, threshold))
+        true = apply_maps(counts, drawn.maps)
+        noise.append(fill_dropped(drawn.counts, true, rate, threshold))
         truth.append(true)
     draws = np.repeat(np.arange(len(noise)), [each.shape[0] for each in noise])
     return Known(np.vstack(noise), np.vstack(truth), rate, np.vstack(way.counts), draws)
@@ -242,7 +242,7 @@ def bought_noise(plain: ReleaseSettings, kind: str) -> Known:
     return Known(np.array(noise, np.int64), truth, settings.prior_rate, truth, np.arange(_SIDE))
 
 
-def mapped(counts: Dense, maps: list[WordMap]) -> Dense:
+def apply_maps(counts: Dense, maps: list[WordMap]) -> Dense:
     """Each document through its public map, by the definition: each word into one column."""
     out = np.zeros((counts.shape[0], maps[0].columns), np.int64)
     for turn, each in enumerate(maps):
@@ -262,11 +262,11 @@ def written_noise(rate: Fraction, threshold: int | None = None) -> Callable[[Den
     """Rows of counts in, what a release draws for them out: for experiments."""
     settings = ReleaseSettings(LimitedPrecision.at_rate(rate), threshold=threshold)
 
-    def released(counts: Dense) -> Dense:
+    def draw_counts(counts: Dense) -> Dense:
         job = job_of(settings, counts)
         return np.asarray(job.draw().counts.toarray())
 
-    return released
+    return draw_counts
 
 
 _GRID = 2.0**53

@@ -204,7 +204,7 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
     with counted_documents(spark, inputs, str(corpus), address, block_rows=30) as remote:
         settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"))
         documents = remote.documents
-        job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declared)
+        job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declarations)
         open_account(ledger, job, None)
         with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(sharded_job, "listed", _die)
@@ -220,7 +220,7 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
     assert not list(dead.iterdir())
     first, second = drawings
     assert first.secret != second.secret
-    assert len(ledger.spends(ledger.kept(job.request).corpus)) == 1
+    assert len(ledger.spends(ledger.key_names(job.request).corpus)) == 1
     assert not list(tmp_path.glob("ledger.outputs/*.drawing"))
     assert not [path for path in out.iterdir() if path.name.endswith(".part")]
     assert audit_release(out).holds

@@ -178,7 +178,9 @@ def test_a_million_documents_are_charged_in_seconds_and_kept_in_tens_of_megabyte
     took = []
     for name, documents in (("first", first), ("more", more)):
         begin = perf_counter()
-        kept = ledger.kept(SpendRequest(name, name, LimitedPrecision(1, 1), documents=documents))
+        kept = ledger.key_names(
+            SpendRequest(name, name, LimitedPrecision(1, 1), documents=documents)
+        )
         ledger.set_budget(kept.corpus, LimitedPrecision(1, 1000), documents)
         ledger.commit(kept)
         took.append(perf_counter() - begin)

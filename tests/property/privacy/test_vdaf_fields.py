@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import ProtocolError
 from sottovoce.privacy.vdaf._proof import (
-    completed,
-    doubled,
+    complete_values,
+    double_values,
     inverse_transform,
     transform,
     weights,
@@ -75,10 +75,10 @@ def test_values_coefficients_and_points_of_a_polynomial_agree(
     assert residues(field, field.integers(values)) == at_roots
     back = inverse_transform(values, roots, field.part(size), field.p)
     assert residues(field, field.integers(back)) == coefficients
-    more = doubled(values, roots, finer, field.part(size), field.p)
+    more = double_values(values, roots, finer, field.part(size), field.p)
     at_finer = [plain(field, coefficients, root) for root in residues(field, field.integers(finer))]
     assert residues(field, field.integers(more)) == at_finer
-    whole = completed(more[:-1], finer, field.p)
+    whole = complete_values(more[:-1], finer, field.p)
     assert (whole == more).all()
     factors = weights(field.elements([point]), roots, field.part(size), field.p)
     found = field.integers(field.dot(factors, values))
@@ -96,8 +96,8 @@ def test_roots_have_the_order_that_they_say(field: Field) -> None:
 @pytest.mark.parametrize("field", [FIELD64, FIELD128])
 def test_only_numbers_below_the_modulus_are_elements(field: Field) -> None:
     most = (field.modulus - 1).to_bytes(field.size, "little")
-    assert field.encoded(field.decoded(most)) == most
+    assert field.encode(field.decode(most)) == most
     for number in (field.modulus, field.modulus + 1, 256**field.size - 1):
         with pytest.raises(ProtocolError, match="not below the field's modulus"):
-            field.decoded(most + number.to_bytes(field.size, "little"))
+            field.decode(most + number.to_bytes(field.size, "little"))
     assert field.integers(field.elements([-3, 0, 5])) == [-3, 0, 5]

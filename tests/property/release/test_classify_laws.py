@@ -63,7 +63,7 @@ def test_released_cells_at_or_below_zero_all_say_the_same(seed: int, rate: float
 @given(RATES, st.floats(0.001, 20))
 def test_a_higher_cell_never_says_less(rate: float, mean: float) -> None:
     law = NoiseLaw(rate)
-    table = ExpectedCells.of(law, np.array([mean]), BitFeature(law), 12).table[0]
+    table = ExpectedCells.tabulate(law, np.array([mean]), BitFeature(law), 12).table[0]
     assert (np.diff(table) >= -1e-9).all()
     assert table[0] >= 0
 

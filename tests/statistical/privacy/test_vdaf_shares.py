@@ -92,7 +92,7 @@ def told(reports: int) -> int:
             XofUsage.QUERY_RANDOMNESS, VERIFY_KEY, b"\1" + report.nonce, length
         )
         joint = HISTOGRAM._joint(begun[0][0].joint_seed)
-        vector = HISTOGRAM._circuit.encoded(bucket)
+        vector = HISTOGRAM._circuit.encode(bucket)
         unmasked = proof.query(vector, field.zeros(proof.length), asked, joint, 1)
         found += bool((unmasked[1 : ARITY + 1] == opened[1 : ARITY + 1]).all())
     return found

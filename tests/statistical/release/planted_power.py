@@ -24,7 +24,7 @@ from support.unlike_counts import WAYS, Way, true_columns
 
 from sottovoce.privacy.audit._reuse import audit_repeats
 from sottovoce.privacy.audit.findings import Finding, Known
-from sottovoce.privacy.audit.law import audit_law, audit_together, filled
+from sottovoce.privacy.audit.law import audit_law, audit_together, fill_dropped
 from sottovoce.privacy.audit.lines import Published, audit_lines
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release import trial
@@ -59,7 +59,7 @@ def folder_fails(way: Way, counts: Counts, released: Released) -> tuple[str, str
     """The first checks that fail on one release: with its texts, and without."""
     truth, plan = true_columns(counts, released), way.plan(counts.shape[1])
     rate, threshold = plan.noise_rate, plan.settings.threshold
-    noise = filled(released.counts.toarray(), truth, rate, threshold)
+    noise = fill_dropped(released.counts.toarray(), truth, rate, threshold)
     words = counts.toarray()
     known = Known(noise, truth, rate, words, np.zeros(len(words), np.int64))
     published = sparse.csr_array(released.counts)

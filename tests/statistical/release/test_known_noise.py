@@ -7,7 +7,7 @@ import pytest
 from support.known_faults import FAULTS
 
 from sottovoce.privacy.audit.findings import Known
-from sottovoce.privacy.audit.law import audit_law, audit_together, filled
+from sottovoce.privacy.audit.law import audit_law, audit_together, fill_dropped
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.trial import made_up_counts
 
@@ -54,9 +54,9 @@ def test_a_hundred_sound_draws_raise_no_alarm(rate: str) -> None:
 def test_what_a_threshold_hid_is_filled_in_by_the_law(threshold: int) -> None:
     noised = TRUE + drawn()
     cut = np.where(noised >= threshold, noised, 0)
-    assert failed(filled(cut, TRUE, RATE, threshold)) == []
+    assert failed(fill_dropped(cut, TRUE, RATE, threshold)) == []
     exact = np.where((TRUE == 0) | (TRUE == 1), TRUE, noised)
-    assert failed(filled(np.where(exact >= threshold, exact, 0), TRUE, RATE, threshold))
+    assert failed(fill_dropped(np.where(exact >= threshold, exact, 0), TRUE, RATE, threshold))
 
 
 def test_a_hundredth_copied_from_the_truth_is_seen_in_many_draws_together() -> None:

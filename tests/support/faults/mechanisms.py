@@ -183,12 +183,12 @@ def frequencies_are_true(patch: pytest.MonkeyPatch) -> None:
 )
 def map_follows_the_truth(patch: pytest.MonkeyPatch) -> None:
     """The public map is chosen by the true frequencies, whatever was bought."""
-    draw, fitted = ReleasePlan.draw, ReleasePlan.fitted
+    draw, fitted = ReleasePlan.draw, ReleasePlan.fit_maps
 
     def by_truth(self: ReleasePlan, counts: Counts) -> object:
         true = np.asarray(csr_array(counts).sum(axis=0), np.float64).ravel() + 1
         with pytest.MonkeyPatch.context() as inner:
-            inner.setattr(ReleasePlan, "fitted", lambda plan, _bought: fitted(plan, true))
+            inner.setattr(ReleasePlan, "fit_maps", lambda plan, _bought: fitted(plan, true))
             return draw(self, counts)
 
     patch.setattr(ReleasePlan, "draw", by_truth)

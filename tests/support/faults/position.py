@@ -209,7 +209,7 @@ def only_the_first_map_is_noised(patch: pytest.MonkeyPatch) -> None:
 @planted("position", "serious", "local prior", "few ones", "more documents than one piece")
 def prior_is_noised_once(patch: pytest.MonkeyPatch) -> None:
     """Of the documents that a local prior reads in pieces, only the first piece is noised."""
-    noised = frequency._noised
+    noised = frequency._add_noise
     rows: list[int] = []
 
     def first_only(counts: Counts, noise: frequency.Noise, rate: Fraction) -> Counts:
@@ -224,7 +224,7 @@ def prior_is_noised_once(patch: pytest.MonkeyPatch) -> None:
         rows.clear()
         return frequencies(self, counts, noise)
 
-    patch.setattr(frequency, "_noised", first_only)
+    patch.setattr(frequency, "_add_noise", first_only)
     patch.setattr(frequency, "ROWS_AT_ONCE", 64)
     patch.setattr(frequency.LocalPrior, "frequencies", piecewise)
 

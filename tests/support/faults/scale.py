@@ -74,12 +74,12 @@ def counts_get_the_whole_rate(patch: pytest.MonkeyPatch) -> None:
 @planted("scale", "serious", "local prior", "few ones", "a paid prior, any documents")
 def prior_gets_the_whole_rate(patch: pytest.MonkeyPatch) -> None:
     """What frequencies are bought from is noised at ten times the rate that was paid for it."""
-    noised = frequency._noised
+    noised = frequency._add_noise
 
     def whole(counts: Any, noise: Any, rate: Fraction) -> Any:  # noqa: ANN401 - as it takes
         return noised(counts, noise, rate * 10)
 
-    patch.setattr(frequency, "_noised", whole)
+    patch.setattr(frequency, "_add_noise", whole)
 
 
 @planted("scale", "serious", "visiting", "few ones", "one cell of count 1")

@@ -67,7 +67,7 @@ def test_every_check_of_published_counts_is_counted_as_one_of_the_folder() -> No
     seen = audit_presence(counts, Fraction(1)).findings
     found = [*seen, *audit_lines(Published(counts, Fraction(1)))]
     assert all(map(_is_about_the_folder, found))
-    assert not any(_is_about_the_folder(each.by("as released")) for each in found)
+    assert not any(_is_about_the_folder(each.name_way("as released")) for each in found)
     assert not _is_about_the_folder(TABLE)
 
 

@@ -99,7 +99,7 @@ def job_of(*, elsewhere: bool = True, **more: object) -> Job:
 
 
 def spends(ledger: Ledger, job: Job) -> int:
-    return len(ledger.spends(ledger.kept(job.request).corpus))
+    return len(ledger.spends(ledger.key_names(job.request).corpus))
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def test_one_machine_draws_nothing_while_another_noise_may_lie_where_it_cannot_l
 ) -> None:
     job = job_of(elsewhere=False)
     open_account(ledger, job, None)
-    note = ledger.drawing_file(ledger.commit(ledger.kept(job.request)))
+    note = ledger.drawing_file(ledger.commit(ledger.key_names(job.request)))
     note.parent.mkdir()
     note.write_text(noted)
     with pytest.raises(LedgerError, match=told):
@@ -298,7 +298,7 @@ def test_a_request_that_was_paid_for_is_not_put_among_the_shards_of_another(
     tmp_path: Path, ledger: Ledger
 ) -> None:
     store, other = died(tmp_path, ledger, job_of()), replace(job_of(), label="once more")
-    ledger.commit(ledger.kept(other.request))
+    ledger.commit(ledger.key_names(other.request))
     with pytest.raises(InputError, match="not finished"):
         release_to_shards(other, ledger, store, Writers(store))
     assert len(list(store.folder.glob("counts-*/*"))) == 1

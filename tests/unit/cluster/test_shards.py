@@ -57,7 +57,7 @@ def test_blocks_are_the_rows_in_order_however_shards_are_cut(rows: int, tmp_path
     assert [block.shape[0] for block in blocks[:-1]] == [rows] * (len(blocks) - 1)
     assert np.vstack([block.toarray() for block in blocks]).tolist() == COUNTS.toarray().tolist()
     assert found.whole().dtype == np.int64
-    assert found.stored == COUNTS.count_nonzero()
+    assert found.nnz == COUNTS.count_nonzero()
 
 
 def test_a_release_s_moments_are_the_sums_of_its_shards(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.privacy.ledger.documents import DocumentSet, folded, text_hash
+from sottovoce.privacy.ledger.documents import DocumentSet, fold_text, text_hash
 
 TEXT = "My debt: a loan of 12 from the café, naïve \u0915\u0940"
 
@@ -50,14 +50,14 @@ def test_another_letter_number_or_order_is_another_document(changed: str) -> Non
 
 @given(st.text(st.characters(max_codepoint=127)))
 def test_one_character_beyond_ascii_changes_nothing_before_it(text: str) -> None:
-    assert folded(f"{text}é".encode()) == folded(text.encode()) + "é".encode()
+    assert fold_text(f"{text}é".encode()) == fold_text(text.encode()) + "é".encode()
 
 
 @given(st.text())
 def test_what_was_folded_stays_as_it_is(text: str) -> None:
-    once = folded(text.encode())
-    assert folded(once) == once
+    once = fold_text(text.encode())
+    assert fold_text(once) == once
 
 
 def test_documents_without_a_word_are_one_text() -> None:
-    assert DocumentSet.of_texts(["", " ", "...", "a"]).alike == 2
+    assert DocumentSet.of_texts(["", " ", "...", "a"]).copies == 2

@@ -36,7 +36,7 @@ def asked(
 
 
 def spend(ledger: Ledger, request: SpendRequest, budget: LimitedPrecision | None = None) -> Account:
-    kept = ledger.kept(request)
+    kept = ledger.key_names(request)
     if budget is not None:
         ledger.set_budget(kept.corpus, budget, kept.documents)
     else:
@@ -70,13 +70,13 @@ def test_an_appended_row_leaves_the_old_documents_what_they_have_spent(ledger: L
         BudgetError, match="100 of these 101 documents have spent 40 of 40 already.*nothing was"
     ):
         spend(ledger, asked("c", more, 1))
-    assert spent(ledger.account(ledger.kept(asked("b", more)).corpus)) == [(1, 20), (100, 40)]
+    assert spent(ledger.account(ledger.key_names(asked("b", more)).corpus)) == [(1, 20), (100, 40)]
 
 
 def test_every_corpus_of_a_document_shows_what_it_spent_in_the_others(ledger: Ledger) -> None:
     spend(ledger, asked("a", TEXTS), BUDGET)
     spend(ledger, asked("b", TEXTS[:30]))
-    whole = ledger.account(ledger.kept(asked("a", TEXTS)).corpus)
+    whole = ledger.account(ledger.key_names(asked("a", TEXTS)).corpus)
     assert spent(whole) == [(30, 40), (70, 20)]
     assert whole.documents == 100
     assert whole.spent == 20
@@ -101,7 +101,7 @@ def test_blanks_around_a_text_do_not_make_it_another(ledger: Ledger) -> None:
 
 def test_documents_of_one_text_share_the_worst_case(ledger: Ledger) -> None:
     twice = ("the same", "the same", "another")
-    assert DocumentSet.of_texts(twice).alike == 1
+    assert DocumentSet.of_texts(twice).copies == 1
     spend(ledger, asked("a", twice), BUDGET)
     assert spent(spend(ledger, asked("b", ("the same",)))) == [(1, 40)]
     with pytest.raises(BudgetError, match="1 of these 2 documents has spent 40 of 40"):
@@ -126,11 +126,11 @@ def test_a_stated_budget_must_be_the_one_that_documents_have(ledger: Ledger) -> 
 
 def test_a_quote_says_what_a_spend_would_and_leaves_nothing(ledger: Ledger) -> None:
     spend(ledger, asked("a", TEXTS), BUDGET)
-    more = ledger.kept(asked("b", (*TEXTS, "one more")))
+    more = ledger.key_names(asked("b", (*TEXTS, "one more")))
     assert spent(ledger.quote(more, shared=True)) == [(1, 20), (100, 40)]
     assert [spent(account) for account in ledger.accounts()] == [[(100, 20)]]
     with pytest.raises(BudgetError):
-        ledger.quote(ledger.kept(asked("c", (*TEXTS, "one more"), 21)), shared=True)
+        ledger.quote(ledger.key_names(asked("c", (*TEXTS, "one more"), 21)), shared=True)
 
 
 def test_a_few_documents_may_be_vouched_for_and_a_corpus_may_not(ledger: Ledger) -> None:
@@ -147,7 +147,7 @@ def test_new_documents_that_come_with_a_few_known_ones_are_not_said_to_have_spen
     ledger: Ledger,
 ) -> None:
     spend(ledger, asked("a", TEXTS[:10], 2))
-    more = ledger.kept(asked("b", TEXTS, 4))
+    more = ledger.key_names(asked("b", TEXTS, 4))
     with pytest.raises(
         BudgetError,
         match="10 of these 100 documents have spent 2 of 2 already, at N=2; 90 have spent nothing, "
@@ -173,7 +173,7 @@ def test_documents_that_are_mostly_known_lend_their_budget_whatever_is_vouched(
 
 def test_a_corpus_does_not_change_its_documents(ledger: Ledger) -> None:
     spend(ledger, asked("a", TEXTS), BUDGET)
-    kept = ledger.kept(asked("a", TEXTS))
+    kept = ledger.key_names(asked("a", TEXTS))
     other = DocumentSet.of_texts(TEXTS[1:])
     with pytest.raises(LedgerError, match="has other documents"):
         ledger.commit(SpendRequest("b", kept.corpus, LimitedPrecision(2, 1), documents=other))
@@ -181,7 +181,7 @@ def test_a_corpus_does_not_change_its_documents(ledger: Ledger) -> None:
 
 def test_units_must_agree_for_documents_too(ledger: Ledger) -> None:
     spend(ledger, asked("a", TEXTS), BUDGET)
-    kept = ledger.kept(asked("b", TEXTS))
+    kept = ledger.key_names(asked("b", TEXTS))
     user = SpendRequest("u", kept.corpus, LimitedPrecision(2, 1, "user"), documents=kept.documents)
     with pytest.raises(BudgetError, match="per document, the release per user"):
         ledger.commit(user)
@@ -193,7 +193,7 @@ def test_random_sets_of_documents_are_charged_as_one_by_one(ledger: Ledger) -> N
     truth = dict.fromkeys(TEXTS, 0)
     for i in range(25):
         chosen = tuple(text for text in TEXTS if chance.random() < 0.4)
-        kept = ledger.kept(asked(f"r{i}", chosen, 1))
+        kept = ledger.key_names(asked(f"r{i}", chosen, 1))
         ledger.set_budget(kept.corpus, LimitedPrecision(2, 1000), kept.documents)
         ledger.commit(kept)
         for text in chosen:
@@ -232,7 +232,7 @@ def test_the_key_is_for_its_owner_only_and_never_printed(ledger: Ledger, path: P
     assert key.secret.hex() not in repr(key)
     key_file(path).chmod(0o644)
     with pytest.raises(InputError, match="open to others"):
-        Ledger(path).kept(asked("b", TEXTS))
+        Ledger(path).key_names(asked("b", TEXTS))
 
 
 @pytest.mark.parametrize("key", [None, b"k" * 32, b"short"])
@@ -245,7 +245,7 @@ def test_a_ledger_without_its_own_key_is_refused(
         key_file(path).touch(mode=0o600)
         key_file(path).write_bytes(key)
     with pytest.raises(LedgerError, match="restore"):
-        Ledger(path).kept(asked("b", TEXTS))
+        Ledger(path).key_names(asked("b", TEXTS))
 
 
 def test_ledgers_hash_one_document_differently() -> None:
@@ -256,7 +256,7 @@ def test_ledgers_hash_one_document_differently() -> None:
 
 
 def release(ledger: Ledger, name: str) -> None:
-    kept = ledger.kept(asked(name, TEXTS, 1))
+    kept = ledger.key_names(asked(name, TEXTS, 1))
     ledger.set_budget(kept.corpus, BUDGET, kept.documents)
     ledger.release(kept, draw)
 
@@ -286,7 +286,7 @@ def test_an_old_copy_beside_newer_outputs_is_refused(path: Path) -> None:
     with pytest.raises(LedgerError, match="holds 1 outputs that this ledger does not know"):
         release(restored, "third")
     with pytest.raises(LedgerError, match="older than they are"):
-        restored.quote(restored.kept(asked("third", TEXTS, 1)))
+        restored.quote(restored.key_names(asked("third", TEXTS, 1)))
     assert len(restored.spends(restored.accounts()[0].corpus)) == 1
 
 
@@ -357,7 +357,7 @@ def test_what_a_full_disk_left_of_a_ledger_before_is_made_into_one(path: Path) -
 
 
 def test_thirds_of_documents_are_exact(ledger: Ledger) -> None:
-    kept = ledger.kept(asked("a", TEXTS))
+    kept = ledger.key_names(asked("a", TEXTS))
     ledger.set_budget(kept.corpus, LimitedPrecision(1, 5), kept.documents)
     for i in range(15):
         ledger.commit(

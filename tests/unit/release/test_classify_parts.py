@@ -33,7 +33,7 @@ def test_a_feature_is_unbiased_and_has_the_stated_noise(kind: str, rate: float) 
     probabilities = law.probability(NOISE)
     for count in (0, 1, 2, 7):
         cells = sparse.csr_array((count + NOISE)[None, :])
-        stored, shift = feature.released(cells)
+        stored, shift = feature.estimate(cells)
         values = stored.toarray()[0] + shift
         mean = float(probabilities @ values)
         assert mean == pytest.approx(float(feature.of_counts(np.array(count))), abs=1e-9)
@@ -54,7 +54,7 @@ def test_bits_have_half_of_the_noise() -> None:
 def test_bursts_are_bits_where_no_token_follows_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sottovoce.release.classify.features.BURST", 0.0)
     law, cells = NoiseLaw(0.4), sparse.csr_array([[-1, 0, 1, 9]])
-    (bursts, shift), (bits, same) = (f(law).released(cells) for f in (BurstFeature, BitFeature))
+    (bursts, shift), (bits, same) = (f(law).estimate(cells) for f in (BurstFeature, BitFeature))
     assert bursts.toarray() == pytest.approx(bits.toarray())
     assert shift == pytest.approx(same)
     assert BurstFeature(law).variance == pytest.approx(law.variance / 2)
@@ -103,7 +103,7 @@ def test_ratios_that_are_all_noise_become_one() -> None:
 def test_what_a_cell_says_is_the_expectation_under_bursty_counts(kind: str, rate: float) -> None:
     law, means = NoiseLaw(rate), np.array([0.01, 0.4, 3.0])
     feature = feature_of(kind, law)
-    table = ExpectedCells.of(law, means, feature, 6)
+    table = ExpectedCells.tabulate(law, means, feature, 6)
     counts = np.arange(1_000)
     for word, mean in enumerate(means):
         prior = stats.nbinom.pmf(counts, SIZE, SIZE / (SIZE + mean))
@@ -115,7 +115,7 @@ def test_what_a_cell_says_is_the_expectation_under_bursty_counts(kind: str, rate
 
 def test_scores_at_expected_features_are_the_plain_product() -> None:
     law = NoiseLaw(1.0)
-    table = ExpectedCells.of(law, np.array([0.2, 0.5]), BitFeature(law), 3)
+    table = ExpectedCells.tabulate(law, np.array([0.2, 0.5]), BitFeature(law), 3)
     cells = sparse.csr_array([[0, 2], [-4, 9], [1, 0]])
     weights, intercepts = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([0.1, 0.2])
     places = np.clip(cells.toarray(), 0, 3)
@@ -128,7 +128,7 @@ def test_scores_at_expected_features_are_the_plain_product() -> None:
 @pytest.mark.parametrize("rate", RATES)
 def test_the_likelihood_of_cells_is_that_of_clipped_noisy_counts(rate: float) -> None:
     law, means, largest = NoiseLaw(rate), np.array([[0.3, 2.0]]), 4
-    tables = CellLikelihoods.of(law, means, largest).tables
+    tables = CellLikelihoods.tabulate(law, means, largest).tables
     assert np.exp(tables).sum(axis=2) == pytest.approx(1, abs=1e-9)
     counts = np.arange(1_000)
     for word in range(2):
@@ -142,7 +142,7 @@ def test_the_likelihood_of_cells_is_that_of_clipped_noisy_counts(rate: float) ->
 
 def test_a_document_s_likelihood_is_the_product_over_its_cells() -> None:
     law = NoiseLaw(0.7)
-    likelihoods = CellLikelihoods.of(law, np.array([[0.3, 2.0], [1.0, 0.1]]), 4)
+    likelihoods = CellLikelihoods.tabulate(law, np.array([[0.3, 2.0], [1.0, 0.1]]), 4)
     cells = np.array([[0, 3], [-2, 7], [1, 1]])
     expected = [
         [

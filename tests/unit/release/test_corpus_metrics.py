@@ -15,7 +15,7 @@ from sottovoce_lab.release.count_measures import (
 
 from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
 from sottovoce.release.counts import Counts
-from sottovoce.release.topics.evaluation import fit_topics, match_topics, mean_interval, thinned
+from sottovoce.release.topics.evaluation import fit_topics, match_topics, mean_interval, thin_counts
 
 
 def two_kinds(documents: int = 60, seed: int = 0) -> tuple[Counts, list[str]]:
@@ -123,10 +123,10 @@ def test_words_in_no_document_have_no_probability() -> None:
 
 def test_a_corpus_of_too_many_tokens_is_thinned_evenly() -> None:
     counts = sparse.csr_array(np.full((100, 10), 100, dtype=np.int64))
-    fewer = thinned(counts, 20_000, np.random.default_rng(0))
+    fewer = thin_counts(counts, 20_000, np.random.default_rng(0))
     assert fewer.sum() == pytest.approx(20_000, rel=0.05)
     assert (fewer.toarray() <= counts.toarray()).all()
-    assert thinned(counts, 100_000, np.random.default_rng(0)) is counts
+    assert thin_counts(counts, 100_000, np.random.default_rng(0)) is counts
 
 
 def test_topics_need_words_and_sensible_numbers() -> None:

@@ -160,7 +160,7 @@ def test_positive_cells_are_kept_up_to_a_number_and_totals_are_those_of_all() ->
 def test_documents_are_taken_and_words_left_out() -> None:
     matrix = _released(9, 6)
     cells = _cells(matrix)
-    taken = cells.taken(np.isin(np.arange(9), (2, 7)))
+    taken = cells.select(np.isin(np.arange(9), (2, 7)))
     assert _dense(taken).tolist() == np.maximum(matrix[[2, 7]], 0).tolist()
     assert taken.totals == pytest.approx(cells.totals * 2 / 9)
     kept = np.arange(6) < 3

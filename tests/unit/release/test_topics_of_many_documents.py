@@ -88,7 +88,7 @@ def test_pairs_are_the_same_by_products_of_matrices_as_one_by_one(threads: int) 
 def test_sums_of_parts_are_the_sums_of_the_whole() -> None:
     cells, means, law = block_cells(_released(600)), np.full(WORDS, 0.3), NoiseLaw(RATE)
     marks = np.arange(600) % 3 == 0
-    parts = (pair_sums_of([cells.taken(kept)], means, law) for kept in (marks, ~marks))
+    parts = (pair_sums_of([cells.select(kept)], means, law) for kept in (marks, ~marks))
     whole = pair_sums_of([cells], means, law)
     one, other = parts
     assert (one + other).documents == whole.documents

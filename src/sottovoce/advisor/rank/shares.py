@@ -192,7 +192,7 @@ class ServerSide:
         """The sum of output shares, with noise of this server's own: drawn again."""
         noise = self.rules.noise(self.topic)
         drawn = GeometricMechanism(noise.guarantee.rate).noise(noise.buckets)
-        return self.prio3.noised(self.prio3.aggregate(outputs), [int(each) for each in drawn])
+        return self.prio3.add_noise(self.prio3.aggregate(outputs), [int(each) for each in drawn])
 
 
 def ask_shares(side: ServerSide, begun: Mapping[str, BegunReport]) -> Message:

@@ -103,7 +103,7 @@ class LedgerSpending:
             return
         ledger = Ledger(self.place.path)
         try:
-            request = ledger.kept(spend.request)
+            request = ledger.key_names(spend.request)
             if ledger.find(request) is None:
                 elsewhere, shared = (
                     self._elsewhere(spend, ledger),
@@ -124,7 +124,7 @@ class LedgerSpending:
         ledger = Ledger(self.place.path)
         try:
             request = CountSpend.of(name, Documents(()), guarantee).request
-            return ledger.find(ledger.kept(request)) is not None
+            return ledger.find(ledger.key_names(request)) is not None
         finally:
             ledger.close()
 
@@ -157,7 +157,7 @@ class LedgerSpending:
     def _check_others(self, spend: CountSpend) -> None:
         """Of a ledger that is not there yet: what other ledgers know of the documents counts."""
         request = spend.request
-        elsewhere = self.place.charged(self.place.spent_elsewhere(request, None))
+        elsewhere = self.place.counted_here(self.place.spent_elsewhere(request, None))
         if not elsewhere:
             return
         known = min(budgets_in(elsewhere), key=lambda each: each.rate, default=request.guarantee)
@@ -172,7 +172,7 @@ class LedgerSpending:
         return Ledger(self.place.path, create=True)
 
     def _admitted(self, ledger: Ledger, spend: CountSpend) -> SpendRequest:
-        request = ledger.kept(spend.request)
+        request = ledger.key_names(spend.request)
         if self.budget is not None:
             ledger.set_budget(request.corpus, self.budget, request.documents)
         else:
@@ -181,7 +181,7 @@ class LedgerSpending:
         return request
 
     def _elsewhere(self, spend: CountSpend, own: Ledger) -> Sequence[SpentThere]:
-        return self.place.charged(self.place.spent_elsewhere(spend.request, own))
+        return self.place.counted_here(self.place.spent_elsewhere(spend.request, own))
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def _lines(noise: NDArray[np.int64], rate: float, lines: str, level: float) -> F
         np.fill_diagonal(agree, 0)
         first, second = np.unravel_index(int(agree.argmax()), agree.shape)
         seen = float(agree[first, second])
-        nats = _above(seen, cells, chance)
+        nats = _excess_divergence(seen, cells, chance)
         if nats > worst or told.startswith("too"):
             how = "".join([", negated" * (sign < 0), ", reversed" * (turn < 0)])
             told = f"{first} and {second}, {shift} apart{how}, agree in {seen:.0f} of {cells} cells"
@@ -87,7 +87,7 @@ def _lines(noise: NDArray[np.int64], rate: float, lines: str, level: float) -> F
     )
 
 
-def _above(seen: float, number: int, chance: float) -> float:
+def _excess_divergence(seen: float, number: int, chance: float) -> float:
     """Give n KL(k/n || p) where k is more than expected."""
     if seen <= number * chance:
         return 0.0
@@ -160,7 +160,7 @@ def audit_runs(
     if 2 * length > number:
         return Finding(_NAME, holds=True, detail="noise is too rare to see whether it came again")
     noise = draw(number)
-    kept = np.concatenate(list(_kept(noise, length)))
+    kept = np.concatenate(list(_choose_runs(noise, length)))
     order = np.argsort(kept["hash"], kind="stable")
     ordered = kept[order]
     again = np.flatnonzero(ordered["hash"][1:] == ordered["hash"][:-1])
@@ -192,7 +192,7 @@ def unlikely_length(likeliest: float, number: int) -> int:
 _KEPT = np.dtype([("hash", np.uint64), ("at", np.int64)])
 
 
-def _kept(noise: NDArray[np.signedinteger], length: int) -> Iterator[NDArray[np.void]]:
+def _choose_runs(noise: NDArray[np.signedinteger], length: int) -> Iterator[NDArray[np.void]]:
     """The runs to look at: their hashes and where they begin."""
     size = max(_PIECE, 2 * length)
     powers = _powers(_BASE, size + 1)

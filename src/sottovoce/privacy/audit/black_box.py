@@ -91,11 +91,15 @@ def neighbours(n: int) -> list[Neighbours]:
     """Pairs at distance 1, N and N + 1, inside one merged column, and a replaced passage."""
     base = (n + 3, n + 1, 2, 0)
     pairs = [
-        Neighbours("one word", base, _moved(base, 2, 1)),
-        Neighbours("N words", base, _moved(base, 2, n)),
-        Neighbours("N + 1 words", base, _moved(base, 2, n + 1)),
-        Neighbours("inside one column", base, _moved(_moved(base, 0, -(n // 2)), 1, n // 2 - n)),
-        Neighbours("a replaced passage", base, _moved(_moved(base, 0, -(n // 2)), 2, n // 2)),
+        Neighbours("one word", base, _shift_words(base, 2, 1)),
+        Neighbours("N words", base, _shift_words(base, 2, n)),
+        Neighbours("N + 1 words", base, _shift_words(base, 2, n + 1)),
+        Neighbours(
+            "inside one column", base, _shift_words(_shift_words(base, 0, -(n // 2)), 1, n // 2 - n)
+        ),
+        Neighbours(
+            "a replaced passage", base, _shift_words(_shift_words(base, 0, -(n // 2)), 2, n // 2)
+        ),
     ]
     return [pair for pair in pairs if pair.distance]
 
@@ -207,5 +211,5 @@ def _bound(hits: int, rare_hits: int, trials: int, alarm: float) -> float:
     return float(np.log(low) - np.log(high))
 
 
-def _moved(document: tuple[int, ...], word: int, by: int) -> tuple[int, ...]:
+def _shift_words(document: tuple[int, ...], word: int, by: int) -> tuple[int, ...]:
     return tuple(count + by * (i == word) for i, count in enumerate(document))

@@ -47,7 +47,7 @@ class Finding:
             return None
         return self.bound / self.claim
 
-    def by(self, way: str) -> "Finding":
+    def name_way(self, way: str) -> "Finding":
         """The same finding, with the way in which the noise was drawn in its name."""
         return replace(self, name=f"{self.name} ({way})")
 
@@ -81,7 +81,7 @@ class AuditReport:
         return "\n".join(str(finding) for finding in self.findings)
 
 
-def together(reports: Sequence[AuditReport]) -> AuditReport:
+def join_reports(reports: Sequence[AuditReport]) -> AuditReport:
     """Each check once: as it failed first, or as the first part passed it."""
     if len(reports) == 1:
         return reports[0]
@@ -197,7 +197,7 @@ class CellClasses:
     name: str
     labels: Cells
 
-    def named(self, label: int) -> str:
+    def name_class(self, label: int) -> str:
         """What a class is called, in figures."""
         return f"{self.name} {label}"
 
@@ -236,7 +236,7 @@ def _by_value(truth: Cells) -> Iterator[CellClasses]:
 
 def by_count(truth: Cells) -> Iterator[CellClasses]:
     """By the true count itself."""
-    yield CellClasses(VALUE, "true count (or a power of 2 above)", _sized(truth))
+    yield CellClasses(VALUE, "true count (or a power of 2 above)", _size_classes(truth))
     yield CellClasses(VALUE, "true count, of the most frequent ones:", _frequent(truth))
     for by in (2, 3, 5, 10, 16):
         left = np.where(truth, truth % by, by)
@@ -263,7 +263,9 @@ def _by_row(known: Known) -> Iterator[CellClasses]:
     last = sizes[:, None] * width - cell
     yield CellClasses(PLACE, "cell of its draw (or 63)", np.minimum(cell, 63))
     yield CellClasses(PLACE, "cell from the end of its draw (or 63)", np.minimum(last, 63))
-    yield CellClasses(ROW, "rows drawn together (or a power of 2 above)", _sized(sizes)[:, None])
+    yield CellClasses(
+        ROW, "rows drawn together (or a power of 2 above)", _size_classes(sizes)[:, None]
+    )
     for turns in (2, 3, 4, 5, 7, 8, 10, 16):
         yield CellClasses(ROW, f"draw, of every {turns}:", (known.draws % turns)[:, None])
 
@@ -281,9 +283,9 @@ def _by_line(family: str, line: str, truth: Cells, number: Cells) -> Iterator[Ce
     totals, held = truth.sum(axis=1), (truth > 0).sum(axis=1)
     of = {
         "": number,
-        "whose total (or a power of 2 above) is": _sized(totals),
-        "whose number of words (or a power of 2 above) is": _sized(held),
-        "whose largest count (or a power of 2 above) is": _sized(truth.max(axis=1)),
+        "whose total (or a power of 2 above) is": _size_classes(totals),
+        "whose number of words (or a power of 2 above) is": _size_classes(held),
+        "whose largest count (or a power of 2 above) is": _size_classes(truth.max(axis=1)),
         "with an odd total: 1, even: 0:": totals % 2,
         "whose total divided by 10 leaves": totals % 10,
         "with an odd number of words: 1, even: 0:": held % 2,
@@ -316,7 +318,7 @@ def _by_place(truth: Cells) -> Iterator[CellClasses]:
     yield CellClasses(PLACE, "tile of 8 by 8", tiles)
 
 
-def _sized(numbers: Cells) -> Cells:
+def _size_classes(numbers: Cells) -> Cells:
     """Small numbers as they are; larger ones by their powers of 2, from 64 on."""
     large = 58 + np.floor(np.log2(np.maximum(numbers, 64))).astype(np.int64)
     return np.where(numbers < 64, numbers, large)  # noqa: PLR2004 - as said

@@ -48,7 +48,7 @@ def audit_law(known: Known, parts: int = 1) -> list[Finding]:
     for classes in classes_of(known):
         families.setdefault(classes.family, []).append(classes)
     found = [_of_family(name, law, codes, known, each, level) for name, each in families.items()]
-    return [*found, _unrelated(known, law, level), *audit_reuse(known, level)]
+    return [*found, _audit_relations(known, law, level), *audit_reuse(known, level)]
 
 
 def audit_together(known: Sequence[Known], parts: int = 1) -> list[Finding]:
@@ -167,12 +167,12 @@ def _of_family(
         looked_at += nats.size
         label, event = np.unravel_index(int(nats.argmax()), nats.shape)
         if nats[label, event] > worst.nats:
-            told = _told(law, seen, sizes, labels == label, int(label), int(event))
-            worst = WorstClass(float(nats[label, event]), f"{each.named(int(label))}: {told}")
+            told = _describe_deviation(law, seen, sizes, labels == label, int(label), int(event))
+            worst = WorstClass(float(nats[label, event]), f"{each.name_class(int(label))}: {told}")
     return WorstClass(worst.nats, worst.told, looked_at).finding(name, level)
 
 
-def _told(
+def _describe_deviation(
     law: Events, seen: Floats, sizes: Floats, chosen: NDArray[np.bool_], label: int, event: int
 ) -> str:
     cells = int(chosen.sum())
@@ -186,7 +186,7 @@ def _told(
     return f"noise {what} in {times} of {cells} cells, not {due:.1f}"
 
 
-def _unrelated(known: Known, law: Events, level: float) -> Finding:
+def _audit_relations(known: Known, law: Events, level: float) -> Finding:
     """No column's (or row's) noise depends on what another word's (or row's) counts are."""
     bins = np.arange(law.size) - law.edges.size
     events = np.column_stack([bins == 0, bins > 0, bins < 0, abs(bins) > 2 / law.law.rate])
@@ -219,7 +219,7 @@ def _unrelated(known: Known, law: Events, level: float) -> Finding:
     return WorstClass(worst.nats, worst.told, looked_at).finding(name, level)
 
 
-def filled(
+def fill_dropped(
     published: NDArray[np.int64], truth: NDArray[np.int64], rate: Fraction, threshold: int | None
 ) -> NDArray[np.int64]:
     """The noise; where a threshold cut cells, theirs is filled in by the law."""

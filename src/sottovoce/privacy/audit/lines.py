@@ -105,11 +105,11 @@ def audit_lines(published: Published) -> list[Finding]:
 
 def shared_lines(published: Published) -> list[Finding]:
     """Look for noise that two rows or two columns share."""
-    turned = replace(published, counts=_turned(published.counts))
-    return [_shared(published, "rows"), _shared(turned, "columns")]
+    turned = replace(published, counts=_transpose(published.counts))
+    return [_audit_shared_noise(published, "rows"), _audit_shared_noise(turned, "columns")]
 
 
-def _turned(
+def _transpose(
     counts: "sparse.csr_array[np.int64, tuple[int, int]]",
 ) -> "sparse.csr_array[np.int64, tuple[int, int]]":
     return sparse.csr_array(counts[:_LONGEST_LINE].T)
@@ -199,7 +199,7 @@ class _Worst:
         return Finding(name, holds=self._margin >= 0, detail=f"{looked_at}: {self._seen}")
 
 
-def _shared(published: Published, lines: str) -> Finding:
+def _audit_shared_noise(published: Published, lines: str) -> Finding:
     """No two lines have the same noise, nor one the other's negative, nor the same but shifted."""
     name = f"{lines} with noise of their own"
     number, width = published.counts.shape
@@ -235,21 +235,21 @@ def _agreements(published: Published, chance: float, width: int) -> Iterator[int
     columns = sparse.csc_array(cells)
     columns.sum_duplicates()
     window = min(width - max(_SHIFTS), _window(chance, published.counts.shape[0]))
-    empty = _hashed(sparse.csc_array((1, width), dtype=np.int64), 0, window)[0]
+    empty = _hash_rows(sparse.csc_array((1, width), dtype=np.int64), 0, window)[0]
     starts = np.linspace(max(_SHIFTS), width - window - max(_SHIFTS), _WINDOWS).astype(int)
     for start in dict.fromkeys(np.clip(starts, 0, width - window).tolist()):
-        own = _hashed(columns, start, window)
+        own = _hash_rows(columns, start, window)
         for shift, sign in product(_SHIFTS, published.signs):
             if 0 <= start + shift <= width - window:
                 same = (shift, sign) == (0, 1)
-                other = own if same else _hashed(columns, start + shift, window, sign)
+                other = own if same else _hash_rows(columns, start + shift, window, sign)
                 pairs = _pairs(own, other, empty if published.threshold else None)
                 for begin in range(0, len(pairs), _TOGETHER):
                     some = pairs[begin : begin + _TOGETHER]
                     yield _agreeing(cells, some, shift, sign, zeros=published.threshold is None)
 
 
-def _hashed(
+def _hash_rows(
     columns: "sparse.csc_array[np.int64]", start: int, window: int, sign: int = 1
 ) -> NDArray[np.uint64]:
     """A number for what each line, times ``sign``, has in the window."""

@@ -72,7 +72,7 @@ def audit_mechanism(
         alone = partial(_as_released, mechanism, threshold=threshold)
         cut = alone if written is None else written(rate, threshold)
         report = audit_noise(claim, cut, trials=trials or _THRESHOLD_TRIALS)
-        findings += [finding.by(f"from {threshold} on") for finding in report.findings]
+        findings += [finding.name_way(f"from {threshold} on") for finding in report.findings]
     return AuditReport(tuple(findings))
 
 

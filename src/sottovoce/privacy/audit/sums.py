@@ -172,7 +172,7 @@ def audit_sum(
     findings = [law_of_noise(np.concatenate(noise), known_law), fresh_noise(noise, known_law)]
     for name, vector in (documents or _documents(share.norm)).items():
         experiment = _Experiment(opened, known_law, np.array(vector), cells)
-        findings.append(_bounded(name, experiment, float_up(share.epsilon), trials, tight))
+        findings.append(_bound_sum(name, experiment, float_up(share.epsilon), trials, tight))
     return AuditReport(tuple(findings))
 
 
@@ -184,7 +184,7 @@ def _documents(norm: int) -> dict[str, list[int]]:
     return found if width == 1 else found | {f"a document over {width} cells": spread}
 
 
-def _bounded(
+def _bound_sum(
     name: str, experiment: "_Experiment", epsilon: float, trials: int | None, tight: bool
 ) -> Finding:
     usual = _SMALL_CLAIM_TRIALS if epsilon < _SMALL_CLAIM else TRIALS
@@ -203,31 +203,33 @@ class _Experiment:
     cells: int
 
     @cached_property
-    def _together(self) -> int:
+    def _documents_at_once(self) -> int:
         """How many documents one sum tries."""
         return max(1, self.cells // self.vector.size)
 
     def tally(self, trials: int) -> ScoreTally:
         """At least ``trials`` documents, with and without."""
-        sums = ceil(trials / self._together)
-        left = _added([self._scores(present=True) for _ in range(sums)])
-        right = _added([self._scores(present=False) for _ in range(sums)])
-        return ScoreTally(left, right, sums * self._together)
+        sums = ceil(trials / self._documents_at_once)
+        left = _add_draws([self._scores(present=True) for _ in range(sums)])
+        right = _add_draws([self._scores(present=False) for _ in range(sums)])
+        return ScoreTally(left, right, sums * self._documents_at_once)
 
     def _scores(self, *, present: bool) -> NDArray[np.int64]:
         """How often each step of L was seen in one sum, from the lowest to the highest."""
         out = np.atleast_2d(self.opened(self._votes(present)))
-        documents = out[:, : self._together * self.vector.size].reshape(-1, self.vector.size)
+        documents = out[:, : self._documents_at_once * self.vector.size].reshape(
+            -1, self.vector.size
+        )
         score = sum(table[self._place(documents[:, i])] for i, table in enumerate(self._tables))
-        steps = np.asarray(score).reshape(len(out), self._together).sum(axis=0)
+        steps = np.asarray(score).reshape(len(out), self._documents_at_once).sum(axis=0)
         reach = _STEPS * len(out)
         return np.bincount(_step(steps, reach), minlength=2 * reach + 1)
 
     def _votes(self, present: bool) -> csr_array:
-        width, number = self.vector.size, self._together if present else 0
+        width, number = self.vector.size, self._documents_at_once if present else 0
         values = np.tile(self.vector, number)
         starts = np.arange(number + 1) * width
-        shape = (number, self._together * width)
+        shape = (number, self._documents_at_once * width)
         return csr_array((values, np.arange(values.size), starts), shape=shape)
 
     def _place(self, out: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -252,7 +254,7 @@ def _step(score: NDArray[np.float64], reach: int) -> NDArray[np.int64]:
     return np.clip(np.rint(score), -reach, reach).astype(np.int64) + reach
 
 
-def _added(tallies: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _add_draws(tallies: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.asarray(np.sum(tallies, axis=0))
 
 

@@ -64,7 +64,7 @@ class OutputFolder:
         finally:
             os.close(descriptor)
 
-    def done(self, key: str) -> None:
+    def tidy_up(self, key: str) -> None:
         """Tidy up once the output is on record: nobody draws for this spend any more."""
         (self._folder / f"{key}.lock").unlink(missing_ok=True)
         self.discard_unfinished(key)
@@ -106,7 +106,7 @@ class OutputFolder:
             raise LedgerError(f"cannot write to {self._folder}: {error.strerror}.") from error
 
 
-def verified(output: Output) -> Output:
+def verify_output(output: Output) -> Output:
     """``output``, or an error when its file is not byte for byte what was stored."""
     if not output.path.is_file():
         raise LedgerError(

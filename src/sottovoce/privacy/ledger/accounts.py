@@ -106,9 +106,9 @@ def read_account(connection: sqlite3.Connection, corpus: str) -> Account:
     """The account of ``corpus``, or an error when the ledger has none."""
     row = _budget_row(connection, corpus)
     if row is None:
-        raise no_budget()
+        raise missing_budget()
     if row["documents"] is None:
-        return Account(corpus, read_guarantee(row), _spent(connection, corpus))
+        return Account(corpus, read_guarantee(row), _sum_spends(connection, corpus))
     return _account_of(corpus, groups_of(connection, row["documents"]))
 
 
@@ -130,7 +130,7 @@ def open_account(
         if row["documents"] != payers.name:
             raise LedgerError("this corpus has other documents in this ledger; name it otherwise.")
         return
-    before = _spent(connection, corpus)
+    before = _sum_spends(connection, corpus)
     own = budget if row is None else read_guarantee(row)
     groups = place(connection, payers.name, lambda: payers.hashes, own)
     connection.execute("UPDATE budget SET documents = ? WHERE corpus = ?", (payers.name, corpus))
@@ -177,7 +177,7 @@ def budget_for_new(
         apart = request.others and are_few(known, payers.hashes.size)
         return request.guarantee if apart and least.rate < request.guarantee.rate else least
     if not shared and connection.execute("SELECT 1 FROM budget").fetchone():
-        raise no_budget()
+        raise missing_budget()
     return request.guarantee
 
 
@@ -212,7 +212,7 @@ def _checked_total(
             f"the budget is per {account.budget.unit}, the release per {request.guarantee.unit}; "
             "restate one of them."
         )
-    after = _spent(connection, request.corpus, request)
+    after = _sum_spends(connection, request.corpus, request)
     if after > account.budget.rate:
         n = account.budget.n
         raise BudgetError(
@@ -224,7 +224,7 @@ def _checked_total(
     return Account(request.corpus, account.budget, after)
 
 
-def no_budget() -> LedgerError:
+def missing_budget() -> LedgerError:
     """What to say of a corpus that the ledger does not know."""
     return LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
 
@@ -255,7 +255,7 @@ def _account_of(corpus: str, groups: list[DocumentGroup]) -> Account:
     return Account(corpus, worst.budget, worst.spent, tuple(groups))
 
 
-def _spent(
+def _sum_spends(
     connection: sqlite3.Connection, corpus: str, more: SpendRequest | None = None
 ) -> Fraction:
     rows = connection.execute("SELECT part, rate FROM total WHERE corpus = ?", (corpus,))

@@ -20,7 +20,7 @@ from sottovoce.files import FilePath, cause_of, check_folder
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger.accounts import SpendRequest
 from sottovoce.privacy.ledger.database import begins_as_ledger, holds_ledger
-from sottovoce.privacy.ledger.elsewhere import SpentThere, newest_of_each, no_answer
+from sottovoce.privacy.ledger.elsewhere import SpentThere, newest_of_each, silent_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.privacy.ledger.place import (
     LedgerAt,
@@ -61,13 +61,13 @@ class LedgerPlace:
             except LedgerError:
                 if not self.named:
                     raise
-                there = no_answer(other.path, other.known_as)
+                there = silent_ledger(other.path, other.known_as)
             # One number for each document: of a large corpus, too much to keep for nothing.
             if there.in_words():
                 found.append(there)
         return newest_of_each(found, None if own is None else own.known_as)
 
-    def charged(self, elsewhere: Sequence[SpentThere]) -> Sequence[SpentThere]:
+    def counted_here(self, elsewhere: Sequence[SpentThere]) -> Sequence[SpentThere]:
         """What of that counts against a budget here."""
         return () if self.named else elsewhere
 
@@ -85,7 +85,7 @@ def ledger_of(corpus: Path) -> Path:
 
 def ledger_place(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
     """The ledger that was ``given``, or the user's; or the one beside the ``corpus``'s file."""
-    return with_others(_chosen(given, corpus), corpus)
+    return with_others(_choose_place(given, corpus), corpus)
 
 
 def own_ledger_place(given: Path | None, corpus: Path) -> LedgerPlace:
@@ -93,7 +93,7 @@ def own_ledger_place(given: Path | None, corpus: Path) -> LedgerPlace:
 
     What was spent from one that does is asked for, and counts.
     """
-    own = LedgerPlace(user_ledger(), shared=True) if given is None else _named(given)
+    own = LedgerPlace(user_ledger(), shared=True) if given is None else _place_at(given)
     return with_others(own, corpus)
 
 
@@ -163,9 +163,9 @@ def _findable(corpus: Path | None) -> Iterator[Path]:
             yield from corpus.resolve().parent.glob("*.ledger")
 
 
-def _chosen(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
+def _choose_place(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
     if given is not None:
-        return _named(Path(given))
+        return _place_at(Path(given))
     beside = None if corpus is None else ledger_of(corpus)
     if beside is not None and holds_ledger(beside):
         return beside_corpus(beside, "it was begun there")
@@ -180,7 +180,7 @@ def _chosen(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
     return LedgerPlace(own, shared=True)
 
 
-def _named(path: Path) -> LedgerPlace:
+def _place_at(path: Path) -> LedgerPlace:
     shared = _is_users(path)
     return LedgerPlace(path, shared=shared, named=not shared)
 

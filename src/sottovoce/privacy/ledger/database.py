@@ -113,20 +113,20 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """A block that commits as a whole, durably, or leaves nothing; one writer at a time."""
-        with self._begun("BEGIN IMMEDIATE") as connection:
+        with self._begin("BEGIN IMMEDIATE") as connection:
             yield connection
             connection.execute("COMMIT")
 
     @contextmanager
     def rehearsal(self) -> Iterator[sqlite3.Connection]:
         """A block that may change what it likes and leaves nothing: what would come of it."""
-        with self._begun("BEGIN IMMEDIATE") as connection:
+        with self._begin("BEGIN IMMEDIATE") as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A block that sees one state of the ledger."""
-        with self._begun("BEGIN") as connection:
+        with self._begin("BEGIN") as connection:
             yield connection
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class Database:
         self._close()
 
     @contextmanager
-    def _begun(self, begin: str) -> Iterator[sqlite3.Connection]:
+    def _begin(self, begin: str) -> Iterator[sqlite3.Connection]:
         with self._turn, self._refusing():
             if self._process != os.getpid():
                 self._open()

@@ -65,7 +65,7 @@ class DocumentSet:
         return blake2b(self.hashes.tobytes(), digest_size=_NAME_BYTES).hexdigest()
 
     @property
-    def alike(self) -> int:
+    def copies(self) -> int:
         """How many documents say what another one says."""
         return self.number - self.hashes.size
 
@@ -79,7 +79,7 @@ _ASCII_REST = bytes(each for each in range(128) if not chr(each).isalnum())
 _REST = re.compile("[\x80-\xbf\xd7\xf7\u2000-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u303f\ufeff]+")
 
 
-def folded(text: bytes) -> bytes:
+def fold_text(text: bytes) -> bytes:
     """What of a text in UTF-8 makes it this document and no other.
 
     >>> folded(b"My  debt, and a LOAN.")
@@ -94,7 +94,7 @@ def folded(text: bytes) -> bytes:
 
 def text_hash(text: bytes) -> bytes:
     """The hash of a text in UTF-8, before the ledger's key."""
-    return blake2b(folded(text), digest_size=HASH_BYTES).digest()
+    return blake2b(fold_text(text), digest_size=HASH_BYTES).digest()
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,10 +122,10 @@ class LedgerKey:
         keyed = np.empty(plain.size, _HASH)
         # Some at a time: the digests of all, as objects, would take five times the room.
         for at in range(0, plain.size, _AT_A_TIME):
-            keyed[at : at + _AT_A_TIME] = self._keyed(plain[at : at + _AT_A_TIME].tobytes())
+            keyed[at : at + _AT_A_TIME] = self._hash_keyed(plain[at : at + _AT_A_TIME].tobytes())
         return keyed
 
-    def _keyed(self, plain: bytes) -> Hashes:
+    def _hash_keyed(self, plain: bytes) -> Hashes:
         size = HASH_BYTES
         keyed = (
             blake2b(plain[at : at + size], digest_size=size, key=self.secret).digest()
@@ -142,12 +142,12 @@ def _each_once(hashes: Hashes) -> Hashes:
     return ordered if new.all() else ordered[new]
 
 
-def packed(hashes: Hashes) -> bytes:
+def pack_hashes(hashes: Hashes) -> bytes:
     """The bytes of ``hashes``, in ascending order."""
     return hashes.astype(_HASH, copy=False).tobytes()
 
 
-def unpacked(content: bytes) -> Hashes:
+def unpack_hashes(content: bytes) -> Hashes:
     """The hashes in such bytes."""
     return np.frombuffer(content, _HASH)
 

@@ -73,7 +73,7 @@ def spent_there(
     return SpentThere(ledger, *place_of_each(connection, key.each(documents)))
 
 
-def no_answer(ledger: Path, known_as: str) -> SpentThere:
+def silent_ledger(ledger: Path, known_as: str) -> SpentThere:
     """Of a ledger that cannot be asked."""
     return SpentThere(ledger, (), np.zeros(0, np.intp), known_as=known_as, answers=False)
 
@@ -100,8 +100,8 @@ def new_here(ledger: Path, documents: DocumentSet, budget: LimitedPrecision) -> 
 
 def refuse_beyond(here: SpentThere, others: Sequence[SpentThere], request: SpendRequest) -> None:
     """Refuse a release by which a document would go beyond its budget here, the others counted."""
-    groups = _together(here, others)
-    short = [group for group in groups if group.after(request.guarantee.rate).left < 0]
+    groups = _add_elsewhere(here, others)
+    short = [group for group in groups if group.add_spend(request.guarantee.rate).left < 0]
     if short:
         error = over_budget(short, groups, request.guarantee, others=request.others)
         where = ", ".join(str(each.ledger) for each in others if each.in_words())
@@ -110,7 +110,7 @@ def refuse_beyond(here: SpentThere, others: Sequence[SpentThere], request: Spend
         raise told
 
 
-def _together(here: SpentThere, others: Sequence[SpentThere]) -> list[DocumentGroup]:
+def _add_elsewhere(here: SpentThere, others: Sequence[SpentThere]) -> list[DocumentGroup]:
     """The documents by what they have spent in all ledgers, with their budgets here."""
     places = np.stack([here.place, *(each.place for each in others)])
     kinds, numbers = np.unique(places, axis=1, return_counts=True)

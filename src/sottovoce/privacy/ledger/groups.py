@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sottovoce.errors import BudgetError, LedgerError
 from sottovoce.privacy.exact import read_kept, text_up
 from sottovoce.privacy.guarantee import LimitedPrecision, Unit
-from sottovoce.privacy.ledger.documents import HASH_BYTES, Hashes, packed, unpacked
+from sottovoce.privacy.ledger.documents import HASH_BYTES, Hashes, pack_hashes, unpack_hashes
 
 # What SQLite takes as one value.
 LARGEST_BLOB = 10**9
@@ -46,7 +46,7 @@ class DocumentGroup:
         """The rate that each of them may still spend."""
         return self.budget.rate - self.spent
 
-    def after(self, rate: Fraction) -> "DocumentGroup":
+    def add_spend(self, rate: Fraction) -> "DocumentGroup":
         """The group after one more spend."""
         return replace(self, spent=self.spent + rate)
 
@@ -92,7 +92,7 @@ def place(
     """The groups of the documents ``name``; those never seen form one, with this budget."""
     if not groups_of(connection, name):
         new = hashes()
-        members, new = _met(connection, new)
+        members, new = _split_off(connection, new)
         if new.size:
             members.append(_insert(connection, new, budget, Fraction(0)))
         connection.executemany(
@@ -105,7 +105,7 @@ def known_groups(connection: sqlite3.Connection, hashes: Hashes) -> list[Documen
     """The groups that ``hashes`` meet, each with the number of those it holds; splits none."""
     found = []
     for row in _rows(connection):
-        inside = _inside(unpacked(row["hashes"]), hashes)
+        inside = _inside(unpack_hashes(row["hashes"]), hashes)
         if inside.any():
             found.append(replace(_group(row), documents=int(np.count_nonzero(inside))))
     return found
@@ -118,7 +118,7 @@ def place_of_each(
     groups: list[DocumentGroup] = []
     place = np.full(hashes.size, -1, np.intp)
     for row in _rows(connection):
-        inside = _inside(hashes, unpacked(row["hashes"]))
+        inside = _inside(hashes, unpack_hashes(row["hashes"]))
         if inside.any():
             place[inside] = len(groups)
             groups.append(_group(row))
@@ -137,7 +137,7 @@ def charge_groups(
     With ``others`` a few documents may: the caller vouches that they only say what others said.
     """
     check_units(groups, guarantee)
-    after = [group.after(guarantee.rate) for group in groups]
+    after = [group.add_spend(guarantee.rate) for group in groups]
     short = [before for before, then in zip(groups, after, strict=True) if then.left < 0]
     if short and not (others and are_few(short, total(groups))):
         raise over_budget(short, groups, guarantee, others=others)
@@ -227,11 +227,11 @@ def _rows(connection: sqlite3.Connection) -> Iterator[sqlite3.Row]:
         ).fetchone()
 
 
-def _met(connection: sqlite3.Connection, hashes: Hashes) -> tuple[list[int], Hashes]:
+def _split_off(connection: sqlite3.Connection, hashes: Hashes) -> tuple[list[int], Hashes]:
     """The groups that just ``hashes`` make up, split off where they must be; and the unseen."""
     members = []
     for row in _rows(connection):
-        own = unpacked(row["hashes"])
+        own = unpack_hashes(row["hashes"])
         inside = _inside(own, hashes)
         if inside.any():
             whole = bool(inside.all())
@@ -258,7 +258,8 @@ def _split(
         "UPDATE document_group SET documents = ? WHERE id = ?", (stays.size, group.id)
     )
     connection.execute(
-        "UPDATE group_hashes SET hashes = ? WHERE document_group = ?", (packed(stays), group.id)
+        "UPDATE group_hashes SET hashes = ? WHERE document_group = ?",
+        (pack_hashes(stays), group.id),
     )
     new = _insert(connection, own[inside], group.budget, group.spent)
     connection.execute(
@@ -282,5 +283,5 @@ def _insert(
     )
     new = int(inserted.lastrowid or 0)
     # In a table of their own: a spend changes a rate, and must not write a million hashes again.
-    connection.execute("INSERT INTO group_hashes VALUES (?, ?)", (new, packed(hashes)))
+    connection.execute("INSERT INTO group_hashes VALUES (?, ?)", (new, pack_hashes(hashes)))
     return new

@@ -31,7 +31,7 @@ from pathlib import Path
 from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.files import whole_file
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verified
+from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verify_output
 from sottovoce.privacy.ledger.accounts import (
     Account,
     Payers,
@@ -145,7 +145,7 @@ class Ledger:
             rows = connection.execute(f"{_SPENDS} WHERE corpus = ? ORDER BY id", (corpus,))
             return [self._read_spend(row) for row in rows]
 
-    def kept(self, request: SpendRequest) -> SpendRequest:
+    def key_names(self, request: SpendRequest) -> SpendRequest:
         """``request`` under the names that this ledger has for it.
 
         A request for documents is kept under keyed names, so that nobody can confirm a guess at
@@ -212,7 +212,7 @@ class Ledger:
             spend = self._draw_once(spend, draw)
         if spend.output is None:
             raise LedgerError("an output was stored but cannot be read back.")
-        verified(spend.output)
+        verify_output(spend.output)
         self._outputs.forget_drawing(output_key(spend.id, spend.request.id))
         return spend
 
@@ -335,7 +335,7 @@ class Ledger:
                 with whole_file(path, private=True) as unfinished:
                     draw(unfinished)
             self._record(spend.id, self._outputs.measure(key))
-            self._outputs.done(key)
+            self._outputs.tidy_up(key)
             return self._reread(spend)
 
     def _record(self, spend: int, output: Output) -> None:

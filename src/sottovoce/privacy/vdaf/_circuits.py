@@ -26,7 +26,16 @@ import numpy as np
 
 from sottovoce.compiled import kernel
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field, Words, at, minus, put, times
+from sottovoce.privacy.vdaf.field import (
+    FIELD64,
+    FIELD128,
+    Field,
+    Words,
+    element_at,
+    minus,
+    put,
+    times,
+)
 
 Measurement_contra = TypeVar("Measurement_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
@@ -63,10 +72,10 @@ class Circuit(Protocol[Measurement_contra, Result_co]):
     def checks(self) -> int:
         """Outputs, each of which must be zero."""
 
-    def encoded(self, measurement: Measurement_contra) -> Words:
+    def encode(self, measurement: Measurement_contra) -> Words:
         """The vector of a measurement."""
 
-    def truncated(self, vector: Words) -> Words:
+    def truncate(self, vector: Words) -> Words:
         """What of a vector, or of a share of one, is aggregated."""
 
     def wires(self, vector: Words, joint: Words, shares: int) -> Words:
@@ -86,13 +95,13 @@ class CountCircuit:
     measurement_length = output_length = products = calls = checks = 1
     joint_length = 0
 
-    def encoded(self, measurement: int) -> Words:
+    def encode(self, measurement: int) -> Words:
         """The one bit."""
         if measurement not in {0, 1}:
             raise ParameterError("what is counted must be 0 or 1.")
         return self.field.elements([measurement])
 
-    def truncated(self, vector: Words) -> Words:
+    def truncate(self, vector: Words) -> Words:
         """The bit itself."""
         return vector
 
@@ -160,13 +169,13 @@ class HistogramCircuit(_Bits):
 
     checks = 2
 
-    def encoded(self, measurement: int) -> Words:
+    def encode(self, measurement: int) -> Words:
         """Zeros, and a one in the bucket."""
         if not 0 <= measurement < self.length:
             raise ParameterError(f"a bucket must be 0 to {self.length - 1}.")
         return self.field.elements(bucket == measurement for bucket in range(self.length))
 
-    def truncated(self, vector: Words) -> Words:
+    def truncate(self, vector: Words) -> Words:
         """The vector itself."""
         return vector
 
@@ -206,7 +215,7 @@ class SumVecCircuit(_Bits):
         """All bits of all numbers."""
         return self.length * len(self.weights)
 
-    def encoded(self, measurement: Sequence[int]) -> Words:
+    def encode(self, measurement: Sequence[int]) -> Words:
         """The bits of every number."""
         if len(measurement) != self.length:
             raise ParameterError(f"a vector must have {self.length} numbers.")
@@ -220,7 +229,7 @@ class SumVecCircuit(_Bits):
         rest = number - last * self.weights[-1]
         return [rest >> bit & 1 for bit in range(lower)] + [last]
 
-    def truncated(self, vector: Words) -> Words:
+    def truncate(self, vector: Words) -> Words:
         """The numbers: their bits by their weights."""
         weights = self.field.elements(self.weights)
         rows = vector.reshape(self.length, len(weights), 2)
@@ -237,13 +246,13 @@ def bit_wires(vector: Words, joint: Words, one: Words, chunk: int, p: Words) -> 
     calls = joint.shape[0]
     found = np.zeros((2 * chunk, calls, 2), dtype=np.uint64)
     for i in range(calls):
-        power = at(joint, i)
+        power = element_at(joint, i)
         for j in range(chunk):
             place = i * chunk + j
-            entry = at(found[2 * j], i)
+            entry = element_at(found[2 * j], i)
             if place < vector.shape[0]:
-                entry = at(vector, place)
+                entry = element_at(vector, place)
             put(found[2 * j], i, times(power, entry, p))
-            put(found[2 * j + 1], i, minus(entry, at(one, 0), p))
-            power = times(power, at(joint, i), p)
+            put(found[2 * j + 1], i, minus(entry, element_at(one, 0), p))
+            power = times(power, element_at(joint, i), p)
     return found

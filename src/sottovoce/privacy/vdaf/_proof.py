@@ -47,7 +47,17 @@ import numpy as np
 from sottovoce.compiled import kernel
 from sottovoce.errors import ProtocolError
 from sottovoce.privacy.vdaf._circuits import Circuit
-from sottovoce.privacy.vdaf.field import Field, Words, at, dot, minus, multiples, plus, put, times
+from sottovoce.privacy.vdaf.field import (
+    Field,
+    Words,
+    dot,
+    element_at,
+    minus,
+    multiples,
+    plus,
+    put,
+    times,
+)
 
 
 @kernel
@@ -57,7 +67,7 @@ def _in_reversed_bits(values: Words) -> Words:
     found = np.empty_like(values)
     reverse = 0
     for place in range(size):
-        put(found, reverse, at(values, place))
+        put(found, reverse, element_at(values, place))
         bit = size >> 1
         while bit and reverse & bit:
             reverse ^= bit
@@ -76,8 +86,8 @@ def transform(coefficients: Words, roots: Words, p: Words) -> Words:
         step = size // (2 * half)
         for start in range(0, size, 2 * half):
             for i in range(half):
-                even = at(values, start + i)
-                odd = times(at(values, start + i + half), at(roots, i * step), p)
+                even = element_at(values, start + i)
+                odd = times(element_at(values, start + i + half), element_at(roots, i * step), p)
                 put(values, start + i, plus(even, odd, p))
                 put(values, start + i + half, minus(even, odd, p))
         half *= 2
@@ -90,30 +100,30 @@ def inverse_transform(values: Words, roots: Words, part: Words, p: Words) -> Wor
     scaled = multiples(transform(values, roots, p), part, p)
     found = np.empty_like(scaled)
     for place in range(values.shape[0]):
-        put(found, place, at(scaled, -place))
+        put(found, place, element_at(scaled, -place))
     return found
 
 
 @kernel
-def doubled(values: Words, roots: Words, finer: Words, part: Words, p: Words) -> Words:
+def double_values(values: Words, roots: Words, finer: Words, part: Words, p: Words) -> Words:
     """The values at twice as many roots, ``finer``, of a polynomial known at ``roots``."""
     coefficients = inverse_transform(values, roots, part, p)
     padded = np.zeros_like(finer)
     for place in range(values.shape[0]):
-        put(padded, place, at(coefficients, place))
+        put(padded, place, element_at(coefficients, place))
     return transform(padded, finer, p)
 
 
 @kernel
-def completed(values: Words, roots: Words, p: Words) -> Words:
+def complete_values(values: Words, roots: Words, p: Words) -> Words:
     """The values at all roots of a polynomial of two degrees less, known at all but the last."""
     size = roots.shape[0]
     found = np.zeros_like(roots)
     for place in range(size - 1):
-        put(found, place, at(values, place))
+        put(found, place, element_at(values, place))
     # 1/x_{n-1} is x_1.
-    weighted = times(at(dot(found, roots, p), 0), at(roots, 1), p)
-    put(found, size - 1, minus(at(found, size - 1), weighted, p))
+    weighted = times(element_at(dot(found, roots, p), 0), element_at(roots, 1), p)
+    put(found, size - 1, minus(element_at(found, size - 1), weighted, p))
     return found
 
 
@@ -125,14 +135,14 @@ def weights(point: Words, roots: Words, part: Words, p: Words) -> Words:
     """
     size = roots.shape[0]
     found = np.empty_like(roots)
-    before = at(part, 0)
+    before = element_at(part, 0)
     for i in range(size):
         put(found, i, before)
-        before = times(before, minus(at(point, 0), at(roots, i), p), p)
-    after = at(roots, 0)
+        before = times(before, minus(element_at(point, 0), element_at(roots, i), p), p)
+    after = element_at(roots, 0)
     for i in range(size - 1, -1, -1):
-        put(found, i, times(times(at(found, i), after, p), at(roots, i), p))
-        after = times(after, minus(at(point, 0), at(roots, i), p), p)
+        put(found, i, times(times(element_at(found, i), after, p), element_at(roots, i), p))
+        after = times(after, minus(element_at(point, 0), element_at(roots, i), p), p)
     return found
 
 
@@ -194,12 +204,12 @@ class Proof:
         if (roots == point).all(axis=1).any():
             raise ProtocolError("the point of a query is a root of unity; drop this report.")
         wires = self._wires(vector, proof[: self.arity], joint, shares)
-        values = completed(proof[self.arity :], finer, field.p)
+        values = complete_values(proof[self.arity :], finer, field.p)
         results = np.ascontiguousarray(values[2 : 2 * self.circuit.calls + 1 : 2])
         outputs = self.circuit.outputs(results, vector, shares)
         if self._factors:
             outputs = field.dot(asked[: self._factors], outputs)
-        at_point = combined(wires, weights(point, roots, field.part(size), field.p), field.p)
+        at_point = combine_values(wires, weights(point, roots, field.part(size), field.p), field.p)
         last = field.dot(values, weights(point, finer, field.part(2 * size), field.p))
         return np.concatenate([outputs, at_point, last])
 
@@ -224,20 +234,20 @@ def gadget(wires: Words, roots: Words, finer: Words, part: Words, p: Words) -> W
     """The gadget of wires that are polynomials, at twice as many roots of unity."""
     found = np.zeros_like(finer)
     for pair in range(0, wires.shape[0], 2):
-        left = doubled(wires[pair], roots, finer, part, p)
-        right = doubled(wires[pair + 1], roots, finer, part, p)
+        left = double_values(wires[pair], roots, finer, part, p)
+        right = double_values(wires[pair + 1], roots, finer, part, p)
         for i in range(finer.shape[0]):
-            product = times(at(left, i), at(right, i), p)
-            put(found, i, plus(at(found, i), product, p))
+            product = times(element_at(left, i), element_at(right, i), p)
+            put(found, i, plus(element_at(found, i), product, p))
     return found
 
 
 @kernel
-def combined(rows: Words, factors: Words, p: Words) -> Words:
+def combine_values(rows: Words, factors: Words, p: Words) -> Words:
     """The sum of every row's elements, each by its factor."""
     found = np.empty((rows.shape[0], 2), dtype=np.uint64)
     for row in range(rows.shape[0]):
-        put(found, row, at(dot(rows[row], factors, p), 0))
+        put(found, row, element_at(dot(rows[row], factors, p), 0))
     return found
 
 

@@ -81,7 +81,7 @@ _WITHIN_WORD = np.uint64(63)
 
 
 @kernel
-def _turned(lane: np.uint64, bits: np.uint64) -> np.uint64:
+def _rotate_lane(lane: np.uint64, bits: np.uint64) -> np.uint64:
     return (lane << bits) | (lane >> ((_WORD - bits) & _WITHIN_WORD))
 
 
@@ -95,9 +95,9 @@ def _permute(state: NDArray[np.uint64], rounds: int) -> None:
             column = state[x] ^ state[x + 5] ^ state[x + 10]
             parity[x] = column ^ state[x + 15] ^ state[x + 20]
         for x in range(5):
-            added = parity[(x + 4) % 5] ^ _turned(parity[(x + 1) % 5], _ONE)
+            added = parity[(x + 4) % 5] ^ _rotate_lane(parity[(x + 1) % 5], _ONE)
             for lane in range(x, 25, 5):
-                moved[_PLACES[lane]] = _turned(state[lane] ^ added, _TURNS[lane])
+                moved[_PLACES[lane]] = _rotate_lane(state[lane] ^ added, _TURNS[lane])
         for row in range(0, 25, 5):
             for x in range(5):
                 both = ~moved[row + (x + 1) % 5] & moved[row + (x + 2) % 5]
@@ -193,4 +193,4 @@ def xof_elements(field: Field, seed: bytes, tag: bytes, binder: bytes, length: i
         stream = xof_bytes(seed, tag, binder, drawn * field.size)
         found = field.fitting(field.words(stream))
         drawn += max(length - len(found), 1)
-    return field.entered(found[:length])
+    return field.enter(found[:length])

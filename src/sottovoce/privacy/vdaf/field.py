@@ -111,7 +111,7 @@ def times(a: Element, b: Element, p: Words) -> Element:
 
 
 @kernel
-def at(elements: Words, place: int) -> Element:
+def element_at(elements: Words, place: int) -> Element:
     """The element at a place of a vector."""
     return elements[place, 0], elements[place, 1]
 
@@ -128,7 +128,7 @@ def sums(left: Words, right: Words, p: Words) -> Words:
     """Of two vectors, place by place."""
     found = np.empty_like(left)
     for place in range(left.shape[0]):
-        put(found, place, plus(at(left, place), at(right, place), p))
+        put(found, place, plus(element_at(left, place), element_at(right, place), p))
     return found
 
 
@@ -137,7 +137,7 @@ def differences(left: Words, right: Words, p: Words) -> Words:
     """Of two vectors, place by place."""
     found = np.empty_like(left)
     for place in range(left.shape[0]):
-        put(found, place, minus(at(left, place), at(right, place), p))
+        put(found, place, minus(element_at(left, place), element_at(right, place), p))
     return found
 
 
@@ -146,7 +146,7 @@ def multiples(vector: Words, factor: Words, p: Words) -> Words:
     """Every element of a vector times the one element of ``factor``."""
     found = np.empty_like(vector)
     for place in range(vector.shape[0]):
-        put(found, place, times(at(vector, place), at(factor, 0), p))
+        put(found, place, times(element_at(vector, place), element_at(factor, 0), p))
     return found
 
 
@@ -155,8 +155,8 @@ def dot(left: Words, right: Words, p: Words) -> Words:
     """The sum of the products of two vectors, as a vector of one."""
     found = np.zeros((1, 2), dtype=np.uint64)
     for place in range(left.shape[0]):
-        product = times(at(left, place), at(right, place), p)
-        put(found, 0, plus(at(found, 0), product, p))
+        product = times(element_at(left, place), element_at(right, place), p)
+        put(found, 0, plus(element_at(found, 0), product, p))
     return found
 
 
@@ -165,7 +165,7 @@ def total(vector: Words, p: Words) -> Words:
     """The sum of a vector's elements, as a vector of one."""
     found = np.zeros((1, 2), dtype=np.uint64)
     for place in range(vector.shape[0]):
-        put(found, 0, plus(at(found, 0), at(vector, place), p))
+        put(found, 0, plus(element_at(found, 0), element_at(vector, place), p))
     return found
 
 
@@ -174,7 +174,7 @@ def are_below(numbers: Words, p: Words) -> NDArray[np.bool_]:
     """Which of two-word numbers are below p."""
     found = np.empty(numbers.shape[0], dtype=np.bool_)
     for place in range(numbers.shape[0]):
-        low, high = at(numbers, place)
+        low, high = element_at(numbers, place)
         found[place] = (high < p[1]) | ((high == p[1]) & (low < p[0]))
     return found
 
@@ -207,20 +207,20 @@ class Field:
 
     def elements(self, numbers: Iterable[int]) -> Words:
         """Whole numbers, negative ones too, modulo p."""
-        return self.entered(_two_words([number % self.modulus for number in numbers]))
+        return self.enter(_two_words([number % self.modulus for number in numbers]))
 
     def integers(self, elements: Words) -> list[int]:
         """The whole numbers nearest to zero."""
-        encoded = self.encoded(elements)
+        encoded = self.encode(elements)
         starts = range(0, len(encoded), self.size)
         found = [int.from_bytes(encoded[i : i + self.size], "little") for i in starts]
         return [value - self.modulus * (2 * value > self.modulus) for value in found]
 
-    def entered(self, numbers: Words) -> Words:
+    def enter(self, numbers: Words) -> Words:
         """Numbers below p in two words each, as elements."""
         return multiples(numbers, self._square, self.p)
 
-    def encoded(self, elements: Words) -> bytes:
+    def encode(self, elements: Words) -> bytes:
         """Elements as bytes."""
         numbers = multiples(elements, _ONE, self.p).astype("<u8", copy=False)
         return numbers[:, : self.size // 8].tobytes()
@@ -231,12 +231,12 @@ class Field:
         found[:, : self.size // 8] = np.frombuffer(encoded, dtype="<u8").reshape(len(found), -1)
         return found
 
-    def decoded(self, encoded: bytes) -> Words:
+    def decode(self, encoded: bytes) -> Words:
         """The elements that stand in a message."""
         numbers = self.words(encoded)
         if not self.are_below(numbers):
             raise ProtocolError("a share has a number that is not below the field's modulus.")
-        return self.entered(numbers)
+        return self.enter(numbers)
 
     def are_below(self, numbers: Words) -> bool:
         """Whether all numbers are below p."""

@@ -86,7 +86,7 @@ class Messages:
         """The shares of vector and proof, and the blind."""
         sizes = [self._vector, self._proof, self.seed]
         vector, proof, blind = self._cut("the leader's share", message, sizes)
-        return self.proof.field.decoded(vector), self.proof.field.decoded(proof), blind
+        return self.proof.field.decode(vector), self.proof.field.decode(proof), blind
 
     def helper_share(self, message: bytes) -> tuple[bytes, bytes]:
         """The seed of the shares, and the blind."""
@@ -96,7 +96,7 @@ class Messages:
     def verifier_share(self, message: bytes) -> tuple[Words, bytes]:
         """The share of the verifier, and the part of the joint randomness."""
         verifier, part = self._cut("a verifier share", message, [self._verifier, self.seed])
-        return self.proof.field.decoded(verifier), part
+        return self.proof.field.decode(verifier), part
 
     def verifier_message(self, message: bytes) -> bytes:
         """The seed of the joint randomness."""
@@ -105,7 +105,7 @@ class Messages:
     def output(self, message: bytes) -> Words:
         """The elements of an output share or of an aggregate share."""
         size = self.proof.circuit.output_length * self.proof.field.size
-        return self.proof.field.decoded(self._cut("an output share", message, [size])[0])
+        return self.proof.field.decode(self._cut("an output share", message, [size])[0])
 
     def nonce(self, message: bytes) -> bytes:
         """A nonce."""

@@ -93,7 +93,7 @@ class Prio3(Generic[Measurement, Result]):
                 f"nonce and rand must have {NONCE_BYTES} and {self.randomness_size} bytes, "
                 f"got {len(nonce)} and {len(rand)}."
             )
-        return self._split(self._circuit.encoded(measurement), nonce, rand)
+        return self._split(self._circuit.encode(measurement), nonce, rand)
 
     def _split(self, vector: Words, nonce: bytes, rand: bytes) -> Prio3Report:
         """A report of a vector, which the proof is of whether it is valid or not."""
@@ -115,7 +115,7 @@ class Prio3(Generic[Measurement, Result]):
         )
         proofs = [self._helper_proof(j, own[0]) for j, own in enumerate(helpers, 1)]
         leader = self._field.minus(proof, added_up(self._field, proofs))
-        encoded = self._field.encoded(vectors[0]) + self._field.encoded(leader)
+        encoded = self._field.encode(vectors[0]) + self._field.encode(leader)
         shares = (encoded + leader_blind, *(b"".join(own) for own in helpers))
         return Prio3Report(nonce, b"".join(parts), shares)
 
@@ -144,8 +144,8 @@ class Prio3(Generic[Measurement, Result]):
             XofUsage.QUERY_RANDOMNESS, verify_key, binder, self._proof.query_length
         )
         verifier = self._proof.query(vector, proof, asked, self._joint(seed), self.shares)
-        output = self._field.encoded(self._circuit.truncated(vector))
-        return VerifyState(output, seed), self._field.encoded(verifier) + parts[aggregator]
+        output = self._field.encode(self._circuit.truncate(vector))
+        return VerifyState(output, seed), self._field.encode(verifier) + parts[aggregator]
 
     def verifier_message(self, verifier_shares: Sequence[bytes]) -> bytes:
         """What the verifier shares of all aggregators, the leader's first, come to.
@@ -175,9 +175,9 @@ class Prio3(Generic[Measurement, Result]):
         total = self._field.zeros(self._circuit.output_length)
         for share in shares:
             total = self._field.plus(total, self._messages.output(share))
-        return self._field.encoded(total)
+        return self._field.encode(total)
 
-    def noised(self, share: bytes, noise: Sequence[int]) -> bytes:
+    def add_noise(self, share: bytes, noise: Sequence[int]) -> bytes:
         """An aggregate share with a whole number added to each of its entries.
 
         Each aggregator adds noise of its own before it shows its share, so that the result is
@@ -186,7 +186,7 @@ class Prio3(Generic[Measurement, Result]):
         if len(noise) != self._circuit.output_length:
             raise ParameterError(f"noise must be {self._circuit.output_length} numbers.")
         added = self._field.plus(self._messages.output(share), self._field.elements(noise))
-        return self._field.encoded(added)
+        return self._field.encode(added)
 
     def unshard(self, aggregate_shares: Sequence[bytes]) -> Result:
         """The result, from the aggregate shares of all aggregators.
@@ -219,7 +219,7 @@ class Prio3(Generic[Measurement, Result]):
         """An aggregator's part of the joint randomness."""
         if not self._messages.seed:
             return b""
-        binder = bytes([aggregator]) + nonce + self._field.encoded(vector)
+        binder = bytes([aggregator]) + nonce + self._field.encode(vector)
         return xof_bytes(blind, self._tags[XofUsage.JOINT_PART], binder)
 
     def _joint_seed(self, parts: Sequence[bytes]) -> bytes:

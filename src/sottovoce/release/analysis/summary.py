@@ -194,7 +194,7 @@ class ReleaseSummary:
             [
                 text_table([{"": name, " ": value} for name, value in self.facts().items()]),
                 self.meter.in_words(),
-                text_table(self.totals.shown(_SHOWN)),
+                text_table(self.totals.display_rows(_SHOWN)),
                 str(pairs) if len(pairs) else NO_PAIRS,
             ]
         )

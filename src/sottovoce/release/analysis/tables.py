@@ -46,10 +46,12 @@ class Estimates:
 
     def __str__(self) -> str:
         more = len(self) - _SHOWN
-        return text_table(self.shown(_SHOWN)) + (f"\n... and {more:,} more" if more > 0 else "")
+        return text_table(self.display_rows(_SHOWN)) + (
+            f"\n... and {more:,} more" if more > 0 else ""
+        )
 
     def _repr_html_(self) -> str:
-        return html_table(self.shown(_SHOWN), self.caption)
+        return html_table(self.display_rows(_SHOWN), self.caption)
 
     def rows(self, most: int | None = None) -> list[dict[str, Any]]:
         """The first rows, as dictionaries."""
@@ -57,16 +59,18 @@ class Estimates:
         rows: list[dict[str, Any]] = table.to_pylist()
         return rows
 
-    def shown(self, most: int) -> list[dict[str, Any]]:
+    def display_rows(self, most: int) -> list[dict[str, Any]]:
         """The first rows for people: large numbers without decimals."""
-        return [{name: _rounded(value) for name, value in row.items()} for row in self.rows(most)]
+        return [
+            {name: _round_value(value) for name, value in row.items()} for row in self.rows(most)
+        ]
 
     def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
         """All rows as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""
         return as_frame(self.table, library)
 
 
-def _rounded(value: object) -> object:
+def _round_value(value: object) -> object:
     return round(value) if isinstance(value, float) and abs(value) >= _WHOLE else value
 
 

@@ -46,7 +46,7 @@ def word_totals(rows: Rows, law: NoiseLaw, names: pa.Table, level: float) -> Wor
     """The totals of all columns, which ``names`` names; the largest first."""
     check_level(level)
     totals = released_totals(rows)
-    table = _estimated(names, totals, law, rows.shape[0], level_at_once(level, totals.size))
+    table = _estimate_totals(names, totals, law, rows.shape[0], level_at_once(level, totals.size))
     return WordTotals(table, level, rows.shape[0])
 
 
@@ -64,7 +64,9 @@ def label_totals(
     documents = np.bincount(own, minlength=known.size)
     each = level_at_once(level, sums.size)
     parts = [
-        _labelled(str(label), _estimated(names, sums[place], law, int(documents[place]), each))
+        _add_label_column(
+            str(label), _estimate_totals(names, sums[place], law, int(documents[place]), each)
+        )
         for place, label in enumerate(known.tolist())
     ]
     return WordTotals(pa.concat_tables(parts), level, rows.shape[0])
@@ -151,7 +153,9 @@ def telling_words(
             "low": apart - reach,
             "high": apart + reach,
         }
-        parts.append(_labelled(str(label), _with_columns(names, found).take(pa.array(best))))
+        parts.append(
+            _add_label_column(str(label), _with_columns(names, found).take(pa.array(best)))
+        )
     sizes = dict(zip(map(str, known.tolist()), documents.tolist(), strict=True))
     return TellingWords(pa.concat_tables(parts), level, labels.size, law, sizes)
 
@@ -179,7 +183,7 @@ def column_names(terms: Sequence[str], column: NDArray[np.int32] | None) -> pa.T
     return pa.table({"column": np.arange(len(shared)), "words": shared})
 
 
-def _estimated(
+def _estimate_totals(
     names: pa.Table, totals: Floats, law: NoiseLaw, documents: int, level: float
 ) -> pa.Table:
     reach = noise_reach(law, documents, level)
@@ -194,5 +198,5 @@ def _with_columns(names: pa.Table, columns: Mapping[str, Floats]) -> pa.Table:
     return names
 
 
-def _labelled(label: str, table: pa.Table) -> pa.Table:
+def _add_label_column(label: str, table: pa.Table) -> pa.Table:
     return table.add_column(0, "label", pa.array([label] * table.num_rows, pa.string()))

@@ -18,7 +18,7 @@ from sottovoce.release.classify.inputs import (
     BLOCK_CELLS,
     LabelledRows,
     ReleasedCounts,
-    encoded,
+    encode_labels,
     is_release,
     refuse_several_maps,
     refuse_texts,
@@ -103,13 +103,13 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             )
         rows = self._rows(Z)
         self.law_ = law_of(Z if self.rate is None and is_release(Z) else self.rate)
-        self.classes_, codes = encoded(y, rows.shape[0])
+        self.classes_, codes = encode_labels(y, rows.shape[0])
         self._learn(LabelledRows(rows, codes, len(self.classes_), self.random_state))
         return self
 
     def predict(self, X: Matrix) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
         """The most probable class of each true document."""
-        return self._named(self._scores(X))
+        return self._name_classes(self._scores(X))
 
     def predict_proba(self, X: Matrix) -> Floats:  # noqa: N803 - scikit-learn's name
         """The probability of each class, true documents by classes."""
@@ -117,7 +117,7 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
 
     def predict_released(self, Z: "Matrix | ReleasedCounts") -> NDArray[Any]:  # noqa: N803 - as in fit
         """The most probable class of each released document: of its cells, or of a release."""
-        return self._named(self._checked_released_scores(Z))
+        return self._name_classes(self._checked_released_scores(Z))
 
     def predict_proba_released(self, Z: "Matrix | ReleasedCounts") -> Floats:  # noqa: N803 - as in fit
         """The probability of each class, released documents by classes."""
@@ -149,7 +149,7 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         matrix: Any = given
         return self._released_scores(self._cells(matrix, reset=False))
 
-    def _named(self, scores: Floats) -> NDArray[Any]:
+    def _name_classes(self, scores: Floats) -> NDArray[Any]:
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def _rows(self, given: "Matrix | ReleasedCounts") -> Rows:

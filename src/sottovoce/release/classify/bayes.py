@@ -88,7 +88,7 @@ class ClassSums:
     largest: int
 
     @classmethod
-    def of(cls, data: Labelled, feature: Feature) -> "ClassSums":
+    def sum_documents(cls, data: Labelled, feature: Feature) -> "ClassSums":
         """Those of documents in memory."""
         largest = int(data.cells.data.max(initial=1))
         totals = np.asarray(data.cells.sum(axis=0), np.float64)
@@ -108,7 +108,7 @@ class ClassSums:
 
     def expected_cells(self, law: NoiseLaw, feature: Feature) -> ExpectedCells:
         """What cells of these documents say of a feature."""
-        return ExpectedCells.of(law, self.mean_counts(law), feature, self.largest)
+        return ExpectedCells.tabulate(law, self.mean_counts(law), feature, self.largest)
 
 
 def mean_counts(totals: Floats, documents: float, law: NoiseLaw) -> Floats:
@@ -118,7 +118,7 @@ def mean_counts(totals: Floats, documents: float, law: NoiseLaw) -> Floats:
 
 def class_sums(data: Labelled, feature: Feature) -> Floats:
     """Unbiased sums of the feature, classes x words."""
-    stored, shift = feature.released(data.cells)
+    stored, shift = feature.estimate(data.cells)
     sums = sparse.csr_array(data.indicator @ stored).toarray()
     return np.asarray(sums + shift * data.sizes[:, None])
 
@@ -127,7 +127,7 @@ def fold_sums(data: LabelledRows, feature: Feature) -> list[ClassSums]:
     """Those of each fold, added up block by block."""
     found: dict[int, ClassSums] = {}
     for fold, documents in data.parts():
-        sums = ClassSums.of(documents, feature)
+        sums = ClassSums.sum_documents(documents, feature)
         found[fold] = found[fold] + sums if fold in found else sums
     return [found[fold] for fold in data.fold_numbers]
 
@@ -160,7 +160,7 @@ class ClassMeans:
     shares: Floats
 
     @classmethod
-    def of(cls, sums: ClassSums, feature: Feature) -> "ClassMeans":
+    def from_class_sums(cls, sums: ClassSums, feature: Feature) -> "ClassMeans":
         """From the sums of released documents."""
         return cls.from_sums(sums.features, sums.sizes, feature)
 
@@ -190,19 +190,19 @@ class ClassMeans:
 
     def likelihoods(self, sums: ClassSums, law: NoiseLaw) -> CellLikelihoods:
         """Of released cells: counts have the words' means, times the ratio of the class."""
-        return CellLikelihoods.of(law, sums.mean_counts(law) * self.ratios, sums.largest)
+        return CellLikelihoods.tabulate(law, sums.mean_counts(law) * self.ratios, sums.largest)
 
 
 def _held_out(known: ClassSums, held: Labelled, law: NoiseLaw, feature: Feature) -> float:
     """The loss of released documents by the likelihood of their cells, made cool enough."""
-    means = ClassMeans.of(known, feature)
+    means = ClassMeans.from_class_sums(known, feature)
     scores = means.likelihoods(known, law).scores(held.cells)
     return calibration(scores, np.log(means.shares), held.codes).loss
 
 
 def bayes_reader(sums: ClassSums, law: NoiseLaw, feature: Feature) -> LinearReader:
     """Multinomial naive Bayes on the feature, learnt from released documents."""
-    return ClassMeans.of(sums, feature).reader(sums, law, feature)
+    return ClassMeans.from_class_sums(sums, feature).reader(sums, law, feature)
 
 
 class PrivateNaiveBayes(ReleasedDocumentsClassifier):
@@ -242,12 +242,12 @@ class PrivateNaiveBayes(ReleasedDocumentsClassifier):
         feature = self._feature()
         sums = fold_sums(data, feature)
         losses = [
-            _held_out(all_but(sums, fold), data.sample.held(fold), self.law_, feature)
+            _held_out(all_but(sums, fold), data.sample.held_out(fold), self.law_, feature)
             for fold in data.fold_numbers
         ]
         self.held_out_loss_ = float(np.mean(losses))
         total = reduce(add, sums)
-        means = ClassMeans.of(total, feature)
+        means = ClassMeans.from_class_sums(total, feature)
         self.reader_ = means.reader(total, self.law_, feature)
         self.cells_ = means.likelihoods(total, self.law_)
 

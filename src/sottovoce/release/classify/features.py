@@ -50,7 +50,7 @@ class Feature(Protocol):
     def of_counts(self, counts: NDArray[np.number]) -> Floats:
         """The values themselves."""
 
-    def released(self, cells: Counts) -> tuple[Weights, float]:
+    def estimate(self, cells: Counts) -> tuple[Weights, float]:
         """(stored, shift): the estimates are the stored cells' values, plus ``shift`` in all."""
 
 
@@ -69,7 +69,7 @@ class CountFeature:
         """The counts."""
         return np.asarray(counts, np.float64)
 
-    def released(self, cells: Counts) -> tuple[Weights, float]:
+    def estimate(self, cells: Counts) -> tuple[Weights, float]:
         """The released cells."""
         return cells.astype(np.float64), 0.0
 
@@ -90,7 +90,7 @@ class BitFeature:
         rate = self.law.rate
         return np.asarray(np.expm1(-rate * np.asarray(counts, np.float64)) / np.expm1(-rate))
 
-    def released(self, cells: Counts) -> tuple[Weights, float]:
+    def estimate(self, cells: Counts) -> tuple[Weights, float]:
         """(b - mu)/(1 - 2 mu) = b (1 + alpha)/(1 - alpha) - alpha/(1 - alpha)."""
         alpha = self.law.alpha
         bits = positive(cells).astype(np.float64)
@@ -117,7 +117,7 @@ class BurstFeature:
         table = (self._means(self._statistic, np.arange(MOST_TOKENS + 1.0)) - mean) / scale
         return np.asarray(table[np.minimum(counts, MOST_TOKENS).astype(np.int64)])
 
-    def released(self, cells: Counts) -> tuple[Weights, float]:
+    def estimate(self, cells: Counts) -> tuple[Weights, float]:
         """The statistic of positive cells; it is 0 in all others."""
         mean, scale = self._mean_and_scale
         kept = positive(cells)
@@ -187,7 +187,9 @@ class ExpectedCells:
     table: Floats
 
     @classmethod
-    def of(cls, law: NoiseLaw, means: Floats, feature: Feature, largest: int) -> "ExpectedCells":
+    def tabulate(
+        cls, law: NoiseLaw, means: Floats, feature: Feature, largest: int
+    ) -> "ExpectedCells":
         """Under ``law``, for words with these mean counts and cells up to ``largest``."""
         last = max(1, min(largest, LARGEST_CELL))
         return cls(bursty_cells(law, BurstyCounts(means, SIZE), last, feature.of_counts).expected)
@@ -216,7 +218,7 @@ class CellLikelihoods:
     tables: Floats
 
     @classmethod
-    def of(cls, law: NoiseLaw, means: Floats, largest: int) -> "CellLikelihoods":
+    def tabulate(cls, law: NoiseLaw, means: Floats, largest: int) -> "CellLikelihoods":
         """For counts of these means (classes x words), and Y = ``largest``."""
         return cls(bursty_cells(law, BurstyCounts(means, SIZE), largest).logs)
 
@@ -224,10 +226,10 @@ class CellLikelihoods:
         """The logarithm of P(all cells of the document | class), documents x classes."""
         kept = positive(cells)
         place = np.minimum(kept.data, self.tables.shape[2] - 1)
-        return np.stack([_summed(kept, place, table) for table in self.tables], axis=1)
+        return np.stack([_sum_logs(kept, place, table) for table in self.tables], axis=1)
 
 
-def _summed(kept: Counts, place: Integers, table: Floats) -> Floats:
+def _sum_logs(kept: Counts, place: Integers, table: Floats) -> Floats:
     values = table[kept.indices, place] - table[kept.indices, 0]
     above = sparse.csr_array((values, kept.indices, kept.indptr), shape=kept.shape)
     return np.asarray(above.sum(axis=1) + table[:, 0].sum())

@@ -120,7 +120,7 @@ def refuse_texts(documents: Matrix) -> None:
         )
 
 
-def encoded(labels: ArrayLike, documents: int) -> tuple[NDArray[Any], Integers]:
+def encode_labels(labels: ArrayLike, documents: int) -> tuple[NDArray[Any], Integers]:
     """The classes in order, and which of them each document is of."""
     given = np.asarray(labels)
     if given.shape == (documents, 1):
@@ -152,11 +152,11 @@ class Sample:
     documents: Labelled
     folds: NDArray[np.int8]
 
-    def held(self, fold: int) -> Labelled:
+    def held_out(self, fold: int) -> Labelled:
         """Those of the fold."""
         return self.documents.part(np.flatnonzero(self.folds == fold))
 
-    def known(self, fold: int) -> Labelled:
+    def kept_in(self, fold: int) -> Labelled:
         """Those of all other folds."""
         return self.documents.part(np.flatnonzero(self.folds != fold))
 
@@ -196,7 +196,7 @@ class LabelledRows:
     @cached_property
     def sample(self) -> Sample:
         """Every document, or as many by chance as memory is meant for."""
-        chosen = self._chosen()
+        chosen = self._choose_rows()
         kept: list[Labelled] = []
         first = 0
         for block, folds in self._blocks():
@@ -207,9 +207,9 @@ class LabelledRows:
         cells = sparse.csr_array(sparse.vstack([each.cells for each in kept], format="csr"))
         return Sample(Labelled(cells, self.codes[chosen], self.classes), self.folds[chosen])
 
-    def _chosen(self) -> NDArray[np.bool_]:
+    def _choose_rows(self) -> NDArray[np.bool_]:
         documents = self.rows.shape[0]
-        number = max(_FEWEST, documents * SAMPLED_CELLS // max(1, self._stored()))
+        number = max(_FEWEST, documents * SAMPLED_CELLS // max(1, self._count_cells()))
         if number >= documents:
             return np.ones(documents, np.bool_)
         chosen = np.zeros(documents, np.bool_)
@@ -218,12 +218,10 @@ class LabelledRows:
         chosen[generator.permutation(documents)[:number]] = True
         return chosen
 
-    def _stored(self) -> int:
+    def _count_cells(self) -> int:
         """Cells that are not 0, or at most so many."""
-        if isinstance(self.rows, sparse.csr_array):
-            return int(self.rows.nnz)
-        stored: int | None = getattr(self.rows, "stored", None)
-        return self.rows.shape[0] * self.rows.shape[1] if stored is None else stored
+        known: int | None = getattr(self.rows, "nnz", None)
+        return self.rows.shape[0] * self.rows.shape[1] if known is None else known
 
     def _blocks(self) -> Iterator[tuple[Labelled, NDArray[np.int8]]]:
         first = 0

@@ -66,10 +66,10 @@ class SoftmaxProblem:
         """Sum of losses + penalty/2 ||weights - centre||^2, minimised; largest penalty first."""
         start = weights = centre.astype(np.float32)
         for penalty in sorted(penalties, reverse=True):
-            weights = self._solved(weights, start, penalty / len(self._targets))
+            weights = self._solve(weights, start, penalty / len(self._targets))
             yield SoftmaxFit(penalty, weights.astype(np.float64))
 
-    def _solved(self, weights: Narrow, centre: Narrow, penalty: float) -> Narrow:
+    def _solve(self, weights: Narrow, centre: Narrow, penalty: float) -> Narrow:
         metric = self._metric(penalty)
         ahead, momentum = weights, 1.0
         for _ in range(STEPS):
@@ -166,23 +166,23 @@ class PrivateLogistic(ReleasedDocumentsClassifier):
     def _learn(self, data: LabelledRows) -> None:
         feature = BitFeature(self.law_)
         sums = fold_sums(data, feature)
-        self.held_out_losses_ = losses = self._tried(data, sums, feature)
+        self.held_out_losses_ = losses = self._try_penalties(data, sums, feature)
         self.held_out_loss_ = min(losses.values())
         self.penalty_ = min(losses, key=lambda penalty: losses[penalty])
         warmer = [penalty for penalty in losses if penalty >= self.penalty_]
         bayes = bayes_reader(reduce(add, sums), self.law_, feature)
         self.reader_ = _readers(bayes, data.sample.documents, warmer)[-1]
 
-    def _tried(
+    def _try_penalties(
         self, data: LabelledRows, sums: Sequence[ClassSums], feature: Feature
     ) -> dict[float, float]:
         """Each penalty's loss on documents that a fit on the others does not know."""
-        penalties = _checked(self.penalties)
+        penalties = _check_penalties(self.penalties)
         losses = []
         for fold in data.fold_numbers:
             bayes = bayes_reader(all_but(sums, fold), self.law_, feature)
-            readers = _readers(bayes, data.sample.known(fold), penalties)
-            held = data.sample.held(fold)
+            readers = _readers(bayes, data.sample.kept_in(fold), penalties)
+            held = data.sample.held_out(fold)
             losses.append([log_loss(r.released_scores(held.cells), held.codes) for r in readers])
         return dict(zip(penalties, np.mean(losses, axis=0).tolist(), strict=True))
 
@@ -195,7 +195,7 @@ def _readers(bayes: LinearReader, data: Labelled, penalties: Sequence[float]) ->
     return [replace(bayes, weights=fit.weights) for fit in problem.path(centre, penalties)]
 
 
-def _checked(penalties: Sequence[float]) -> list[float]:
+def _check_penalties(penalties: Sequence[float]) -> list[float]:
     if not len(penalties) or not min(penalties) > 0:
         raise ParameterError("penalties must be one or more numbers > 0.")
     return sorted({float(penalty) for penalty in penalties}, reverse=True)

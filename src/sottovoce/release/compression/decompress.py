@@ -31,7 +31,7 @@ def multinomial_counts(
     checked_width(compressed, word_map.columns, what="compressed column")
     tables = _draw_tables(word_map, word_shares(word_map, prior))
     positive = _without_negatives(compressed)
-    return _stacked(_drawn_blocks(positive, tables, generator))
+    return _stack_blocks(_drawn_blocks(positive, tables, generator))
 
 
 def expected_counts(compressed: Counts, word_map: WordMap, prior: Floats) -> Weights:
@@ -137,7 +137,7 @@ def _drawn_block(block: Counts, generator: np.random.Generator, tables: _DrawTab
     return sparse.csr_array((values[: ends[-1]], words[: ends[-1]], ends), shape=shape)
 
 
-def _stacked(blocks: list[Counts]) -> Counts:
+def _stack_blocks(blocks: list[Counts]) -> Counts:
     counts: Counts = sparse.csr_array(sparse.vstack(blocks, format="csr", dtype=np.int64))
     counts.sort_indices()
     return counts

@@ -197,10 +197,10 @@ class EmbeddingDisperseCompression(EmbeddingCompression):
 
     def _place(self, points: Floats, columns: int, generator: np.random.Generator) -> Integers:
         clusters = -(-len(points) // columns)
-        return dealt(balanced_clusters(points, clusters, generator), columns, generator)
+        return deal_words(balanced_clusters(points, clusters, generator), columns, generator)
 
 
-def dealt(cluster: Integers, columns: int, generator: np.random.Generator) -> Integers:
+def deal_words(cluster: Integers, columns: int, generator: np.random.Generator) -> Integers:
     """Deal the words, cluster after cluster, to columns 0, 1, ..., K-1, 0, 1, ...
 
     No cluster is larger than K, so that its words land in different columns.
@@ -226,7 +226,7 @@ def read_embedding(
         return _of_model(source)
     wanted = None if words is None else frozenset(word.encode() for word in words)
     try:
-        return _collected(_vectors(source, wanted, kind), source)
+        return _collect_vectors(_vectors(source, wanted, kind), source)
     except OSError as error:
         raise ModelFileError(f"cannot read {source}: {cause_of(error)}.") from error
 
@@ -256,7 +256,9 @@ def _vectors(
     return text_vectors(source, wanted)
 
 
-def _collected(vectors: Iterator[tuple[bytes, NDArray[np.float32]]], source: Path) -> Embedding:
+def _collect_vectors(
+    vectors: Iterator[tuple[bytes, NDArray[np.float32]]], source: Path
+) -> Embedding:
     rows: dict[str, NDArray[np.float32]] = {}
     for word, row in vectors:
         # A name that is not UTF-8 is no word of ours, but no reason to refuse the file.

@@ -148,7 +148,7 @@ class LocalPrior(_PaidPrior):
         """The sum of noisy documents, at least ``floor``."""
         total = np.zeros(counts.shape[1], dtype=np.int64)
         for start in range(0, counts.shape[0], ROWS_AT_ONCE):
-            block = _noised(counts[start : start + ROWS_AT_ONCE], noise, self.rate)
+            block = _add_noise(counts[start : start + ROWS_AT_ONCE], noise, self.rate)
             total += np.asarray(block.sum(axis=0)).ravel()
         return np.maximum(total.astype(np.float64), self.floor)
 
@@ -162,7 +162,7 @@ class CentralPrior(_PaidPrior):
     def frequencies(self, counts: Counts, noise: Noise) -> Floats:
         """The noisy sum of documents, at least ``floor``."""
         sums: Integers = np.asarray(counts.sum(axis=0)).reshape(1, -1)
-        noisy = _noised(checked_counts(sums), noise, self.rate).toarray()[0].astype(np.float64)
+        noisy = _add_noise(checked_counts(sums), noise, self.rate).toarray()[0].astype(np.float64)
         clipped: Floats = np.maximum(noisy, self.floor)
         return clipped
 
@@ -173,7 +173,7 @@ PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {
 }
 
 
-def _noised(counts: Counts, noise: Noise, rate: Fraction) -> Counts:
+def _add_noise(counts: Counts, noise: Noise, rate: Fraction) -> Counts:
     noisy = checked_counts(noise(sparse.csr_array(counts), Fraction(rate)), signed=True)
     checked_width(noisy, counts.shape[1], what="word")
     return noisy

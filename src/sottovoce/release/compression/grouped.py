@@ -45,13 +45,13 @@ class GroupedCompression(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"groups must be a whole number >= 1, got {self.groups}.")
         seeds = np.random.SeedSequence(self.compression.random_state)
         self.compressions_ = [
-            self._fitted(X, int(seed)) for seed in seeds.generate_state(self.groups)
+            self._fit_map(X, int(seed)) for seed in seeds.generate_state(self.groups)
         ]
         first, *others = [each.map_ for each in self.compressions_]
         further = (int(seed) for seed in seeds.spawn(1)[0].generate_state(_FURTHER))
         if others and all(other == first for other in others):
             # Of few words in few columns a random map may come twice by chance.
-            self._refuse_a_map_that_is_always(first, (self._fitted(X, seed) for seed in further))
+            self._refuse_fixed_map(first, (self._fit_map(X, seed) for seed in further))
         return self
 
     def transform(self, X: Matrix) -> Counts:  # noqa: N803  # scikit-learn's name
@@ -75,12 +75,12 @@ class GroupedCompression(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The groups that have a document among ``rows``."""
         return list(enumerate(self.compressions_))[: rows.shape[0]]
 
-    def _fitted(self, matrix: Matrix, seed: int) -> Compression:
+    def _fit_map(self, matrix: Matrix, seed: int) -> Compression:
         fitted: Compression = clone(self.compression).set_params(random_state=seed).fit(matrix)
         return fitted
 
     @staticmethod
-    def _refuse_a_map_that_is_always(first: WordMap, others: Iterable[Compression]) -> None:
+    def _refuse_fixed_map(first: WordMap, others: Iterable[Compression]) -> None:
         if all(other.map_ == first for other in others):
             raise ParameterError(
                 "several maps need a compression that is random: 'random', 'embedding-cluster' "

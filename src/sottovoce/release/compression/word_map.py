@@ -233,9 +233,9 @@ class MapCard:
 def save_maps(maps: Sequence[WordMap], stem: Path, *, method: str) -> MapCard:
     """Write ``stem``.npz and then ``stem``.json; each is whole or absent."""
     packed, card = packed_maps(maps, method=method)
-    with whole_file(_beside(stem, ".npz")) as file:
+    with whole_file(_map_file(stem, ".npz")) as file:
         file.write_bytes(packed)
-    with whole_file(_beside(stem, ".json")) as file:
+    with whole_file(_map_file(stem, ".json")) as file:
         file.write_text(card, encoding="utf-8")
     return MapCard(**parse_json(card))
 
@@ -245,7 +245,7 @@ def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
     first = maps[0]
     if any((each.words, each.columns) != (first.words, first.columns) for each in maps):
         raise ModelFileError("the maps of one corpus must have the same words and columns.")
-    packed = _packed(np.stack([each.column for each in maps]))
+    packed = _pack_column(np.stack([each.column for each in maps]))
     digest = hashlib.sha256(packed).hexdigest()
     card = MapCard(method, first.words, first.columns, len(maps), digest)
     return packed, json.dumps(asdict(card), indent=2) + "\n"
@@ -254,18 +254,18 @@ def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
 def load_maps(stem: Path) -> tuple[list[WordMap], MapCard]:
     """Read what `save_maps` wrote, checked against its card."""
     try:
-        card = _card(_beside(stem, ".json"))
-        column = _columns(_beside(stem, ".npz"), card)
+        card = _card(_map_file(stem, ".json"))
+        column = _columns(_map_file(stem, ".npz"), card)
     except OSError as error:
         raise ModelFileError(f"cannot read the map {stem}: {cause_of(error)}.") from error
     return [WordMap(each, card.columns) for each in column], card
 
 
-def _beside(stem: Path, suffix: str) -> Path:
+def _map_file(stem: Path, suffix: str) -> Path:
     return stem.with_name(stem.name + suffix)
 
 
-def _packed(column: NDArray[np.int32]) -> bytes:
+def _pack_column(column: NDArray[np.int32]) -> bytes:
     buffer = BytesIO()
     np.savez_compressed(buffer, column=column)
     return buffer.getvalue()

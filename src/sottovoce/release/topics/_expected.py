@@ -94,7 +94,7 @@ class PositiveCells:
         held = np.maximum(self.totals, 0.2 * max(float(self.totals.mean()), 1.0))
         return np.asarray(held / held.sum())
 
-    def taken(self, kept: NDArray[np.bool_]) -> "PositiveCells":
+    def select(self, kept: NDArray[np.bool_]) -> "PositiveCells":
         """The documents marked in ``kept``, with their share of the totals."""
         lengths = np.diff(self.pointers)
         pointers = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
@@ -136,7 +136,7 @@ def positive_cells(rows: Rows, *, most: int) -> PositiveCells:
             parts.append(found)
             kept += found.words.size
     variance = float(squares) / max(documents, 1) - (totals.sum() / max(documents, 1)) ** 2
-    return _joined(parts, totals, documents, float(variance))
+    return _join_cells(parts, totals, documents, float(variance))
 
 
 def block_cells(block: Counts) -> PositiveCells:
@@ -153,7 +153,7 @@ def block_cells(block: Counts) -> PositiveCells:
     return PositiveCells(pointers, words, values, block.shape[1], totals, float(lengths.var()))
 
 
-def _joined(
+def _join_cells(
     parts: list[PositiveCells], totals: Floats, documents: int, variance: float
 ) -> PositiveCells:
     lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.pointers) for part in parts)])

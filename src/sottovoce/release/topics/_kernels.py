@@ -133,7 +133,7 @@ def sweep_documents(
 
 
 @kernel
-def _mixed(own: Floats, weights: Floats, parts: Floats) -> float:
+def _mix_topics(own: Floats, weights: Floats, parts: Floats) -> float:
     """A word's mean in one document, never zero; what each topic has of it goes into ``parts``."""
     for k in range(parts.size):
         parts[k] = own[k] * weights[k]
@@ -224,7 +224,7 @@ def settle_documents(
             tokens[:] = 0.0
             for cell in range(pointers[document], pointers[document + 1]):
                 weights = topics[words[cell]]
-                mu = _mixed(own, weights, parts)
+                mu = _mix_topics(own, weights, parts)
                 _size, total, mean, _unit = cell_terms(values[cell], mu, alpha, terms)
                 ratio = mean / (total * mu)
                 for k in range(count):
@@ -260,7 +260,7 @@ def log_likelihoods(
         for k in range(own.size):
             told -= (1 - alpha) * own[k] * base[k]
         for cell in range(pointers[document], pointers[document + 1]):
-            mu = _mixed(own, topics[words[cell]], parts)
+            mu = _mix_topics(own, topics[words[cell]], parts)
             _size, total, _mean, unit = cell_terms(values[cell], mu, alpha, terms)
             told += math.log(total) + unit - alpha * mu
         out[document] += told

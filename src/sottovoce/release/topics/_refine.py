@@ -58,7 +58,7 @@ def refined_topics(
 ) -> Floats:
     """Topics x words, from the topics ``start`` on; the second half of the sweeps is averaged."""
     state = _Sweeps(cells, model, len(start), seed, threads or available_cores())
-    topics = normalised(np.ascontiguousarray(start.T))
+    topics = normalise_rows(np.ascontiguousarray(start.T))
     kept: tuple[Floats, ...] | None = None
     for sweep in range(sweeps + _FIRST):
         sums = state.sweep(topics)
@@ -71,11 +71,11 @@ def refined_topics(
             if kept is None
             else tuple(_towards(*pair, step) for pair in zip(kept, sums, strict=True))
         )
-        topics = _moved(kept, model)
+        topics = _move_topics(kept, model)
     return np.ascontiguousarray(topics.T)
 
 
-def normalised(topics: Floats) -> Floats:
+def normalise_rows(topics: Floats) -> Floats:
     """Words x topics whose columns sum to 1, none of them zero anywhere."""
     above = np.maximum(topics, _LEAST)
     return np.asarray(above / above.sum(axis=0))
@@ -85,11 +85,11 @@ def _towards(old: Floats, new: Floats, step: float) -> Floats:
     return np.asarray((1 - step) * old + step * new)
 
 
-def _moved(sums: tuple[Floats, ...], model: TopicModel) -> Floats:
+def _move_topics(sums: tuple[Floats, ...], model: TopicModel) -> Floats:
     """Expected tokens over what would have shown them, cell by cell."""
     used, seen, total = sums
     alpha = model.law.alpha
-    return normalised((model.word_prior + used) / ((1 - alpha) * total + alpha * seen + _LEAST))
+    return normalise_rows((model.word_prior + used) / ((1 - alpha) * total + alpha * seen + _LEAST))
 
 
 class _Sweeps:

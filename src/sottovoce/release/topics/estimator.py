@@ -28,7 +28,7 @@ from sottovoce.release.topics._expected import (
 )
 from sottovoce.release.topics._refine import (
     completed_likelihoods,
-    normalised,
+    normalise_rows,
     refined_topics,
     settled_theta,
     topics_of_pairs,
@@ -168,7 +168,7 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         check_is_fitted(self)
         cells = positive_cells(self._rows(X, reset=False), most=self.most_cells)
-        return self._judged(cells, self.components_)
+        return self._judge(cells, self.components_)
 
     def lda_model(self, vocabulary: Vocabulary, rules: TokenRules | None = None) -> LdaModel:
         """The topics as a model that ``assess`` and ``topics show`` take, once saved."""
@@ -192,29 +192,29 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _read(self, rows: Rows, cells: PositiveCells) -> Floats:
         if self.reader == "chosen" and cells.documents >= _HELD_OUT:
-            return self._chosen(rows, cells)
+            return self._choose_topics(rows, cells)
         self.chosen_: str = "likelihood" if self.reader == "chosen" else self.reader
         begun = "lda" if self.chosen_.startswith("lda") else "pairs"
         start = self._lda(cells) if begun == "lda" else self._pairs(self._sums(rows, cells), cells)
-        return start if self.chosen_ == begun else self._refined(cells, start, self.n_iter_)
+        return start if self.chosen_ == begun else self._refine(cells, start, self.n_iter_)
 
-    def _chosen(self, rows: Rows, cells: PositiveCells) -> Floats:
+    def _choose_topics(self, rows: Rows, cells: PositiveCells) -> Floats:
         """All readers without the held-out documents; the best one again with them."""
         judges = _spread(cells.documents, min(cells.documents // _HELD_OUT, _MOST_HELD_OUT))
-        judged, known = cells.taken(judges), cells.taken(~judges)
+        judged, known = cells.select(judges), cells.select(~judges)
         sums = self._sums(rows, cells, judges)
         found = {"pairs": self._pairs(sums, cells)}
         if not self._without_lda() and known.words.size:
             found["lda"] = self._lda(known)
         for start in tuple(found):
-            found[_REFINED[start]] = self._refined(known, found[start], self.n_iter_)
-        self.held_out_ = {name: self._judged(judged, each) for name, each in found.items()}
+            found[_REFINED[start]] = self._refine(known, found[start], self.n_iter_)
+        self.held_out_ = {name: self._judge(judged, each) for name, each in found.items()}
         self.chosen_ = best_reader(self.held_out_)
         if self.chosen_ == "pairs":
             return self._pairs(sums + self._sums(judged, judged), cells)
         if self.chosen_ == "lda" or judged.documents * _MANY < cells.documents:
             return found[self.chosen_]
-        return self._refined(cells, found[self.chosen_], max(1, self.n_iter_ // _LAST))
+        return self._refine(cells, found[self.chosen_], max(1, self.n_iter_ // _LAST))
 
     def _without_lda(self) -> str | None:
         """Why LDA is not tried; None where it is. An empty cell has alpha/(1 - alpha^2) tokens."""
@@ -250,7 +250,7 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if not isinstance(rows, PositiveCells) and rows.shape[0] != cells.documents:
             blocks = map(block_cells, row_blocks(rows, _BLOCK_ROWS))
         if judges is not None:
-            blocks = _without(blocks, judges)
+            blocks = _drop_documents(blocks, judges)
         return pair_sums_of(blocks, self._means(), self.law_, threads=self.threads)
 
     def _pairs(self, sums: PairSums, cells: PositiveCells) -> Floats:
@@ -263,18 +263,18 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _sweeps(self, cells: PositiveCells) -> int:
         return min(self.max_iter, max(_FEWEST, _WORK // max(cells.words.size, 1)))
 
-    def _refined(self, cells: PositiveCells, start: Floats, sweeps: int) -> Floats:
+    def _refine(self, cells: PositiveCells, start: Floats, sweeps: int) -> Floats:
         return refined_topics(
             cells, self.model_, start, sweeps=sweeps, seed=self.random_state, threads=self.threads
         )
 
-    def _judged(self, cells: PositiveCells, topics: Floats) -> float:
-        columns = normalised(np.ascontiguousarray(topics.T))
+    def _judge(self, cells: PositiveCells, topics: Floats) -> float:
+        columns = normalise_rows(np.ascontiguousarray(topics.T))
         told = completed_likelihoods(cells, self.model_, columns, threads=self.threads)
         return float(told.mean())
 
     def _columns(self) -> Floats:
-        return normalised(np.ascontiguousarray(self.components_.T))
+        return normalise_rows(np.ascontiguousarray(self.components_.T))
 
     def _rows(self, given: "Matrix | ReadableRelease", *, reset: bool) -> Rows:
         if not _is_release(given):
@@ -347,7 +347,7 @@ def _spread(documents: int, chosen: int) -> NDArray[np.bool_]:
     return marked
 
 
-def _without(
+def _drop_documents(
     blocks: "Iterable[PositiveCells]", left_out: NDArray[np.bool_]
 ) -> "Iterator[PositiveCells]":
     """The ``blocks`` but for the marked documents; beyond the marks' end none is left out."""
@@ -356,7 +356,7 @@ def _without(
         marks = left_out[first : first + block.documents]
         first += block.documents
         kept = np.concatenate([~marks, np.ones(block.documents - marks.size, np.bool_)])
-        yield block.taken(kept)
+        yield block.select(kept)
 
 
 def _is_release(given: "Matrix | ReadableRelease") -> TypeGuard[ReadableRelease]:

@@ -143,12 +143,12 @@ def fit_topics(
     """
     _check(topics, iterations, most_tokens)
     model = _model(topics, alpha=alpha, eta=eta, seed=seed)
-    _add_documents(model, thinned(counts, most_tokens, np.random.default_rng(seed)))
+    _add_documents(model, thin_counts(counts, most_tokens, np.random.default_rng(seed)))
     model.train(iterations, workers=1, show_progress=False)
     return _topic_words(model, counts.shape[1])
 
 
-def thinned(counts: Counts, most_tokens: int, generator: np.random.Generator) -> Counts:
+def thin_counts(counts: Counts, most_tokens: int, generator: np.random.Generator) -> Counts:
     """``counts``, or about ``most_tokens`` of its tokens, each kept with equal probability."""
     total = int(counts.sum())
     if total <= most_tokens:

@@ -83,9 +83,9 @@ def honest_question(servers: Servers) -> dict[str, Any]:
 def shifted(share: str) -> str:
     """A verifier share with one added to every element of it."""
     verifier, part = bytes.fromhex(share)[:-32], bytes.fromhex(share)[-32:]
-    elements = FIELD128.decoded(verifier)
+    elements = FIELD128.decode(verifier)
     return (
-        FIELD128.encoded(FIELD128.plus(elements, FIELD128.elements([1] * len(elements)))) + part
+        FIELD128.encode(FIELD128.plus(elements, FIELD128.elements([1] * len(elements)))) + part
     ).hex()
 
 

@@ -181,7 +181,7 @@ def test_callers_are_told_what_is_out_of_bounds() -> None:
     with pytest.raises(ParameterError, match="aggregator must be 0 to 1, got 2"):
         FIVE.verify_init(VERIFY_KEY, 2, NONCE, b"", b"")
     with pytest.raises(ParameterError, match="noise must be 5 numbers"):
-        FIVE.noised(bytes(80), [1])
+        FIVE.add_noise(bytes(80), [1])
 
 
 def test_a_report_takes_the_bytes_of_the_formula() -> None:
@@ -192,7 +192,10 @@ def test_a_report_takes_the_bytes_of_the_formula() -> None:
 
 def test_noise_of_both_servers_is_in_the_result_and_may_be_negative() -> None:
     shares = [FIVE.aggregate([share]) for share in outputs(FIVE, honest(2))]
-    noised = [FIVE.noised(shares[0], [0, -3, 1, 0, 0]), FIVE.noised(shares[1], [0, 0, 1, -9, 0])]
+    noised = [
+        FIVE.add_noise(shares[0], [0, -3, 1, 0, 0]),
+        FIVE.add_noise(shares[1], [0, 0, 1, -9, 0]),
+    ]
     assert FIVE.unshard(noised) == [0, -3, 3, -9, 0]
 
 

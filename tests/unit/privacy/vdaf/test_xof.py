@@ -17,14 +17,14 @@ TAG, BINDER = b"domain separation tag", b"binder string"
 def test_the_vector_of_the_standard() -> None:
     derived = "b62ef0a2778190792d4d42d8c167ba20e0c37a3f319ba79645829c427d70eea5"
     assert xof_bytes(SEED, TAG, BINDER).hex() == derived
-    expanded = FIELD128.encoded(xof_elements(FIELD128, SEED, TAG, BINDER, 40))
+    expanded = FIELD128.encode(xof_elements(FIELD128, SEED, TAG, BINDER, 40))
     assert hashlib.sha256(expanded).hexdigest()[:32] == "ad49ff98e5aae01d271d1fa6271f5d37"
 
 
 def test_numbers_that_are_no_elements_are_left_out_and_others_drawn() -> None:
     # Almost half of all numbers of 64 bits are this prime or more.
     narrow = Field(2**63 + 29, size=8, generator=2)
-    found = narrow.encoded(xof_elements(narrow, SEED, TAG, BINDER, 30))
+    found = narrow.encode(xof_elements(narrow, SEED, TAG, BINDER, 30))
     stream = xof_bytes(SEED, TAG, BINDER, 1000)
     numbers = [int.from_bytes(stream[i : i + 8], "little") for i in range(0, 1000, 8)]
     expected = [number for number in numbers if number < narrow.modulus][:30]
