@@ -43,33 +43,7 @@ PANELS: "Mapping[str, _Panels]" = {
     "assess": _SCORES | _KEPT | _READING | _CLUSTER,
     "explain": _SCORES | _READING,
     "alerts": _SCORES,
-    "describe": _READING,
-    "count": _WORDS | _READING,
-    "advise": {
-        "Whom you are compared with": (
-            "--community", "--model", "--topics", "--rank-server", "--second-rank-server",
-        ),
-        "Reports to a rank server": ("--rank-budget", "--rank-admission"),
-        "Where the page listens": ("--port", "--host", "--i-know-others-can-reach-it"),
-    },
     "analyse": _CLUSTER,
-    "rank-server": {
-        "What is counted": (
-            "--measure", "--setting", "--buckets", "--lowest", "--highest", "--edges",
-        ),
-        "The second server": ("--mode", "--peer", "--peer-key"),
-        "Who may report, and how often": ("--admission", "--rate", "--rate-per-address"),
-        "Running it": (
-            "--store", "--host", "--port", "--certificate", "--key", "--restored", "--log",
-            "--metrics-key",
-        ),
-    },
-    "loop": {
-        "What is compared": (
-            "--model", "--truth", "--background", "--shape", "--compress", "--columns",
-            "--whole-documents", "--votes",
-        ),
-    } | _READING,
     "study": {
         "Your own data": (
             "--data", "--documents", "--embedding", "--posts", "--truth", "--topics", "--model",
@@ -78,13 +52,6 @@ PANELS: "Mapping[str, _Panels]" = {
         "Only some studies": ("--seconds", "--rates", "--readers"),
     } | _READING,
     "topics train": _WORDS | _KEPT | _READING,
-    "learn count": {
-        "Who may be lost or collude": ("--drop", "--collude"),
-        "What is shown": ("--latest", "--top", "--level"),
-    },
-    "learn init": {
-        "Keys and machines": ("--hosts", "--base-port", "--passphrase", "--days", "--key-bits"),
-    },
 }  # fmt: skip
 """By command, what is not among its first options."""
 

@@ -2,12 +2,14 @@
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sottovoce.cli import _reading as formats
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
     ModelOption,
     TopicsOption,
@@ -28,33 +30,61 @@ if TYPE_CHECKING:
 _OWNER_ONLY = 0o700
 
 
-def advise(
-    port: Annotated[int, typer.Option(help="The port to listen at; 0: any that is free.")] = 0,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+@dataclass(frozen=True)
+class ComparedOptions(OptionGroup):
+    """With whom a person is compared."""
+
+    panel = "Whom you are compared with"
+
+    community: Annotated[
+        Path | None, typer.Option(help="Posts (user, time, text) to be compared with.")
+    ] = None
+    rank_server: Annotated[
+        str | None, typer.Option(help="URL of a rank server to be compared with.")
+    ] = None
+    second_rank_server: Annotated[
+        str | None, typer.Option(help="URL of its second server, if it is one of two.")
+    ] = None
+    model: ModelOption = None
+    topics: TopicsOption = None
+
+
+@dataclass(frozen=True)
+class ReportOptions(OptionGroup):
+    """What reports may cost."""
+
+    panel = "Reports to a rank server"
+
+    rank_budget: Annotated[
+        str | None,
+        typer.Option(help="Epsilon that your reports may cost, ever; without it none can be sent."),
+    ] = None
+    rank_admission: Annotated[
+        Path | None, typer.Option(help="File with your token, where the rank server asks for one.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class PageOptions(OptionGroup):
+    """Where the page is."""
+
+    panel = "Where the page listens"
+
+    port: Annotated[int, typer.Option(help="The port to listen at; 0: any that is free.")] = 0
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1"
     beyond: Annotated[
         bool,
         typer.Option(
             "--i-know-others-can-reach-it", help="Allow a --host other than this machine itself."
         ),
-    ] = False,
-    community: Annotated[
-        Path | None, typer.Option(help="Posts (user, time, text) to be compared with.")
-    ] = None,
-    rank_server: Annotated[
-        str | None, typer.Option(help="URL of a rank server to be compared with.")
-    ] = None,
-    second_rank_server: Annotated[
-        str | None, typer.Option(help="URL of its second server, if it is one of two.")
-    ] = None,
-    rank_budget: Annotated[
-        str | None,
-        typer.Option(help="Epsilon that your reports may cost, ever; without it none can be sent."),
-    ] = None,
-    rank_admission: Annotated[
-        Path | None, typer.Option(help="File with your token, where the rank server asks for one.")
-    ] = None,
-    model: ModelOption = None,
-    topics: TopicsOption = None,
+    ] = False
+
+
+def advise(
+    *,
+    compared: ComparedOptions,
+    reports: ReportOptions,
+    page: PageOptions,
     store: Annotated[
         Path | None, typer.Option(help="Where settings and alerts are kept, for you only.")
     ] = None,
@@ -75,13 +105,13 @@ def advise(
     """
     with needs_extra("web"):
         from sottovoce.web.advise.app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
-    listen_at = PageAddress(host, port, beyond)
+    listen_at = PageAddress(page.host, page.port, page.beyond)
     kept = store or _data_folder() / "advise.sqlite"
-    reporting = _reporting(rank_server, second_rank_server, rank_budget, rank_admission, kept)
+    reporting = _reporting(compared, reports, kept)
     serve(
         listen_at,
         store=kept,
-        comparison=_comparison(community, rank_server, model, topics, first=reporting is not None),
+        comparison=_comparison(compared, first=reporting is not None),
         reporting=reporting,
         show_address=_show_json_address if as_json else _show_address,
         show_next_address=_show_json_address if as_json else _show_next_address,
@@ -104,40 +134,33 @@ def _show_json_address(address: str) -> None:
 
 
 def _reporting(
-    rank_server: str | None,
-    second: str | None,
-    budget: str | None,
-    admission: Path | None,
-    store: Path,
+    compared: ComparedOptions, reports: ReportOptions, store: Path
 ) -> "Reporting | None":
+    second, budget = compared.second_rank_server, reports.rank_budget
     if budget is None:
-        if admission is not None:
+        if reports.rank_admission is not None:
             raise ParameterError("--rank-admission is for reports, which need --rank-budget.")
         if second is not None:
             raise ParameterError("--second-rank-server is for reports, which need --rank-budget.")
         return None
-    if rank_server is None:
+    if compared.rank_server is None:
         raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
     from sottovoce.advisor.rank.transport import read_tokens  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.exact import positive  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.comparison import FOLDER, Reporting  # noqa: PLC0415 - fast --help
 
-    servers = [rank_server] if second is None else [rank_server, second]
-    token = None if admission is None else read_tokens(admission)[0]
+    servers = [compared.rank_server, *([] if second is None else [second])]
+    token = None if reports.rank_admission is None else read_tokens(reports.rank_admission)[0]
     return Reporting(
         servers, store.with_name(FOLDER), positive(budget, "--rank-budget"), admission=token
     )
 
 
-def _comparison(
-    posts: Path | None,
-    rank_server: str | None,
-    model: list[Path] | None,
-    topics: Path | None,
-    *,
-    first: bool,
-) -> "ComparedCommunity":
+def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity":
     from sottovoce.web.advise.comparison import DEMO  # noqa: PLC0415 - keeps --help fast
+
+    posts, rank_server = compared.community, compared.rank_server
+    model, topics = compared.model, compared.topics
 
     if posts is None and rank_server is None:
         if model or topics is not None:

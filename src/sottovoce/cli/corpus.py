@@ -1,12 +1,12 @@
 """``sottovoce count``, ``describe`` and ``simulate``: a corpus counted, described, made up."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._groups import Only
+from sottovoce.cli._groups import Only, OptionGroup
 from sottovoce.cli._options import skipped_rows, warn_about_rows
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
 from sottovoce.cli._reading import ReadingOptions
@@ -18,6 +18,37 @@ if TYPE_CHECKING:
     from sottovoce.corpus.words.rules import TokenRules
 
 
+@dataclass(frozen=True)
+class TermOptions(OptionGroup):
+    """Which words are counted."""
+
+    panel = "Which words count"
+
+    min_texts: Annotated[int, typer.Option(min=1, help="Drop terms in fewer texts.")] = 1
+    max_terms: Annotated[int | None, typer.Option(min=1, help="Keep the most frequent terms.")] = (
+        None
+    )
+    stop_words: Annotated[
+        str | None, typer.Option(help="'english', or a file with one word a line.")
+    ] = None
+    stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None
+    bigrams: Annotated[
+        bool, typer.Option("--bigrams", help="Count pairs of neighbouring words too.")
+    ] = False
+    shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2
+
+    def rules(self) -> "TokenRules":
+        """How texts are cut into words."""
+        from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
+
+        return TokenRules(
+            shortest=self.shortest,
+            stop_words=load_stop_words(self.stop_words),
+            stem=self.stem,
+            bigrams=self.bigrams,
+        )
+
+
 def count(
     *,
     corpus: Annotated[Path, typer.Argument(help="Texts, one row of counts each.")],
@@ -25,18 +56,7 @@ def count(
     vocabulary: Annotated[
         Path | None, typer.Option(help="Public word list; without one the data choose the words.")
     ] = None,
-    min_texts: Annotated[int, typer.Option(min=1, help="Drop terms in fewer texts.")] = 1,
-    max_terms: Annotated[
-        int | None, typer.Option(min=1, help="Keep the most frequent terms.")
-    ] = None,
-    stop_words: Annotated[
-        str | None, typer.Option(help="'english', or a file with one word a line.")
-    ] = None,
-    stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None,
-    bigrams: Annotated[
-        bool, typer.Option("--bigrams", help="Count pairs of neighbouring words too.")
-    ] = False,
-    shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2,
+    words: TermOptions,
     reading: Annotated[
         ReadingOptions, Only("file_format", "fields", "header", "delimiter", "encoding", "longest")
     ],
@@ -52,18 +72,20 @@ def count(
     from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.schema import DOCUMENTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
 
-    if vocabulary is not None and (max_terms is not None or min_texts != 1):
+    if vocabulary is not None and (words.max_terms is not None or words.min_texts != 1):
         raise ParameterError("--min-texts and --max-terms choose words; --vocabulary gives them.")
-    rules = TokenRules(
-        shortest=shortest, stop_words=load_stop_words(stop_words), stem=stem, bigrams=bigrams
-    )
+    rules = words.rules()
     texts = open_documents(corpus, options=reading.choose(corpus, DOCUMENTS))
     given = None if vocabulary is None else _usable(Vocabulary.load(vocabulary), rules)
     with progress("Counting words"):
         written = count_to_folder(
-            texts, out, rules, vocabulary=given, min_texts=min_texts, max_terms=max_terms
+            texts,
+            out,
+            rules,
+            vocabulary=given,
+            min_texts=words.min_texts,
+            max_terms=words.max_terms,
         )
     warn_about_rows(texts)
     facts = {

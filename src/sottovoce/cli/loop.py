@@ -1,33 +1,57 @@
 """``sottovoce loop``."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
-from sottovoce.cli import _reading as formats
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import ModelOption, TopicsOption, check_precision, needs_extra
 from sottovoce.cli._output import AsJson, progress, show_study
+from sottovoce.cli._reading import ReadingOptions
 
-if TYPE_CHECKING:
-    from sottovoce.loop.documents import Shape
+
+@dataclass(frozen=True)
+class ComparisonOptions(OptionGroup):
+    """What is known of people, and which releases are made."""
+
+    panel = "What is compared"
+
+    model: ModelOption = None
+    truth: Annotated[
+        Path | None, typer.Option(help="Whom topics concern; without it, who stays at the top.")
+    ] = None
+    background: Annotated[
+        Path | None, typer.Option(help="Public texts, from which the adversary learns topics.")
+    ] = None
+    shape: Annotated[
+        str, typer.Option(help="A document is what a user wrote in a 'week', or as a 'user'.")
+    ] = "week"
+    compress: Annotated[
+        list[str] | None,
+        typer.Option(help="none, random or frequency; may be repeated."),
+    ] = None
+    columns: Annotated[int, typer.Option(help="K, of the compressions.")] = 300
+    whole_documents: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An epsilon at which whole documents are hidden, by a local release and by "
+            "counting together; may be repeated."
+        ),
+    ] = None
+    votes: Annotated[
+        int, typer.Option(help="Of these, the most counted words and votes of a document.")
+    ] = 10
 
 
 def loop(
+    *,
     corpus: Annotated[
         Path, typer.Argument(help="A folder as simulate writes it, or a file of posts.")
     ],
     topics: TopicsOption = None,
-    model: ModelOption = None,
-    truth: Annotated[
-        Path | None, typer.Option(help="Whom topics concern; without it, who stays at the top.")
-    ] = None,
-    background: Annotated[
-        Path | None, typer.Option(help="Public texts, from which the adversary learns topics.")
-    ] = None,
-    shape: Annotated[
-        str, typer.Option(help="A document is what a user wrote in a 'week', or as a 'user'.")
-    ] = "week",
+    compared: ComparisonOptions,
     precision: Annotated[
         list[int] | None,
         typer.Option(
@@ -38,21 +62,6 @@ def loop(
         list[str] | None,
         typer.Option(help="For documents up to N words apart; may be repeated."),
     ] = None,
-    compress: Annotated[
-        list[str] | None,
-        typer.Option(help="none, random or frequency; may be repeated."),
-    ] = None,
-    columns: Annotated[int, typer.Option(help="K, of the compressions.")] = 300,
-    whole_documents: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An epsilon at which whole documents are hidden, by a local release and by "
-            "counting together; may be repeated."
-        ),
-    ] = None,
-    votes: Annotated[
-        int, typer.Option(help="Of these, the most counted words and votes of a document.")
-    ] = 10,
     limit: Annotated[
         float, typer.Option(help="The exposure you accept: a share of the people, 0 to 1.")
     ] = 0.1,
@@ -60,15 +69,7 @@ def loop(
     out: Annotated[
         Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
     ] = None,
-    file_format: formats.FormatOption = None,
-    fields: formats.FieldsOption = None,
-    header: formats.HeaderOption = None,
-    delimiter: formats.DelimiterOption = None,
-    day_first: formats.DayFirstOption = False,
-    month_first: formats.MonthFirstOption = False,
-    timezone: formats.TimezoneOption = "UTC",
-    encoding: formats.AnyEncodingOption = formats.AUTO,
-    longest: formats.LineLimitOption = formats.LONGEST,
+    reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Assess a community, release its word counts, and assess what an adversary sees in them.
@@ -88,25 +89,15 @@ def loop(
         from sottovoce.loop.loop import NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help
 
     check_precision(*(precision or ()))
-    several: dict[str, Any] = {"precision": precision, "epsilon": epsilon, "compress": compress}
-    told = formats.read_options(
-        file_format, fields, header, timezone, encoding, longest, delimiter, day_first, month_first
-    )
-    reading = formats.reading_of(corpus, POSTS, told, encoding) if corpus.is_file() else told
+    several = {"precision": precision, "epsilon": epsilon, **vars(compared)}
+    is_posts = corpus.is_file()
     with progress("Going round the loop"):
         result = compare_settings(
             corpus,
             topics=topics,
-            model=model,
-            truth=truth,
-            background=background,
-            shape=cast("Shape", shape),
-            columns=columns,
-            whole_documents=whole_documents,
-            votes=votes,
             limit=limit,
             seed=seed,
-            reading=reading,
-            **{name: value for name, value in several.items() if value},
+            reading=reading.choose(corpus, POSTS) if is_posts else reading.as_told(),
+            **{name: value for name, value in several.items() if value not in (None, [])},
         )
     show_study(result, name=NAME, title=TITLE, out=out, as_json=as_json)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
     BucketOption,
     KOption,
@@ -30,15 +31,25 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 @dataclass(frozen=True)
-class _BucketOptions:
-    """How the command line says where buckets lie."""
+class BucketOptions(OptionGroup):
+    """What scores are of, and where their buckets lie."""
 
-    number: int | None
-    lowest: float | None
-    highest: float | None
-    edges: Path | None
+    panel = "What is counted"
 
-    def topics(self, topics: Sequence[str], measure: str) -> "tuple[RankedTopic, ...]":
+    measure: Annotated[str, typer.Option(help="What scores are of.")] = "lda-dt"
+    buckets: Annotated[
+        int | None, typer.Option(help="How many score buckets; 20 by default.", show_default=False)
+    ] = None
+    lowest: Annotated[
+        float | None, typer.Option(help="Where the buckets begin; default: as the measure does.")
+    ] = None
+    highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="Edges that rank-edges wrote, instead of --buckets between two bounds."),
+    ] = None
+
+    def rank_topics(self, topics: Sequence[str]) -> "tuple[RankedTopic, ...]":
         from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
             BUCKETS,
             Buckets,
@@ -49,84 +60,101 @@ class _BucketOptions:
 
         bounds = (self.lowest, self.highest)
         if self.edges is not None:
-            if any(each is not None for each in (self.number, *bounds)):
+            if any(each is not None for each in (self.buckets, *bounds)):
                 raise ParameterError(
                     "--edges says where all buckets lie; leave --buckets, --lowest and --highest "
                     "out."
                 )
-            return _with_edges(load_edges(self.edges), topics, measure, self.edges)
+            return _with_edges(load_edges(self.edges), topics, self.measure, self.edges)
         low, high = bounds
         if (low is None) != (high is None):
             raise ParameterError("--lowest and --highest go together; give both or neither.")
-        ends = score_range(measure) if low is None or high is None else (low, high)
-        even = Buckets.even(*ends, BUCKETS if self.number is None else self.number)
-        return tuple(RankedTopic(topic, measure, even) for topic in topics)
+        ends = score_range(self.measure) if low is None or high is None else (low, high)
+        even = Buckets.even(*ends, BUCKETS if self.buckets is None else self.buckets)
+        return tuple(RankedTopic(topic, self.measure, even) for topic in topics)
+
+
+@dataclass(frozen=True)
+class PairOptions(OptionGroup):
+    """Whether there are two servers."""
+
+    panel = "The second server"
+
+    mode: Annotated[str, typer.Option(help="noise: one server; shares: two.")] = "noise"
+    peer: Annotated[
+        str | None, typer.Option(help="shares: URL of the second server; this is then the first.")
+    ] = None
+    peer_key: Annotated[
+        Path | None, typer.Option(help="shares: file with the two servers' common secret.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class ReporterOptions(OptionGroup):
+    """Whom the server hears, and how often."""
+
+    panel = "Who may report, and how often"
+
+    admission: Annotated[
+        Path | None,
+        typer.Option(help="File of tokens, one a person; each admits one report a period."),
+    ] = None
+    rate: Annotated[float, typer.Option(help="Requests a second, of all; 0: no limit.")] = 2000
+    rate_per_address: Annotated[
+        float, typer.Option(help="Requests a second, of an address; 0 behind a proxy.")
+    ] = 50
+
+
+@dataclass(frozen=True)
+class ServingOptions(OptionGroup):
+    """Where the server listens, and what it keeps."""
+
+    panel = "Running it"
+
+    store: Annotated[
+        str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
+    ] = "rank.sqlite"
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option(help="The port to listen at; 0: any that is free.", min=0, max=65535)
+    ] = 8765
+    certificate: Annotated[
+        Path | None, typer.Option(help="TLS certificate; without one use a proxy with TLS.")
+    ] = None
+    key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None
+    restored: Annotated[
+        bool,
+        typer.Option("--restored", help="The store was put back from a copy: begin a new period."),
+    ] = False
+    log: Annotated[
+        str | None,
+        typer.Option(help="File for events, a line of JSON each; - for standard error."),
+    ] = None
+    metrics_key: Annotated[
+        Path | None, typer.Option(help="File with the key under which /metrics answers.")
+    ] = None
 
 
 def rank_server(
+    *,
     topics: Annotated[
         Path | None,
         typer.Option(
             help="The catalogue; its sensitive topics are ranked, or all if none is; default: ours."
         ),
     ] = None,
-    measure: Annotated[str, typer.Option(help="What scores are of.")] = "lda-dt",
+    counted: BucketOptions,
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
-    mode: Annotated[str, typer.Option(help="noise: one server; shares: two.")] = "noise",
+    pair: PairOptions,
     epsilon: Annotated[
         str, typer.Option(help="What a report costs: per bucket (noise) or period (shares).")
     ] = "1",
-    buckets: Annotated[
-        int | None, typer.Option(help="How many score buckets; 20 by default.", show_default=False)
-    ] = None,
-    lowest: Annotated[
-        float | None, typer.Option(help="Where the buckets begin; default: as the measure does.")
-    ] = None,
-    highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None,
-    edges: Annotated[
-        Path | None,
-        typer.Option(help="Edges that rank-edges wrote, instead of --buckets between two bounds."),
-    ] = None,
     period: Annotated[str, typer.Option(help="How long a period lasts: 90s, 12h, 1d, 1w.")] = "1w",
     minimum: Annotated[int, typer.Option(help="With fewer reports a histogram is withheld.")] = 100,
-    peer: Annotated[
-        str | None, typer.Option(help="shares: URL of the second server; this is then the first.")
-    ] = None,
-    peer_key: Annotated[
-        Path | None, typer.Option(help="shares: file with the two servers' common secret.")
-    ] = None,
-    admission: Annotated[
-        Path | None,
-        typer.Option(help="File of tokens, one a person; each admits one report a period."),
-    ] = None,
-    store: Annotated[
-        str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
-    ] = "rank.sqlite",
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="The port to listen at; 0: any that is free.", min=0, max=65535)
-    ] = 8765,
-    certificate: Annotated[
-        Path | None, typer.Option(help="TLS certificate; without one use a proxy with TLS.")
-    ] = None,
-    key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
-    rate: Annotated[float, typer.Option(help="Requests a second, of all; 0: no limit.")] = 2000,
-    rate_per_address: Annotated[
-        float, typer.Option(help="Requests a second, of an address; 0 behind a proxy.")
-    ] = 50,
-    restored: Annotated[
-        bool,
-        typer.Option("--restored", help="The store was put back from a copy: begin a new period."),
-    ] = False,
-    log: Annotated[
-        str | None,
-        typer.Option(help="File for events, a line of JSON each; - for standard error."),
-    ] = None,
-    metrics_key: Annotated[
-        Path | None, typer.Option(help="File with the key under which /metrics answers.")
-    ] = None,
+    reporters: ReporterOptions,
+    serving: ServingOptions,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be published, and stop.")
     ] = False,
@@ -148,35 +176,35 @@ def rank_server(
         from sottovoce.web.rank.serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank.telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
 
-    between = _BucketOptions(buckets, lowest, highest, edges)
     rules = Description(
-        _checked_mode(mode),
+        _checked_mode(pair.mode),
         positive(epsilon, "epsilon"),
-        between.topics(_ranked_names(topics), measure),
+        counted.rank_topics(_ranked_names(topics)),
         k,
         m,
         bucket or "1w",
         _seconds(period),
         minimum,
     )
-    if rules.mode == "shares" and peer_key is not None:
-        rules = replace(rules, key=PeerKey.read(peer_key).tag)
+    if rules.mode == "shares" and pair.peer_key is not None:
+        rules = replace(rules, key=PeerKey.read(pair.peer_key).tag)
     if dry_run:
         _show(rules, None, as_json)
         return
-    listen = ListenSettings(host, port, certificate, key)
+    listen = ListenSettings(serving.host, serving.port, serving.certificate, serving.key)
     listen.check()
-    if certificate is None:
-        _warn_of_plain(host)
-    admitted = _admission(admission)
-    numbers = None if metrics_key is None else key_digits(metrics_key)
-    with event_writer(log) as write:
+    if serving.certificate is None:
+        _warn_of_plain(serving.host)
+    admitted = _admission(reporters.admission)
+    numbers = None if serving.metrics_key is None else key_digits(serving.metrics_key)
+    with event_writer(serving.log) as write:
         telemetry = Telemetry(write)
-        service = _service(rules, open_store(store), peer, peer_key, telemetry)
+        service = _service(rules, open_store(serving.store), pair, telemetry)
         service.admission = admitted
-        if restored:
+        if serving.restored:
             service.put_back()
-        app = create_app(service, Limits(rate, rate_per_address), metrics_key=numbers)
+        limits = Limits(reporters.rate, reporters.rate_per_address)
+        app = create_app(service, limits, metrics_key=numbers)
         telemetry.tell("started", mode=rules.mode, rules=rules.version)
         try:
             serve(app, listen, lambda url: _show(rules, url, as_json))
@@ -188,8 +216,7 @@ def rank_server(
 def _service(
     rules: "Description",
     store: "Store",
-    peer: str | None,
-    peer_key: Path | None,
+    pair: PairOptions,
     telemetry: "Telemetry",
 ) -> "RankService":
     from sottovoce.web.rank.pair import FirstServer, PairedServer, SecondServer  # noqa: PLC0415 - fast --help
@@ -197,16 +224,16 @@ def _service(
     from sottovoce.web.rank.service import RankService  # noqa: PLC0415 - fast --help
 
     if rules.mode == "noise":
-        if peer or peer_key:
+        if pair.peer or pair.peer_key:
             raise ParameterError("--peer and --peer-key belong to --mode shares; leave them out.")
         return RankService(rules, store, telemetry=telemetry)
-    if peer_key is None:
+    if pair.peer_key is None:
         raise ParameterError("--mode shares needs --peer-key: a file of openssl rand -hex 32.")
-    key = PeerKey.read(peer_key)
+    key = PeerKey.read(pair.peer_key)
     server: PairedServer = (
         SecondServer(rules, store, key, telemetry=telemetry)
-        if peer is None
-        else FirstServer(rules, store, key, HttpPeer(peer, key), telemetry=telemetry)
+        if pair.peer is None
+        else FirstServer(rules, store, key, HttpPeer(pair.peer, key), telemetry=telemetry)
     )
     server.warm()
     return server

@@ -4,11 +4,13 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
 from sottovoce.cli.learn._asked import asked_or_read, watched
 from sottovoce.cli.learn._output import ConfigOption, WaitOption, show_summary
@@ -21,7 +23,34 @@ _FORMATS = (".csv", ".jsonl", ".counts")
 _LEVEL = 0.95
 
 
+@dataclass(frozen=True)
+class LossOptions(OptionGroup):
+    """How many peers may fail the others."""
+
+    panel = "Who may be lost or collude"
+
+    drop: Annotated[int | None, typer.Option(help="How many peers may be lost on the way.")] = None
+    collude: Annotated[
+        int | None, typer.Option(help="How many peers may work against the others.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class ShownOptions(OptionGroup):
+    """Which count is shown, and how much of it."""
+
+    panel = "What is shown"
+
+    latest: Annotated[
+        bool,
+        typer.Option("--latest", help="Show this party's latest count again; costs nothing."),
+    ] = False
+    top: Annotated[int, typer.Option(help="How many cells are shown; 0: all.")] = 20
+    level: Annotated[float, typer.Option(help="Of the intervals.")] = _LEVEL
+
+
 def count(
+    *,
     config: ConfigOption,
     words: Annotated[
         Path | None, typer.Option(help="The public words to count, one a line.")
@@ -38,22 +67,14 @@ def count(
     labels: Annotated[
         str | None, typer.Option(help="All labels, which are public: ham,spam; count by label.")
     ] = None,
-    drop: Annotated[int | None, typer.Option(help="How many peers may be lost on the way.")] = None,
-    collude: Annotated[
-        int | None, typer.Option(help="How many peers may work against the others.")
-    ] = None,
+    loss: LossOptions,
     per_user: Annotated[
         int | None, typer.Option(help="How many documents of one user vote at each peer.")
     ] = None,
     declare_data_dependent: Annotated[
         bool, typer.Option("--declare-data-dependent", help="Say that documents chose the words.")
     ] = False,
-    latest: Annotated[
-        bool,
-        typer.Option("--latest", help="Show this party's latest count again; costs nothing."),
-    ] = False,
-    top: Annotated[int, typer.Option(help="How many cells are shown; 0: all.")] = 20,
-    level: Annotated[float, typer.Option(help="Of the intervals.")] = _LEVEL,
+    shown: ShownOptions,
     out: Annotated[
         Path | None, typer.Option(help="Where all cells go: .csv, .jsonl, or .counts to keep it.")
     ] = None,
@@ -70,9 +91,10 @@ def count(
     Example: sottovoce learn count --config together/coordinator/party.toml --words words.txt
     """
     kind = _format(out)
-    if not 0 < level < 1 or top < 0:
+    if not 0 < shown.level < 1 or shown.top < 0:
         raise ParameterError(
-            f"--level must be between 0 and 1 and --top at least 0, got {level} and {top}."
+            f"--level must be between 0 and 1 and --top at least 0, got {shown.level} "
+            f"and {shown.top}."
         )
     request = {
         "words_file": None if words is None else str(words.absolute()),
@@ -80,20 +102,20 @@ def count(
         "votes": votes,
         "what": "pairs" if pairs else None,
         "labels": None if labels is None else [each.strip() for each in labels.split(",")],
-        "drop": drop,
-        "collude": collude,
+        **vars(loss),
         "documents_per_user": per_user,
         "declare_data_dependent": declare_data_dependent or None,
     }
-    done = _done(config, request, wait, latest=latest)
+    done = _done(config, request, wait, latest=shown.latest)
     counted = _counted(done)
     if out is not None:
-        _write(out, kind, counted, level)
-    shown = {name: value for name, value in done.items() if name != "counted"}
+        _write(out, kind, counted, shown.level)
+    report = {name: value for name, value in done.items() if name != "counted"}
     if as_json:
-        show_json({**shown, **_facts(counted, level), "rows": counted.rows(level, top or None)})
+        rows = counted.rows(shown.level, shown.top or None)
+        show_json({**report, **_facts(counted, shown.level), "rows": rows})
     else:
-        _show(shown, counted, level, top)
+        _show(report, counted, shown.level, shown.top)
 
 
 def train_by_count(

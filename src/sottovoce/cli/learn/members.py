@@ -14,7 +14,7 @@ from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
 from sottovoce.cli.learn._asked import asked_or_read, watched
 from sottovoce.cli.learn._output import ConfigOption, loaded
-from sottovoce.cli.learn.parties import LogOption, new_training
+from sottovoce.cli.learn.parties import LogOption, SealOption, new_training
 from sottovoce.errors import InputError, ParameterError
 
 _SHORT = 16
@@ -33,9 +33,7 @@ def new(
     mode: Annotated[
         str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
     ] = "open",
-    passphrase: Annotated[
-        str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")
-    ] = "none",  # noqa: S107 - the name of a source
+    passphrase: SealOption = "none",  # noqa: S107 - the name of a source
     days: Annotated[int, typer.Option(help="How long certificates hold.")] = 365,
     as_json: AsJson = False,
 ) -> None:
@@ -103,9 +101,7 @@ def join(
     wait: Annotated[
         float, typer.Option("--wait", help="Seconds to wait for the coordinator's person.")
     ] = 600,
-    passphrase: Annotated[
-        str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")
-    ] = "none",  # noqa: S107 - the name of a source
+    passphrase: SealOption = "none",  # noqa: S107 - the name of a source
     log: LogOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,11 +1,13 @@
 """The parties of ``sottovoce learn``: ``init`` makes them for trials, four commands run them."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_json, show_line, show_rows
 from sottovoce.cli.learn._output import ConfigOption, loaded, party_progress
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.federation.roster import Roster
 
 
+SealOption = Annotated[str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")]
 LogOption = Annotated[
     Path | None,
     typer.Option("--log", help="Append a line of JSON for each event; never private content."),
@@ -93,25 +96,33 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
             typer.echo(f"{party.config.party.name} has stopped.", err=True)
 
 
+@dataclass(frozen=True)
+class MachineOptions(OptionGroup):
+    """Where parties listen, and what their keys are."""
+
+    panel = "Keys and machines"
+
+    hosts: Annotated[
+        str | None,
+        typer.Option(help="Where parties listen, in the order shown; default: here."),
+    ] = None
+    base_port: Annotated[
+        int | None, typer.Option(help="The first party's port; default: free ones.")
+    ] = None
+    passphrase: SealOption = "none"  # noqa: S105 - the name of a source
+    days: Annotated[int, typer.Option(help="How long certificates hold.")] = 365
+    key_bits: Annotated[int, typer.Option(help="Of Paillier keys, where there are any.")] = 3072
+
+
 def init(
+    *,
     folder: Annotated[Path, typer.Argument(help="A new folder for all parties' folders.")],
     peers: Annotated[int | None, typer.Option(help="How many hold texts.")] = None,
     names: Annotated[str | None, typer.Option(help="What they are called: ada,ben,cy.")] = None,
     mode: Annotated[
         str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
     ] = "open",
-    hosts: Annotated[
-        str | None,
-        typer.Option(help="Where parties listen, in the order shown; default: here."),
-    ] = None,
-    base_port: Annotated[
-        int | None, typer.Option(help="The first party's port; default: free ones.")
-    ] = None,
-    passphrase: Annotated[
-        str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")
-    ] = "none",  # noqa: S107 - the name of a source
-    days: Annotated[int, typer.Option(help="How long certificates hold.")] = 365,
-    key_bits: Annotated[int, typer.Option(help="Of Paillier keys, where there are any.")] = 3072,
+    machines: MachineOptions,
     allow_two: Annotated[
         str | None,
         typer.Option(help="With two peers each learns the other's sums: name that to accept it."),
@@ -134,13 +145,13 @@ def init(
     listed = peer_names(peers, _listed(names))
     plan = SetupPlan(
         listed,
-        _training(mode, key_bits, allow_two, len(listed), intermediary=intermediary),
-        hosts=tuple(_listed(hosts)),
-        base_port=base_port,
-        passphrase=passphrase,
-        days=days,
+        _training(mode, machines.key_bits, allow_two, len(listed), intermediary=intermediary),
+        hosts=tuple(_listed(machines.hosts)),
+        base_port=machines.base_port,
+        passphrase=machines.passphrase,
+        days=machines.days,
     )
-    _show(folder, set_up(folder, plan), passphrase, as_json=as_json)
+    _show(folder, set_up(folder, plan), machines.passphrase, as_json=as_json)
 
 
 def _training(
