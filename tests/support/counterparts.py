@@ -61,7 +61,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     ),
     "statement": by("make_statement"),
     "rank-server": "a server",
-    "rank-edges": by("advisor.rank.fitted_buckets"),
+    "rank-edges": by("advisor.rank.histogram.fitted_buckets"),
     "bench": RESEARCH,
     "study": RESEARCH,
     "loop": by(
