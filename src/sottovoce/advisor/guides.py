@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 NOT_A_DIAGNOSIS = (
-    "This is exposure: how soon somebody who ranks everybody by closeness to the topic would come "
-    "to you, rightly or not. It says nothing about who you are, and it is not a diagnosis."
+    "This is exposure: how early you come when somebody ranks everybody by how close they write to "
+    "the topic, rightly or wrongly. It says nothing about who you are, and it is not a diagnosis."
 )
 NOTHING = "Leave things as they are"
 REMOVE = "Remove some posts"
@@ -32,12 +32,11 @@ NOTHING_REASON_FLAGGED = (
     "Being seen can be what you want: to help others, or to find help. Only you can weigh that."
 )
 REMOVE_REASON = (
-    "These posts hold your place up more than any others. What others have copied or archived does "
-    "not go away with them."
+    "These posts raise your place more than any others. Copies and archives that others made stay."
 )
 OUTRIGHT_REASON = (
-    "These posts say it outright: whoever reads one knows, whatever your place. What others have "
-    "copied or archived does not go away with them."
+    "Anyone who reads one of these posts knows it, whatever your place. Copies and archives that "
+    "others made stay."
 )
 REPHRASE_REASON = (
     "These words tie your posts to the topic. A program that ranks people looks for such words; a "

@@ -172,7 +172,7 @@ def how_soon(standing: Standing) -> str:
     if standing.users == 1:
         return "nobody else is known, so there is no ranking yet"
     if not standing.evident:
-        return f"a ranking of {_whom(standing)} has nothing to list you by"
+        return f"a ranking of {_whom(standing)} finds nothing to list you by"
     low, high = f"{standing.low:,}", f"{standing.high:,}"
     place = f"at place {low}" if low == high else f"between place {low} and {high}"
     return f"a ranking of {_whom(standing)} would list you {place}"
@@ -194,7 +194,7 @@ def verdict(signs: Signs) -> str:
     if signs.absent:
         return f"No sign of {signs.topic}: {plainly}."
     if signs.outright and not signs.stands_out:
-        late = f"{_capital(soon)}, but whoever reads that does not need one."
+        late = f"{_capital(soon)}, but a reader of that needs no ranking."
         return f"{_capital(signs.topic)}: {plainly}. {late}"
     return f"{_capital(signs.topic)}: {plainly}; {soon}."
 
@@ -280,13 +280,10 @@ _FUNCTION_WORDS = ENGLISH | {"a", "i"}
 # A letter that is not Latin counts as a word: not all scripts leave gaps between words.
 _WORD_OR_LETTER = re.compile(r"[^\W\u0000-\u024f]|\w+")
 _BUILT_IN = (
-    "The built-in topics are, and so is the reading of what a post says outright: what is written "
-    "in another language is not found. That no word was found here says nothing."
+    "The built-in topics and the reading of posts are for English only. What is written in another "
+    "language is not found, so that finding nothing means nothing."
 )
-_GIVEN = (
-    "What a post says outright is read in English only. That nothing was found to say it outright "
-    "says nothing."
-)
+_GIVEN = "What a post says outright is read in English only, so that finding nothing means nothing."
 
 
 def seems_foreign(texts: Sequence[str]) -> bool:

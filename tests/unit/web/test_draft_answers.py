@@ -31,7 +31,10 @@ def check(*topics: DraftTopic, known: int = 3) -> DraftCheck:
     ("level", "words"),
     [
         (DisclosureLevel.OUTRIGHT, "It says it outright: debts."),
-        (DisclosureLevel.ABOUT, "It is about debts, without saying outright that it is yours."),
+        (
+            DisclosureLevel.ABOUT,
+            "It is about debts, but does not say outright that it concerns you.",
+        ),
         (DisclosureLevel.NONE, "Some of its words weigh on debts."),
     ],
 )
@@ -41,7 +44,10 @@ def test_what_it_is_about_and_how_plainly_comes_first(level: DisclosureLevel, wo
 
 def test_a_place_that_stays_is_told_with_what_holds_it() -> None:
     first = replace(BEFORE, low=1, high=1)
-    assert _place_with(draft(first)) == "You are at place 1 of 500 already: no place is higher."
+    assert (
+        _place_with(draft(first))
+        == "You are at place 1 of 500 already, the highest place there is."
+    )
     assert _place_with(draft(covering=3)) == (
         "Your place stays 7 of 500, held by 3 stronger posts of yours; the draft would count if "
         "they were gone."

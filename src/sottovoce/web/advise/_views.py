@@ -38,7 +38,7 @@ _UNITS = (
     (3600, "hour", "hours"),
     (60, "minute", "minutes"),
 )
-CLOSENESS = "How close your closest post comes to the topic; 1 is about no other word."
+CLOSENESS = "How close your closest post comes to the topic; at 1 it has no other words."
 EVIDENCE_OF_WORDS = (
     "How much the words of your strongest post are those of people who speak of the topic as their "
     "own; at 0 they tell neither way."
@@ -54,8 +54,8 @@ PERSISTENCE = (
 EVIDENCE = 20.0
 OVER_TIME = (
     "Bars: how close your closest post of each week or other stretch of time comes to the topic. "
-    "Line: your score with all posts up to then. Dashed: above these lines you are in the first "
-    "percents."
+    "Line: your score with all posts up to then. Dashed: above such a line you are in the first "
+    "percent that it names."
 )
 
 
@@ -251,11 +251,11 @@ class PostView:
 def weight(post: PostEvidence, above: int) -> str:
     """What the ranking makes of one post; one that others cover would count without them."""
     if post.share > 0:
-        return f"{post.share:.0%} of what holds this place up"
+        return f"{post.share:.0%} of what raises your place"
     if post.adds > 0:
         return "moves the score a little"
     if (post.strength or 0.0) <= 0 or not post.stronger:
-        return "the ranking gives it no weight; whoever reads it does"
+        return "the ranking ignores it, but a reader would not"
     count, where = (
         (above, "above") if post.stronger <= above else (post.stronger, "that is stronger")
     )
@@ -345,5 +345,5 @@ def over_time(drawn: TimelineDrawing) -> str:
         )
     if drawn.left_out:
         said.append(f"{drawn.left_out:,} earlier stretches of time are not drawn.")
-    said.append("The others are taken as they are today.")
+    said.append("Other people count as they are today.")
     return " ".join(said)

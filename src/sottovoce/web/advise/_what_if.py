@@ -44,7 +44,7 @@ REPHRASE_REASON = (
     "A program that ranks people looks for certain words; a reader may understand you without them."
 )
 
-NOTHING_OWN = "The draft holds nothing of your own: quotes and web addresses do not count as yours."
+NOTHING_OWN = "The draft has no words of your own: quotes and web addresses do not count."
 TopicName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TOPIC)]
 
 
@@ -235,8 +235,8 @@ def _says(topic: DraftTopic) -> str:
     if topic.level is DisclosureLevel.OUTRIGHT:
         return f"It says it outright: {topic.before.topic}."
     if topic.level is DisclosureLevel.ABOUT:
-        return f"It is about {topic.before.topic}, without saying outright that it is yours."
-    return f"Some of its words weigh on {topic.before.topic}."
+        return f"It is about {topic.before.topic}, but does not say outright that it concerns you."
+    return f"Some of its words count towards {topic.before.topic}."
 
 
 def _place_with(topic: DraftTopic) -> str:
@@ -245,11 +245,12 @@ def _place_with(topic: DraftTopic) -> str:
     if (before.low, before.high) != (after.low, after.high) or before.low is None:
         return words.change(before, after)
     if before.users == 1:
-        return "Nobody else is known yet, so there is no place to tell."
+        return "Nobody else is known yet, so you have no place."
     if not after.evident:
-        return "The ranking gives these words no weight; whoever reads them does."
+        return "The ranking ignores these words, but a reader would not."
     if before.low == 1:
-        return f"You are {words.places(before)} of {before.users:,} already: no place is higher."
+        here = f"{words.places(before)} of {before.users:,}"
+        return f"You are {here} already, the highest place there is."
     if topic.covering:
         posts = count_of(topic.covering, "stronger post", "stronger posts")
         return (
@@ -268,7 +269,7 @@ def _row(topic: DraftTopic, text: str) -> DraftRow:
         says=HOW_PLAINLY[topic.level],
         now=_where(topic.before),
         then=_where(topic.after),
-        words=named or "no single one",
+        words=named or "no single word",
     )
 
 

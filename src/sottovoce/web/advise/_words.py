@@ -6,10 +6,7 @@ from sottovoce.advisor.standing import REST, Standing
 from sottovoce.assess.measures.catalogue import MEASURES
 
 _TEN, _A_MILLION = math.log(10), math.log(10**6)
-LEARNT_FROM_MADE_UP = (
-    " What this ranking takes for telling words it has learnt from made-up texts: with real posts "
-    "it is not to be believed."
-)
+LEARNT_FROM_MADE_UP = " This ranking has learnt from made-up texts which words count: do not trust it with real posts."
 
 
 def measure_in_words(measure: str) -> str:
@@ -30,10 +27,10 @@ def place_sentence(standing: Standing) -> str:
     if standing.low is None or standing.high is None:
         return "Without these posts you would not be in the community, and nobody could list you."
     if standing.users == 1:
-        return f"Nobody else is known for {standing.topic} yet, so there is no place to tell."
+        return f"Nobody else is known for {standing.topic} yet, so you have no place."
     if not standing.evident:
         return (
-            f"The ranking does not see {standing.topic} in your posts, and so has no place for you."
+            f"The ranking finds nothing about {standing.topic} in your posts, so you have no place."
         )
     whom = "this community by how much its members write"
     if standing.simulated:
@@ -48,10 +45,10 @@ def crowd(standing: Standing) -> str:
     """Whom the strip shows, and that they do not exist where they do not."""
     order = "from the one a ranking finds first, on the left, to the last"
     if not standing.simulated:
-        return f"The whole community, {order}; the first percents are drawn wider."
+        return f"The whole community, {order}; the first percent are drawn wider."
     return (
         f"You and {standing.users - 1:,} made-up people, who do not exist, {order}; the first "
-        "percents are drawn wider. Among real people your place may be quite another."
+        "percent are drawn wider. Among real people your place may be very different."
         f"{LEARNT_FROM_MADE_UP if MEASURES[standing.measure].is_voice else ''}"
     )
 
@@ -69,11 +66,8 @@ def doubt(standing: Standing) -> str | None:
     if found.posts == 1:
         return "That rests on a single post."
     if (found.low, found.high) == (standing.low, standing.high):
-        return "It would be the same had any one of your posts not been written."
-    return (
-        f"Had any one of your posts not been written, it would be between place {found.low:,} "
-        f"and {found.high:,}."
-    )
+        return "It would be the same without any one of your posts."
+    return f"Without one of your posts it would be between place {found.low:,} and {found.high:,}."
 
 
 def _ending(standing: Standing) -> str:

@@ -164,7 +164,7 @@ def _read_as(told: ReadOptions, read: ReadOptions) -> str | None:
         parts.append(f"times like {_DATES[read.dates]}")
     if read.encoding != told.encoding:
         parts.append(f"characters in {read.encoding}")
-    return f"The file was read so: {'; '.join(parts)}." if parts else None
+    return f"How the file was read: {'; '.join(parts)}." if parts else None
 
 
 def _left_out(tally: Tally, cleaned: CleaningCounts) -> Iterator[str]:
