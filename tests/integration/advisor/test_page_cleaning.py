@@ -60,7 +60,7 @@ def test_a_quote_among_pasted_posts_is_not_the_authors(client: PageClient) -> No
     quoted = client.post("/api/draft", json={"text": "> I am addicted to heroin\nPoor you."}).json()
     assert quoted["rows"] == []
     alone = client.post("/api/draft", json={"text": "> I am addicted to heroin"}).json()
-    assert "nothing of your own" in alone["summary"]
+    assert "no words of your own" in alone["summary"]
     said = client.post("/api/draft", json={"text": "I am addicted to heroin"}).json()
     assert "drug addiction" in [row["topic"] for row in said["rows"]]
 
@@ -86,7 +86,7 @@ def test_columns_with_clear_names_are_read_said_and_can_be_changed(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     who = bring(client, "posts.csv", EXPORT, holds="community")
-    said = "read so: who wrote it: author; when: created_at; the text: body."
+    said = "the file was read: who wrote it: author; when: created_at; the text: body."
     assert said in who
     assert 'href="/start/columns"' in who
     menus = client.get("/start/columns").text
@@ -96,7 +96,7 @@ def test_columns_with_clear_names_are_read_said_and_can_be_changed(
     assert list(tmp_path.glob("sottovoce-*")) == [], "chosen, and gone from the disk"
     assert said in unescape(client.get("/standing").text)
     mine = bring(client, "posts.csv", EXPORT)
-    assert "read so: when: created_at; the text: body." in mine
+    assert "the file was read: when: created_at; the text: body." in mine
     assert "Which column is which?" in bring(client, "posts.csv", EXPORT, ask="yes")
 
 

@@ -127,7 +127,7 @@ def test_pasted_posts_are_taken_apart_and_dated(client: PageClient) -> None:
     found = client.person.posts
     assert [str(post.time.date()) for post in found if "Relapse" in post.text] == ["2024-03-09"]
     assert "3 posts of yours" in client.get("/standing").text
-    assert "as new as the newest of those you are compared with" in client.get("/start").text
+    assert "as new as the newest post you are compared with" in client.get("/start").text
     newest = demo_person().community.now
     assert newest is not None
     dates = [str(post.time.date()) for post in found if "bread" in post.text]

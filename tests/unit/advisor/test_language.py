@@ -41,7 +41,7 @@ def test_one_post_in_another_language_is_told(text: str) -> None:
     assert seems_foreign([text])
     warning = posts_warning([text], built_in=True) or ""
     assert warning.startswith("These posts do not seem to be in English. The built-in topics are")
-    assert "says nothing" in warning
+    assert "finding nothing means nothing" in warning
 
 
 def test_a_short_post_pasted_several_times_is_told() -> None:

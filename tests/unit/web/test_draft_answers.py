@@ -35,7 +35,7 @@ def check(*topics: DraftTopic, known: int = 3) -> DraftCheck:
             DisclosureLevel.ABOUT,
             "It is about debts, but does not say outright that it concerns you.",
         ),
-        (DisclosureLevel.NONE, "Some of its words weigh on debts."),
+        (DisclosureLevel.NONE, "Some of its words count towards debts."),
     ],
 )
 def test_what_it_is_about_and_how_plainly_comes_first(level: DisclosureLevel, words: str) -> None:
@@ -53,7 +53,7 @@ def test_a_place_that_stays_is_told_with_what_holds_it() -> None:
         "they were gone."
     )
     unseen = replace(BEFORE, score=0.0, low=300, high=500)
-    assert "whoever reads them does" in _place_with(draft(unseen))
+    assert "but a reader would not" in _place_with(draft(unseen))
 
 
 @pytest.mark.parametrize(

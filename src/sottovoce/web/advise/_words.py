@@ -6,7 +6,9 @@ from sottovoce.advisor.standing import REST, Standing
 from sottovoce.assess.measures.catalogue import MEASURES
 
 _TEN, _A_MILLION = math.log(10), math.log(10**6)
-LEARNT_FROM_MADE_UP = " This ranking has learnt from made-up texts which words count: do not trust it with real posts."
+LEARNT_FROM_MADE_UP = (
+    " This ranking has learnt from made-up texts which words count: do not trust it on real posts."
+)
 
 
 def measure_in_words(measure: str) -> str:
