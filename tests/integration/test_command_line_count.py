@@ -1,4 +1,4 @@
-"""``sottovoce study learn-count``, and ``learn topics``, as people meet them."""
+"""``sottovoce learn topics``, as people meet it."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from sottovoce_lab.release.analyse_rows import NAMES
 
 from sottovoce.learn.count import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
@@ -29,48 +28,6 @@ domain = "health"
 sensitive = true
 words = ["rash", "itch"]
 """
-
-
-def test_the_study_has_rows_for_every_reader_and_goes_on_where_it_was(
-    run_study: Run, tmp_path: Path
-) -> None:
-    asked = ("learn-count", "--quick", "--readers", "topics,classes", "--out", tmp_path / "out")
-    code, out, _ = run_study(*asked, "--json")
-    assert code == 0
-    rows = json.loads(out)
-    assert all(tuple(row) == NAMES for row in rows)
-    assert {row["study"] for row in rows} == {"learn-count"}
-    told = {(row["score"], row["reader"]) for row in rows}
-    besides = {"chosen", "difference", "local release", "no noise"}
-    assert {("error", name) for name in besides | {"largest label"}} <= told
-    assert {("jaccard", name) for name in besides | {"frequent", "chance"}} <= told
-    chosen = [row for row in rows if row["reader"] == "chosen"]
-    assert {(row["unit"], row["parties"], row["collude"], row["drop"]) for row in chosen} == {
-        ("document", 4, 1, 0)
-    }
-    assert {row["rate"] * row["S"] for row in chosen} == {row["epsilon"] for row in chosen}
-    for part in (tmp_path / "out" / "parts").glob("count-classes*.json"):
-        part.write_text(part.read_text().replace('"chosen": ', '"chosen": 0.5, "was": '))
-    code, again, _ = run_study(*asked, "--json")
-    assert [row["values"] for row in json.loads(again) if is_error(row)] == [[0.5]]
-
-
-def is_error(row: dict[str, object]) -> bool:
-    return (row["reader"], row["score"]) == ("chosen", "error")
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (("--readers", "people"), "readers must be one of topics, classes, processes"),
-        (("--data", "novels"), "data must be one of blogs"),
-    ],
-)
-def test_a_part_that_nobody_knows_is_refused(
-    run_study: Run, options: tuple[str, ...], told: str
-) -> None:
-    code, _, err = run_study("learn-count", "--quick", *options)
-    assert (code, told in err) == (2, True)
 
 
 def counted(folder: Path) -> Path:

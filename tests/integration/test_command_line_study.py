@@ -36,7 +36,7 @@ def test_list_names_every_study_with_what_it_shows(run_study: Run) -> None:
     listed = [line.split()[0] for line in out.splitlines()]
     assert [name for name in listed if name.startswith("release-")] == [*NAMES, "release-analyse"]
     assert {f"assess-table-{number}" for number in range(1, 7)} <= set(listed)
-    assert {"assess-figure-1", "assess-robustness"} <= set(listed)
+    assert {"assess-figure-1", "assess-table-5"} <= set(listed)
     code, out, _ = run_study("list", "--json")
     assert [row["study"] for row in json.loads(out)] == listed
     assert all(row["shows"] for row in json.loads(out))

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sottovoce_lab.benches import BENCHES
 from sottovoce_lab.studies import STUDIES
 from support.help_examples import Run, address_in, answer_sheets, kept_running, parsed, ran
 from support.rank_servers import having_published
 from support.shown_commands import DOCS, PAGES, blocks, shown
 
-from sottovoce.cli.lab import BENCHES
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import write_community
 

@@ -1,21 +1,21 @@
 """All studies by name, as `sottovoce study` runs them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import ParameterError
+from sottovoce.privacy.exact import exact
 from sottovoce.report.result import StudyResult
-from sottovoce_lab.advisor.rank import run_advisor_rank
 from sottovoce_lab.assess.blogs.study import run_assess_blogs
 from sottovoce_lab.assess.figure_1 import run_figure_1 as run_assess_figure_1
-from sottovoce_lab.assess.robustness import run_robustness
 from sottovoce_lab.assess.table_1 import run_assess_table_1
 from sottovoce_lab.assess.table_2 import run_assess_table_2
 from sottovoce_lab.assess.table_3 import run_assess_table_3
 from sottovoce_lab.assess.table_4 import run_table_4
 from sottovoce_lab.assess.table_5 import run_table_5
 from sottovoce_lab.assess.table_6 import run_table_6
-from sottovoce_lab.learn.count import run_learn_count
 from sottovoce_lab.learn.figures import run_learn_figures
 from sottovoce_lab.learn.printed import run_learn_paper
 from sottovoce_lab.learn.solvers import run_learn_solvers
@@ -27,13 +27,13 @@ from sottovoce_lab.release.figure_1 import run_release_figure_1
 from sottovoce_lab.release.figure_2 import run_release_figure_2
 from sottovoce_lab.release.synthetic import run_release_synthetic
 from sottovoce_lab.release.table_1 import run_release_table_1
-from sottovoce_lab.scale.daily import run_scale_daily
-from sottovoce_lab.scale.scale import run_scale
+from sottovoce_lab.scale import run_scale
 
 _READ = frozenset({"format", "fields", "header"})
 _DOCUMENTS = frozenset({"data", "documents", "embedding", "seeds"})
 _COMMUNITY = frozenset({"posts", "truth", "topics", "model"})
 _ALL_THESE = _DOCUMENTS | _COMMUNITY | _READ
+_OF_ONE_STUDY = {"half", "labels-column", "votes", "seconds", "rates", "readers"}
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,6 @@ class Study:
 
 
 STUDIES: dict[str, Study] = {
-    "advisor-rank": Study(
-        "Ranks from a server that sees no score: errors, intervals, bands, audits, an attack",
-        run_advisor_rank,
-    ),
     "assess-table-1": Study(
         "Topics by number of judges who call them sensitive, and their agreement",
         run_assess_table_1,
@@ -86,9 +82,6 @@ STUDIES: dict[str, Study] = {
         "Risk scores of users sampled by a^score against those of everybody",
         run_assess_figure_1,
         _ALL_THESE,
-    ),
-    "assess-robustness": Study(
-        "Other parameters, another space, another background corpus", run_robustness, _ALL_THESE
     ),
     "assess-blogs": Study(
         "All measures on real timelines, against post count, keywords and ENT",
@@ -140,11 +133,6 @@ STUDIES: dict[str, Study] = {
         run_learn_figures,
         frozenset({"documents"}),
     ),
-    "learn-count": Study(
-        "Topics and classes of documents that were counted together, beside a local release",
-        run_learn_count,
-        frozenset({"data", "documents", "readers", "seeds"}),
-    ),
     "loop": Study(
         "Assess, release, assess again: exposure against usefulness over privacy settings",
         run_study_loop,
@@ -155,15 +143,35 @@ STUDIES: dict[str, Study] = {
         run_scale,
         frozenset({"seconds"}),
     ),
-    "scale-daily": Study(
-        "What a day's posts cost a community that is kept, by the size of the community",
-        run_scale_daily,
-    ),
 }
 
 
-def study_named(name: str) -> Study:
-    """The study of that name."""
+def list_studies() -> list[dict[str, str]]:
+    """Every study, and what it shows."""
+    return [{"study": name, "shows": each.title} for name, each in STUDIES.items()]
+
+
+def prepare_study(
+    name: str, given: Mapping[str, Any], read: ReadOptions
+) -> tuple[Study, StudyOptions, str]:
+    """A study, what it is asked for, and the options given that it has no use for.
+
+    Refused is an option that only another study can mean.
+    """
     if name not in STUDIES:
         raise ParameterError(f"study must be list or one of {', '.join(STUDIES)}; got {name!r}.")
-    return STUDIES[name]
+    known = {key.replace("_", "-") for key, value in given.items() if value is not None}
+    unused = sorted(known - STUDIES[name].takes - {"out", "quick"})
+    for option in unused:
+        if option in _OF_ONE_STUDY:
+            raise ParameterError(f"{name} takes no --{option}; leave it out.")
+    own = {key: given[key] for key in given.keys() - {*_READ, "model", "votes", "rates"}}
+    rates = given["rates"].split(",") if given["rates"] else ()
+    options = StudyOptions(
+        **own,
+        read=read,
+        models=tuple(given["model"] or ()),
+        votes=tuple(given["votes"] or ()),
+        rates=tuple(exact(each.strip(), "rates") for each in rates),
+    )
+    return STUDIES[name], options, ", ".join(f"--{option}" for option in unused)

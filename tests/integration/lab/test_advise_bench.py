@@ -4,11 +4,10 @@ import time
 
 import pytest
 from sottovoce_lab.bench import _advise_page as advise_page
-from sottovoce_lab.bench import advise, rank_server
+from sottovoce_lab.bench import advise
 from sottovoce_lab.bench import advise as advise_windows
 from sottovoce_lab.bench._advise_page import BrowserSession, csv_of
 from sottovoce_lab.bench.advise import asked_at_once, bench_advise, long_history, p95_ms
-from sottovoce_lab.bench.rank_server import Survival
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
@@ -18,7 +17,6 @@ pytest.importorskip("fastapi")
 
 
 def test_the_page_and_the_engine_are_timed_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sottovoce_lab.bench.rank_server.rows", list)
     monkeypatch.setattr(advise, "WINDOWS", 2)
     monkeypatch.setattr(advise, "WARM_UP", 1)
     rows = bench_advise(120, questions=2)
@@ -98,9 +96,3 @@ def test_an_advisor_that_does_not_start_is_told(
         advise_page.advisor_process(folder, "--no-such-option"),
     ):
         pytest.fail("it started")
-
-
-def test_what_survived_stands_beside_what_was_acknowledged() -> None:
-    row = rank_server._kept_row(Survival(300, 3, 297, 20))
-    assert (row["ours"], row["theirs"], row["ratio"]) == (297, 300, 0.99)
-    assert rank_server._kept_row(Survival(300, 0, 300, 20))["ratio"] == 1

@@ -12,7 +12,7 @@ from sottovoce_lab.bench._assess_cores import (
     serial_share,
 )
 from sottovoce_lab.query_log import QueryLog
-from sottovoce_lab.scale.measure import Workload
+from sottovoce_lab.scale import Workload
 
 from sottovoce.errors import CheckFailedError
 

@@ -21,7 +21,6 @@ from sottovoce_lab.assess.outcomes import (
     standing,
     strength_of,
 )
-from sottovoce_lab.assess.robustness import Changed
 from sottovoce_lab.assess.table_5 import compared_with
 from sottovoce_lab.communities import draw_community
 from sottovoce_lab.options import StudyOptions
@@ -216,13 +215,6 @@ def test_a_control_that_gains_is_told() -> None:
     )
     assert {claim.verdict for claim in leaking} == {"Does not hold"}
     assert "lda-dt" in leaking[0].seen
-
-
-def test_a_change_concerns_the_measures_that_it_can_change() -> None:
-    outcome = outcome_of(lda=BEST, lda_d=BEST, lda_t=BEST, lda_dt=BEST, random=NOTHING)
-    assert Changed("k", "0.1", outcome).measures == ["lda-d", "lda-dt"]
-    assert Changed("m", "1", outcome).measures == ["lda-t", "lda-dt"]
-    assert Changed("space", "x", outcome).measures == ["lda", "lda-d", "lda-t", "lda-dt"]
 
 
 def test_only_topics_that_the_model_has_are_judged() -> None:

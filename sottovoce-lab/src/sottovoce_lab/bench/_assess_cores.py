@@ -31,7 +31,7 @@ from sottovoce.errors import CheckFailedError
 from sottovoce.topics import Catalogue
 from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
 from sottovoce_lab.query_log import QueryLog
-from sottovoce_lab.scale.measure import MEASURE, Workload
+from sottovoce_lab.scale import MEASURE, Workload
 
 TOPICS = 200
 MOST_THREADS = 16

@@ -23,7 +23,6 @@ from sottovoce.advisor.settings import OWN_AMONG_SIMULATED
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CheckFailedError
-from sottovoce_lab.bench import rank_server
 from sottovoce_lab.bench._advise_page import BrowserSession, started_page
 from sottovoce_lab.bench.rows import BenchRow, bench_row
 
@@ -42,7 +41,7 @@ _PAUSE_S = 1.0
 
 
 def bench_advise(posts: int = COUNT, *, questions: int = QUESTIONS) -> list[BenchRow]:
-    """The engine and the page on a history of ``posts`` posts, then the rank server."""
+    """The engine and the page on a history of ``posts`` posts."""
     community = Community.demo()
     history = long_history(community, posts)
     # As the page ranks somebody's own posts among made-up people.
@@ -55,7 +54,7 @@ def bench_advise(posts: int = COUNT, *, questions: int = QUESTIONS) -> list[Benc
             *_draft_rows(person, page, questions),
             _windows_row(person, page, questions),
         ]
-    return [*rows, _again_row(person), *rank_server.rows()]
+    return [*rows, _again_row(person)]
 
 
 def long_history(community: Community, count: int, seed: int = 0) -> list[Post]:

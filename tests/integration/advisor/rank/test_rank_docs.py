@@ -9,9 +9,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sottovoce_lab.advisor._errors import predicted_error
-from sottovoce_lab.advisor._people import rules_for
 from support.help_examples import Run, address_in, kept_running, ran
+from support.rank_crowds import predicted_error, rules_for
 from support.rank_processes import TOPICS
 from support.rank_servers import having_published
 from support.shown_commands import DOCS, blocks_in, shown

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     PrivateFormat,
 )
-from sottovoce_lab.bench.rank_server import ServerProcess, survive_kill
+from support.killed_rank_server import ServerProcess, survive_kill
 from support.rank_processes import TOPICS, Running
 from support.warm_python import WarmPopen, run_warm
 

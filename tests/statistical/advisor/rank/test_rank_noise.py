@@ -4,13 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sottovoce_lab.advisor._errors import noised, opened, repeated
-from sottovoce_lab.advisor._people import (
+from support.rank_crowds import (
     PERIODS,
     BucketedCrowd,
     attacked,
     crowd,
     heard_over_periods,
+    noised,
+    opened,
+    repeated,
     rules_for,
 )
 from support.rank_servers import description

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sottovoce_lab.advisor._fits import SAME, fitted_rows
-from sottovoce_lab.advisor._people import TOPIC, crowd, rules_for
+from support.rank_crowds import TOPIC, crowd, opened, repeated, rules_for
 
 from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.advisor.rank.histogram import (
@@ -64,12 +63,13 @@ def test_they_do_so_though_all_people_began_in_one_bucket() -> None:
 
 
 def test_after_two_fits_nearly_all_are_told_their_exact_score_s_band() -> None:
-    rows = [
-        row
-        for row in fitted_rows(PEOPLE, Fraction(4), 20, 3)
-        if row["part"] == "fitted edges, shares" and SAME in str(row["case"])
-    ]
-    right = [float(row["bands_right_by_score"]) for row in rows]  # type: ignore[arg-type] # numbers
+    rules, right = rules_for("shares", Fraction(4), 20), []
+    for _ in range(4):
+        community = crowd(PEOPLE, rules, seed=PEOPLE)
+        publish = opened(community, rules)
+        row = repeated(community, rules, publish, 3)
+        right.append(float(row["bands_right_by_score"]))  # type: ignore[arg-type] # a number
+        rules = described(fitted_buckets(publish(), rules, 20))
     assert right[0] < 0.85
     assert min(right[2:]) > 0.98
 
