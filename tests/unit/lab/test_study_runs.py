@@ -16,6 +16,7 @@ from sottovoce_lab.release._cases import compared_with_none, rates_where
 from sottovoce_lab.release.figure_1 import run_release_figure_1
 from sottovoce_lab.release.figure_2 import run_release_figure_2
 from sottovoce_lab.release.synthetic import run_release_synthetic
+from sottovoce_lab.studies import list_studies, prepare_study
 
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
