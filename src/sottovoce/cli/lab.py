@@ -152,15 +152,14 @@ def _show_benches(rows: list[dict[str, str]]) -> None:
 
 def _laboratory(module: str) -> Any:  # noqa: ANN401 - a module of another distribution
     """A module of the laboratory, or one sentence that says how to install it."""
+    try:
+        import_module("sottovoce_lab")
+    except ModuleNotFoundError:
+        raise SottovoceError(
+            "studies and benches are in sottovoce-lab. Run: pip install sottovoce-lab"
+        ) from None
     with needs_extra("all"):
-        try:
-            return import_module(f"sottovoce_lab.{module}")
-        except ModuleNotFoundError as error:
-            if error.name != "sottovoce_lab":
-                raise
-            raise SottovoceError(
-                "studies and benches are in sottovoce-lab. Run: pip install sottovoce-lab"
-            ) from None
+        return import_module(f"sottovoce_lab.{module}")
 
 
 def demo(
