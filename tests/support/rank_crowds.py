@@ -27,8 +27,8 @@ from sottovoce.advisor.rank.histogram import (
     estimate_rank,
 )
 from sottovoce.advisor.rank.noise import Noised, OneHotNoise
-from sottovoce.privacy.expected import noise_deviation
 from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.privacy.noise_law import noise_deviation
 from sottovoce.report.result import Row
 
 TOPIC = "topic"

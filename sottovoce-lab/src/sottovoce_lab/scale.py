@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from sottovoce.assess.job import Assessment, Request
-from sottovoce.corpus.read import open_posts
-from sottovoce.corpus.simulate.query_log import QueryLog
+from sottovoce.assess.job import Assessment
+from sottovoce.assess.request import AssessRequest
+from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CheckFailedError
@@ -34,6 +34,7 @@ from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce_lab.bench._memory import high_water_mark
 from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.query_log import QueryLog
 
 MEASURE = "lda-dt"
 KEPT = 3
@@ -121,12 +122,19 @@ def measure_here(log: QueryLog, folder: Path) -> Figures:
     posts, state = folder / "posts.parquet", folder / "state"
     log.write(posts)
     work = Workload(log)
-    request = Request((MEASURE,), catalogue=work.catalogue, spaces=(work.model,), kept=KEPT)
+    request = AssessRequest(
+        measures=MEASURE,
+        topics=work.catalogue,
+        model=work.model,
+        keep_buckets=KEPT,
+        state=state,
+        out=folder / "ranks.parquet",
+    )
     begin, before = time.perf_counter(), time.process_time()
-    assessment = Assessment(request, state)
+    assessment = Assessment(request)
     assessment.fold(posts, open_posts(posts))
     scored = time.process_time()
-    assessment.save(folder / "ranks.parquet")
+    assessment.save()
     return Figures(
         time.perf_counter() - begin,
         scored - before,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.exact import exact
 from sottovoce.report.result import StudyResult

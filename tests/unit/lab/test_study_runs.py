@@ -18,7 +18,7 @@ from sottovoce_lab.release.figure_2 import run_release_figure_2
 from sottovoce_lab.release.synthetic import run_release_synthetic
 from sottovoce_lab.studies import list_studies, prepare_study
 
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.report.figures import legend_below, new_panels
