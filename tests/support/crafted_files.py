@@ -335,9 +335,9 @@ def _roster(size: int) -> bytes:
 
 
 def _counts_together(size: int) -> bytes:
-    from sottovoce.learn.wire.codec import encoded  # noqa: PLC0415 - few files need it
+    from sottovoce.learn.wire.codec import encode_value  # noqa: PLC0415 - few files need it
 
-    return encoded({"words": tuple(f"word{n}" for n in range(max(1, size // 12)))})
+    return encode_value({"words": tuple(f"word{n}" for n in range(max(1, size // 12)))})
 
 
 def _frequencies(size: int) -> bytes:

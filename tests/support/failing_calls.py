@@ -232,7 +232,7 @@ class Outcomes:
     failed: int = 0
     refused: int = 0
     """Trials that ended with an error of the product's own."""
-    finished: int = 0
+    has_finished: int = 0
     """Trials that ended as if nothing had failed."""
     by_system: int = 0
     """Trials that ended with the system's own error, which a command says in a sentence."""
@@ -248,7 +248,7 @@ class Outcomes:
     def __str__(self) -> str:
         return (
             f"{self.failed} failures of {self.calls} calls: {self.refused} refused, "
-            f"{self.by_system} by the system, {self.finished} finished, "
+            f"{self.by_system} by the system, {self.has_finished} finished, "
             f"{len(self.unnamed)} unnamed, {len(self.wrong)} wrong"
         )
 
@@ -318,7 +318,7 @@ def _try(
     ended = in_child(lambda: _ending(operate, folder, failure))
     outcomes.failed += 1
     if not ended:
-        outcomes.finished += 1
+        outcomes.has_finished += 1
     elif ended.startswith(_NAMED):
         outcomes.refused += 1
     elif ended.startswith(_SYSTEM):

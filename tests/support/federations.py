@@ -26,7 +26,7 @@ from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn.wire.codec import decoded, encoded
+from sottovoce.learn.wire.codec import decode_value, encode_value
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Party, new_session
 from sottovoce.privacy.randomness import drawing_from
@@ -152,7 +152,7 @@ class ToyTraining:
         """The classifier, or that there is none."""
         if getattr(party, "model", None) is None:
             return b"no model"
-        return encoded((party.model.coefficients, np.array([party.model.intercept])))
+        return encode_value((party.model.coefficients, np.array([party.model.intercept])))
 
 
 @cache
@@ -213,13 +213,15 @@ class ToyHidden(ToyTraining):
         share = getattr(party, "share", None)
         if share is None:
             return b"no share"
-        return encoded((int(share.modulus), tuple(map(int, share.values)), share.fraction_bits))
+        return encode_value(
+            (int(share.modulus), tuple(map(int, share.values)), share.fraction_bits)
+        )
 
     def direction(self, ends: Mapping[str, bytes | str]) -> list[int]:
         """The hidden numbers, which nobody but a test puts together."""
         shares = []
         for name in (COORDINATOR, KEY_HOLDER):
-            modulus, values, bits = decoded(ends[name])  # type: ignore[arg-type, misc, str-unpack] # three values
+            modulus, values, bits = decode_value(ends[name])  # type: ignore[arg-type, misc, str-unpack] # three values
             shares.append(Share(modulus, values, determinant=True, fraction_bits=bits))  # type: ignore[arg-type] # so encoded
         return opened_integers(*shares)
 
@@ -271,10 +273,10 @@ class ToySum:
 
     def result(self, party: Any) -> bytes:  # noqa: ANN401 - either of the two
         """The sum, and over whom it runs."""
-        return encoded((party.total, tuple(sorted(party.survivors))))
+        return encode_value((party.total, tuple(sorted(party.survivors))))
 
     def expected(self, survivors: Iterable[str]) -> bytes:
         """The sum over some."""
         names = tuple(sorted(survivors))
         total: Ring = np.sum([self.summand(n) for n in names], axis=0, dtype=np.uint64)
-        return encoded((total, names))
+        return encode_value((total, names))

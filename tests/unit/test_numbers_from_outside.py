@@ -20,7 +20,7 @@ from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import Recipe
-from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value
 
 Run = Callable[..., tuple[int, str, str]]
 SOURCE = Path(sottovoce.__file__).parent
@@ -94,12 +94,12 @@ TRAINING = RunTerms(bytes(16), "train", "open", PEERS, Recipe(), TextRecipe())
 
 def crafted(terms: RunTerms, part: str, field: str, value: Value) -> bytes:
     """A proposal's terms with another value in one field of an optional record."""
-    whole: Any = decoded(terms.to_bytes())
+    whole: Any = decode_value(terms.to_bytes())
     record: Mapping[str, Any] = whole["terms"]
     (inner,) = record[part] if isinstance(record[part], tuple) else (record[part],)
     changed: Any = dict(inner) | {field: value}
     again = (changed,) if isinstance(record[part], tuple) else changed
-    return encoded({"version": whole["version"], "terms": dict(record) | {part: again}})
+    return encode_value({"version": whole["version"], "terms": dict(record) | {part: again}})
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,10 @@ def test_a_kept_count_with_an_endless_epsilon_is_refused_at_once() -> None:
         "version": 1, "kind": "count", "recipe": recipe, "words": ("a",), "labels": (),
         "totals": np.zeros(2, np.int64), "peers": tuple(PEERS), "survivors": tuple(PEERS),
     }  # fmt: skip
-    TogetherCounts.from_bytes(encoded(record | {"recipe": recipe | {"epsilon": "1"}}))
+    TogetherCounts.from_bytes(encode_value(record | {"recipe": recipe | {"epsilon": "1"}}))
     begun = time.process_time()
     with pytest.raises(DamagedRecordError, match="epsilon must lie between 1e-40 and 1e40"):
-        TogetherCounts.from_bytes(encoded(record))
+        TogetherCounts.from_bytes(encode_value(record))
     assert time.process_time() - begun < AT_ONCE_S
 
 

@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from sottovoce.errors import InputError
 from sottovoce.files import refuse_open_to_others, small_text, whole_file
 from sottovoce.json import parse_json
-from sottovoce.learn.encrypted_files import sealed_fields, unsealed
+from sottovoce.learn.encrypted_files import seal_fields, unseal
 
 FORMAT = "sottovoce-secret"
 VERSION = 1
@@ -30,9 +30,7 @@ _ENVIRONMENT, _FILE = "env:", "file:"
 def save_secret(path: Path, secret: bytes, *, kind: str, passphrase: str | None) -> None:
     """Write a secret of some ``kind`` (identity, journal, ...) for its owner only."""
     head = {"format": FORMAT, "version": VERSION, "kind": kind}
-    body = (
-        {"secret": secret.hex()} if passphrase is None else sealed_fields(secret, passphrase, kind)
-    )
+    body = {"secret": secret.hex()} if passphrase is None else seal_fields(secret, passphrase, kind)
     with whole_file(path, private=True) as part:
         part.write_text(json.dumps(head | body) + "\n", encoding="utf-8")
 
@@ -80,7 +78,7 @@ def _opened(fields: dict[str, Any], kind: str, passphrase: str | None, path: Pat
         raise InputError(f"{path} is sealed; give its passphrase.")
     salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
     try:
-        return unsealed(salt, nonce, sealed, passphrase, kind)
+        return unseal(salt, nonce, sealed, passphrase, kind)
     except InvalidTag:
         raise InputError(f"the passphrase of {path} is wrong, or the file was changed.") from None
 

@@ -18,7 +18,7 @@ from typing import Any
 from sottovoce.errors import DamagedMessageError, DisagreementError
 from sottovoce.learn.sums.keys import Identity, check_signature
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
-from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Party
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
@@ -129,7 +129,7 @@ def told_alike(terms: TrainingTerms, what: str, peers: tuple[str, ...], told: Va
     """
     stated = tuple(terms.stated(peers).items())
     identities = {peer: terms.identities[peer] for peer in peers}
-    return Alike(what, terms.session, encoded((terms.digest, stated, told)), identities)
+    return Alike(what, terms.session, encode_value((terms.digest, stated, told)), identities)
 
 
 def _called(name: str) -> str:

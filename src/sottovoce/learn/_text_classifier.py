@@ -14,7 +14,7 @@ from sottovoce.learn._holders import named_holders
 from sottovoce.learn._labels import LabelValues, check_one_kind, label_names
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
-from sottovoce.learn.run.classify import called, scores
+from sottovoce.learn.run.classify import call_labels, scores
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.party import Connection, InProcess
@@ -132,7 +132,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _called(self, texts: Sequence[str], peer: str | None) -> tuple[str, ...]:
         documents = Documents.of(texts)
         if self.mode == "open":
-            return called(read_trained(self.result_), documents)
+            return call_labels(read_trained(self.result_), documents)
         asker = self.connection_.here if peer is None else peer
         terms = self._terms(
             "classify", self.connection_.identities, asker=asker, rows=len(documents)
@@ -166,7 +166,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         check_estimate(self.terms_.held_out, training_data=training_data)
         terms = self._terms("evaluate", self.connection_.identities, rows=rows)
-        return JointEvaluation.of(self.connection_.run(terms, {})[self.connection_.here])
+        return JointEvaluation.from_record(self.connection_.run(terms, {})[self.connection_.here])
 
     def _connected(self, given: "Mapping[str, Given] | Connection") -> Connection:
         if not isinstance(given, Mapping):

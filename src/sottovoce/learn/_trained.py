@@ -14,7 +14,7 @@ from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import RowHolders, TextHolders
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.ridge import LinearModel
-from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
 from sottovoce.learn.run.party import InProcess
 from sottovoce.learn.run.records import opened_words, read_hidden, read_model, read_trained
@@ -138,7 +138,7 @@ class TrainedClassifier:
             raise InputError("peers must give as many rows each: row i of each is one entity.")
         if self.mode == "open" and len(examples) == 1 and offset is None:
             self.query_traffic = Traffic()
-            names = called(read_trained(self._kept(self._here)), examples[asker])
+            names = call_labels(read_trained(self._kept(self._here)), examples[asker])
         else:
             names = self._queried(asker, examples, offset)
         return self._holders.values(names)
@@ -171,7 +171,7 @@ class TrainedClassifier:
             rows=0 if self.mode == "open" else most,
         )
         result = self._connection.run(terms, examples)
-        found = JointEvaluation.of(result[min(terms.peers)])
+        found = JointEvaluation.from_record(result[min(terms.peers)])
         return found.of_label(found.labels[1]) if self._of_rows else found
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.documents import Documents, Examples, Table
-from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.codec import Value, encode_value
 
 FEWEST_SECRET_BYTES = 16
 _DOCUMENT, _COLLECTION = "document", "collection"
@@ -28,7 +28,7 @@ def keyed_digest(secret: bytes, purpose: str, *parts: Value) -> bytes:
             f"a secret for digests must have at least {FEWEST_SECRET_BYTES} bytes, got "
             f"{len(secret)}."
         )
-    return hmac.digest(secret, encoded((purpose, *parts)), "sha256")
+    return hmac.digest(secret, encode_value((purpose, *parts)), "sha256")
 
 
 def document_numbers(examples: Examples) -> NDArray[np.int64]:
@@ -80,7 +80,7 @@ def _rows(examples: Examples) -> Iterator[Value]:
 def _numbers(table: Table) -> Iterator[Value]:
     """Each row's numbers by the names of their columns, where these have names."""
     order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
-    names = hashlib.sha256(encoded(tuple(table.columns[k] for k in order))).digest()
+    names = hashlib.sha256(encode_value(tuple(table.columns[k] for k in order))).digest()
     rows = table.rows[:, order] if order else table.rows
     for row in (rows + 0.0).astype("<f8"):  # adding makes one zero of two
         yield (row.tobytes(), names)

@@ -14,7 +14,7 @@ _KEY_BYTES = 32
 _SALT_BYTES = 16
 
 
-def sealed_fields(secret: bytes, passphrase: str, bound_to: str) -> dict[str, str]:
+def seal_fields(secret: bytes, passphrase: str, bound_to: str) -> dict[str, str]:
     """What a file holds of a sealed secret; it opens only beside the same ``bound_to``."""
     if not passphrase:
         raise InputError("a passphrase must not be empty; leave it out to write none.")
@@ -23,7 +23,7 @@ def sealed_fields(secret: bytes, passphrase: str, bound_to: str) -> dict[str, st
     return {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
 
 
-def unsealed(salt: bytes, nonce: bytes, sealed: bytes, passphrase: str, bound_to: str) -> bytes:
+def unseal(salt: bytes, nonce: bytes, sealed: bytes, passphrase: str, bound_to: str) -> bytes:
     """The secret; cryptography's InvalidTag if the passphrase is wrong or a byte was changed."""
     return _cipher(passphrase, salt).decrypt(nonce, sealed, bound_to.encode())
 

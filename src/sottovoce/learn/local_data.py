@@ -59,7 +59,7 @@ class LocalData:
     earlier: "EarlierSums | None" = field(default=None, kw_only=True)
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         rows: Rows,
         signs: ArrayLike,
@@ -108,7 +108,7 @@ class LocalData:
             counted, documents=self.grouped, fewest_documents=fewest_documents, vetoed=vetoed
         )
 
-    def restricted(self, decided: Flags) -> "LocalData":
+    def restrict(self, decided: Flags) -> "LocalData":
         """The data as they may be opened, once it is decided which counted features are kept."""
         del decided
         return self
@@ -183,7 +183,7 @@ class MappedData(LocalData):
         """The documents, if rows are sentences."""
         return self.documents
 
-    def restricted(self, decided: Flags) -> LocalData:
+    def restrict(self, decided: Flags) -> LocalData:
         """Rows of the kept words only."""
         kept = sparse.diags_array(decided.astype(np.float64))
         rows: Floats = sparse.csr_array(self.words @ kept @ self.matrix).toarray()

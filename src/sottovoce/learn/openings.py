@@ -43,7 +43,7 @@ from sottovoce.learn._opened_among import AmongMemory
 from sottovoce.learn.data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.features import TextRecipe, term_rows
-from sottovoce.learn.wire.codec import Value, array, encoded, item, texts
+from sottovoce.learn.wire.codec import Value, array, encode_value, item, texts
 
 VERSION = 2
 
@@ -218,8 +218,8 @@ def changed_before(
     looked at again. What came before it does.
     """
     opening = documents.opening()
-    written = encoded(opening.record())
-    before = takewhile(lambda each: encoded(each.record()) != written, memory.earlier(session))
+    written = encode_value(opening.record())
+    before = takewhile(lambda each: encode_value(each.record()) != written, memory.earlier(session))
     found = tuple(changed for each in before for changed in documents.changed(each, fewest))
     memory.remember(session, opening)
     return found

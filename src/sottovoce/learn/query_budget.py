@@ -68,7 +68,7 @@ class QueryBudget:
         self._joint = joint
 
     @classmethod
-    def resumed(cls, left: Mapping[str, int], together: int) -> Self:
+    def resume(cls, left: Mapping[str, int], together: int) -> Self:
         """A budget as it was when it was put down."""
         if together < 0 or any(rows < 0 for rows in left.values()):
             raise ParameterError("what is left of a query budget must be >= 0 rows.")

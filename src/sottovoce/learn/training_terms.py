@@ -15,7 +15,7 @@ from sottovoce.errors import InputError, LeakError, ParameterError, check_choice
 from sottovoce.learn.ridge import PENALTIES
 from sottovoce.learn.sums.fixed import AllowTwo, FixedPoint, checked_parties
 from sottovoce.learn.support import FEWEST_DOCUMENTS, FEWEST_PEERS
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 
 if TYPE_CHECKING:
     from sottovoce.learn.features import FeatureMap
@@ -158,7 +158,7 @@ class TrainingTerms:
         """What peers compare to know that they mean the same features and the same recipe."""
         recipe = "\0".join(f"{name}={value!r}" for name, value in sorted(vars(self.recipe).items()))
         several = () if self.classifiers == 1 else (f"classifiers={self.classifiers}",)
-        return hashlib.sha256(encoded((recipe, *several, *self.features))).digest()
+        return hashlib.sha256(encode_value((recipe, *several, *self.features))).digest()
 
     def counts(self) -> FixedPoint:
         """Numbers for sums of whole numbers."""

@@ -25,7 +25,7 @@ from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy import Ledger
 
 Run = Callable[..., tuple[int, str, str]]
@@ -217,7 +217,7 @@ def test_a_coordinator_refuses_a_peers_endless_epsilon_at_once(
         bytes(16), "count", "open", ada.roster.identities,
         text=TextRecipe("given", ("debt",)), count=CountRecipe(epsilon=Fraction(7)),
     ).to_bytes()  # fmt: skip
-    epsilon, endless = encoded("7"), encoded("1e300000000")
+    epsilon, endless = encode_value("7"), encode_value("1e300000000")
     assert asked.count(epsilon) == 1
     node, maker = ada.node(lambda _event, /, **_: None, lambda *_: None)
     try:

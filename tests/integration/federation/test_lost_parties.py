@@ -11,7 +11,7 @@ from sottovoce.errors import LostPartyError
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation.transport.frames import Complaint, Frame, Settings, packed
 from sottovoce.learn.training_terms import COORDINATOR
-from sottovoce.learn.wire.codec import decoded
+from sottovoce.learn.wire.codec import decode_value
 
 SIX = tuple("abcdef")
 FOUR = ("ann", "bob", "cy", "dee")
@@ -46,7 +46,7 @@ def test_a_third_of_the_peers_lost_in_the_middle_leaves_the_exact_sum_of_the_oth
         ends = summed(*(lost(name, point, turn) for name in pair)).ends
         found = ends[COORDINATOR]
         assert isinstance(found, bytes), found
-        survivors: Any = decoded(found)[1]  # type: ignore[index] # a pair, or it fails
+        survivors: Any = decode_value(found)[1]  # type: ignore[index] # a pair, or it fails
         assert set(SIX) - set(pair) <= set(survivors)
         expected = toy.expected(survivors)
         assert set(ends.values()) == {expected}

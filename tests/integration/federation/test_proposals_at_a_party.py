@@ -18,7 +18,7 @@ from sottovoce.federation.party.service import Service
 from sottovoce.federation.party.terms import training_terms, use_terms
 from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.message import new_session
 
 Run = Callable[..., tuple[int, str, str]]
@@ -55,7 +55,9 @@ def finish(party: ConfiguredParty, terms: RunTerms) -> None:
     journal = Journal(party.store / JOURNAL_FILE, party.secrets.journal_key)
     session = new_session()
     journal.add_run(session, terms.to_bytes(), terms.parties, bytes(32))
-    journal.advance(session, Event(0, "start", "", 0, ()), [], result=encoded({"kind": "train"}))
+    journal.advance(
+        session, Event(0, "start", "", 0, ()), [], result=encode_value({"kind": "train"})
+    )
     journal.close()
 
 

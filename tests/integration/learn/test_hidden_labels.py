@@ -20,7 +20,7 @@ from support.text_runs import (
 from sottovoce.errors import QueryBudgetError
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.party import Finished, run_in_process
 from sottovoce.learn.run.records import read_trained
@@ -59,7 +59,7 @@ def decided(solver: str, rows: int) -> None:
     with small_keys_allowed():
         found = labels_kept(a_query(*a_training(solver, max(rows, 4)), texts).results["ben"])
     assert len(found) == rows
-    assert found == list(called(plainly(), Documents.of(texts)))
+    assert found == list(call_labels(plainly(), Documents.of(texts)))
     assert set(found) <= set(LABELS)
 
 
@@ -110,6 +110,6 @@ def test_an_evaluation_labels_every_row() -> None:
         given = {"training": terms.session, "rows": 1, "labels": LABELS, "held_out": 0.2}
         query = made_terms("evaluate", "hidden", text=None, recipe=terms.recipe, **given)
         done = run_in_process(query, made_holdings(PEERS, ended.results))
-    counted = JointEvaluation.of(done.results["coordinator"])
+    counted = JointEvaluation.from_record(done.results["coordinator"])
     assert counted.count == 4
     assert counted.counts.shape == (len(LABELS), len(LABELS))

@@ -30,7 +30,7 @@ class Run:
 
     def __init__(self, **changes: Any) -> None:  # noqa: ANN401 - whatever it is given
         recipe = Recipe(**{**OPTIONS, "key_bits": BITS, **changes})
-        data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
+        data = {f"p{i}": LocalData.from_rows(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
         identities = {name: each.identity.public for name, each in data.items()}
         terms = TrainingTerms(new_session(), identities, NAMES, recipe)
         self.keys = two_keys()
@@ -49,7 +49,7 @@ class Run:
         solve, standard = self.coordinator.solve, self.coordinator.standard
         assert solve is not None
         assert standard is not None
-        parts = [solve.quantised(standard.applied(x), y, standard.count) for x, y in PEERS]
+        parts = [solve.quantise(standard.applied(x), y, standard.count) for x, y in PEERS]
         matrix, vector = (np.sum([part[at] for part in parts], axis=0) for at in (0, 1))
         return solve.system(matrix, vector)
 

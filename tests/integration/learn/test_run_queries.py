@@ -27,7 +27,7 @@ from sottovoce.learn import train
 from sottovoce.learn._held_out import BLOCK, held_out
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.evaluate import JointEvaluation, evaluation_record
 from sottovoce.learn.run.party import Finished, make_party, run_in_process
 from sottovoce.learn.run.records import read_trained
@@ -107,7 +107,7 @@ def test_an_open_query_is_the_peers_own() -> None:
     terms, ended = a_training("open")
     asked = a_query(terms, ended, texts)
     assert asked.traffic.messages == 0
-    assert asked.results["ben"]["labels"] == called(
+    assert asked.results["ben"]["labels"] == call_labels(
         read_trained(ended.results["ben"]), Documents.of(texts)
     )
 
@@ -125,14 +125,14 @@ def test_an_evaluation_counts_what_all_peers_hold_out() -> None:
     result = read_trained(ended.results["cy"])
     parts = [each.part(held_out(each, 0.25, SECRETS[name])) for name, each in made_peers().items()]
     assert {len(part) for part in parts} == {10}
-    calls = [called(result, part) for part in parts]
+    calls = [call_labels(result, part) for part in parts]
     wrong = sum(
         call != truth
         for part, labels in zip(parts, calls, strict=True)
         for truth, call in zip(part.labels or (), labels, strict=True)
     )
     for name in (*NAMES, "coordinator"):
-        joint = JointEvaluation.of(found.results[name])
+        joint = JointEvaluation.from_record(found.results[name])
         assert joint.count == 40
         assert joint.misclassification == pytest.approx(wrong / 40)
     spam = joint.of_label("spam")
@@ -154,7 +154,7 @@ def test_a_hidden_evaluation_asks_for_as_many_rows_whatever_a_peer_has() -> None
         peers = made_peers()
         peers["ada"] = peers["ada"].part(np.arange(40) < 12)  # of which five are held out
         found = run_in_process(run, made_holdings(peers, ended.results))
-    joint = JointEvaluation.of(found.results["dee"])
+    joint = JointEvaluation.from_record(found.results["dee"])
     assert joint.count == 5 + 3 * 6
     sizes = {
         said.bytes for said in found.transcript if said.kind == "scores" and said.sender in NAMES
@@ -168,7 +168,7 @@ def test_a_small_fraction_holds_out_a_few_documents_and_nothing_is_never_evaluat
     terms = made_terms(text=GIVEN, recipe=OPEN, held_out=0.01)
     ended = trained(terms, made_peers())
     found = an_evaluation(terms, ended).results["ada"]
-    assert JointEvaluation.of(found).count == BLOCK * len(NAMES)
+    assert JointEvaluation.from_record(found).count == BLOCK * len(NAMES)
     with pytest.raises(DataError, match="at least 1 row over all peers"):
         evaluation_record(terms, ("ham", "spam"), np.zeros(6))
 
@@ -219,7 +219,7 @@ def test_a_readable_classifier_is_wanted_to_call_by_oneself() -> None:
     with small_keys_allowed():
         _, ended = a_training("hidden")
         with pytest.raises(DataError, match="nobody's to read"):
-            called(read_trained(ended.results["ada"]), Documents.of(["text"]))
+            call_labels(read_trained(ended.results["ada"]), Documents.of(["text"]))
 
 
 def test_sentences_are_evaluated_as_sentences() -> None:
@@ -230,4 +230,4 @@ def test_sentences_are_evaluated_as_sentences() -> None:
     ended = trained(terms, peers)
     run = made_terms("evaluate", "open", text=None, training=terms.session)
     found = run_in_process(run, made_holdings(peers, ended.results))
-    assert JointEvaluation.of(found.results["ada"]).count == 4 * 2 * 10
+    assert JointEvaluation.from_record(found.results["ada"]).count == 4 * 2 * 10

@@ -12,7 +12,7 @@ from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.rados.intermediary import RadoIntermediary
-from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.party import make_party, run_in_process
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.run.terms import INTERMEDIARY, Holdings
@@ -28,7 +28,7 @@ def test_rados_by_an_intermediary_end_in_a_classifier_at_every_peer() -> None:
         ended = run_in_process(terms, made_holdings(made_peers()))
     texts, labels = made_texts(200, 60)
     for name in NAMES:
-        found = called(read_trained(ended.results[name]), Documents.of(texts))
+        found = call_labels(read_trained(ended.results[name]), Documents.of(texts))
         assert np.mean(np.array(found) == labels) > 0.8
     assert ended.results["key holder"]["rados"].shape == (1200, 21)  # type: ignore[union-attr] # an array
     assert "rados" not in ended.results[INTERMEDIARY]

@@ -29,8 +29,8 @@ class Taped:
         self._patch = monkeypatch
 
     @property
-    def finished(self) -> bool:
-        return self.party.finished
+    def has_finished(self) -> bool:
+        return self.party.has_finished
 
     def _noted(self, given: Message | str, work: Callable[[], list[Message]]) -> list[Message]:
         beneath = vars(randomness)["os"]

@@ -40,7 +40,7 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder
 from sottovoce.learn.paillier.wire import decrypt_integers
 from sottovoce.learn.run.classify import (
-    called,
+    call_labels,
     labels_from_scores,
     models,
 )
@@ -153,7 +153,7 @@ def test_three_labels_are_trained_one_against_the_others() -> None:
         signs = {name: (x, np.where(np.array(y) == label, 1, -1)) for name, (x, y) in rows.items()}
         np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
     texts, labels = made_texts(200, 50, labels=3)
-    assert np.mean(np.array(called(result, Documents.of(texts))) == labels) > 0.8
+    assert np.mean(np.array(call_labels(result, Documents.of(texts))) == labels) > 0.8
 
 
 def test_of_scores_the_largest_and_of_signs_the_only_positive_one_decides() -> None:

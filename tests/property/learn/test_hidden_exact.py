@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
 from sottovoce.learn.paillier.grid import gmpy2
-from sottovoce.learn.solve.combs import Combs, _costed, combined
-from sottovoce.learn.solve.field import solved
+from sottovoce.learn.solve.combs import Combs, _plan_shape, combine_powers
+from sottovoce.learn.solve.field import solve_system
 from sottovoce.learn.solve.plan import opened_fractions, opened_integers, plan_solve
 from sottovoce.learn.solve.run import ready_masked
 from sottovoce.learn.solve.system import (
@@ -134,7 +134,7 @@ def test_solutions_modulo_a_prime_solve(data: st.DataObject, prime: int, size: i
     residues = st.lists(st.integers(0, prime - 1), min_size=size, max_size=size)
     matrix = data.draw(st.lists(residues, min_size=size, max_size=size))
     right = data.draw(residues)
-    solution, determinant = solved(matrix, right, prime)
+    solution, determinant = solve_system(matrix, right, prime)
     plain = solved_exactly_or_zero(matrix)
     assert determinant == plain % prime
     if determinant:
@@ -165,10 +165,10 @@ def test_products_of_powers_by_any_comb_are_those_of_pow(
     row = st.lists(st.integers(0, (1 << bits) - 1), min_size=bases, max_size=bases)
     exponents = data.draw(st.lists(row, min_size=rows, max_size=rows))
     expected = [_product_of_powers(numbers, each, n * n) for each in exponents]
-    assert combined(numbers, exponents, bits, n) == expected
+    assert combine_powers(numbers, exponents, bits, n) == expected
     groups = data.draw(st.integers(1, bases))
     columns = data.draw(st.integers(1, min(4, bits)))
-    shape = _costed(bases, rows, bits, groups, columns)
+    shape = _plan_shape(bases, rows, bits, groups, columns)
     assert Combs(numbers, n, shape).combinations(exponents) == expected
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from sottovoce.errors import DamagedMessageError
-from sottovoce.learn.wire.codec import DTYPES, Value, decoded, encoded
+from sottovoce.learn.wire.codec import DTYPES, Value, decode_value, encode_value
 from sottovoce.learn.wire.message import Message
 
 scalars = st.integers() | st.binary() | st.text()
@@ -43,7 +43,7 @@ def same(one: Value, other: Value) -> bool:
 
 @given(values)
 def test_what_is_encoded_is_decoded(value: Value) -> None:
-    assert same(value, decoded(encoded(value)))
+    assert same(value, decode_value(encode_value(value)))
 
 
 @given(st.binary(max_size=200))
@@ -51,10 +51,10 @@ def test_what_is_encoded_is_decoded(value: Value) -> None:
 @example(struct.pack("<BBBQ", 4, 7, 1, 0))
 def test_any_bytes_are_decoded_or_refused_by_name(data: bytes) -> None:
     try:
-        value = decoded(data)
+        value = decode_value(data)
     except DamagedMessageError:
         return
-    assert same(value, decoded(encoded(value)))
+    assert same(value, decode_value(encode_value(value)))
 
 
 @given(values, st.integers(0, 10**6), st.integers(0, 255))

@@ -54,7 +54,7 @@ def integers(low: int, high: int, *shape: int) -> st.SearchStrategy[Objects]:
 def starts(draw: st.DrawFn) -> Twins:
     rows, length = draw(st.integers(1, 3)), draw(st.integers(1, 9))
     plain = draw(integers(-1000, 1000, rows, length))
-    plan = plan_slots(Program.of(1000), key_bits=256, slot_bits=40, packed=draw(st.booleans()))
+    plan = plan_slots(Program.start(1000), key_bits=256, slot_bits=40, packed=draw(st.booleans()))
     key = KEY if draw(st.booleans()) else KEY.public
     theirs = np.vectorize(PHE.encrypt, otypes=[object])(plain)
     return Twins(encrypt_integers(plain, plan, key), theirs, plain)

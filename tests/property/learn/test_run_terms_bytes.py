@@ -13,7 +13,7 @@ from sottovoce.errors import DamagedRecordError
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import Recipe
-from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value
 
 TERMS = RunTerms(bytes(16), "train", "open", PUBLIC, Recipe(), TextRecipe())
 RECIPES = st.builds(
@@ -112,19 +112,19 @@ def test_one_changed_byte_gives_other_terms_or_a_refusal(at: int, byte: int) -> 
     [7, b"bytes", "text", (), ("a", 1), {"a": 1}, np.arange(3), -1, 10**30, np.array([np.nan])]
 ))  # fmt: skip
 def test_a_field_of_another_type_is_refused_or_valid(name: str, other: Value) -> None:
-    whole = decoded(TERMS.to_bytes())
+    whole = decode_value(TERMS.to_bytes())
     assert isinstance(whole, dict)
     fields = whole["terms"]
     assert isinstance(fields, dict)
-    data = encoded({**whole, "terms": {**fields, name: other}})
+    data = encode_value({**whole, "terms": {**fields, name: other}})
     with contextlib.suppress(DamagedRecordError):
         RunTerms.from_bytes(data)
 
 
 def test_another_version_is_refused_with_what_to_do() -> None:
-    whole = decoded(TERMS.to_bytes())
+    whole = decode_value(TERMS.to_bytes())
     assert isinstance(whole, dict)
     with pytest.raises(DamagedRecordError, match="version 5, got 3; use the same"):
-        RunTerms.from_bytes(encoded({**whole, "version": 3}))
+        RunTerms.from_bytes(encode_value({**whole, "version": 3}))
     with pytest.raises(DamagedRecordError, match="known fields"):
-        RunTerms.from_bytes(encoded({**whole, "more": 1}))
+        RunTerms.from_bytes(encode_value({**whole, "more": 1}))

@@ -55,8 +55,8 @@ def key_holders_view(system: IntegerSystem = SYSTEM, draws: int = DRAWS) -> Seen
     terms = SolveTerms(new_session(), "C", "K", PLAN)
     coordinator = SolveCoordinator(terms, own, *encrypted_system(system, PLAN.sent, held.public))
     each = SIZE * (SIZE + 1)
-    masks = [PrimeMask.drawn(PLAN, []) for _ in range(-(-draws // each))]
-    opened = decrypt_integers(coordinator._masked(masks), held)
+    masks = [PrimeMask.draw(PLAN, []) for _ in range(-(-draws // each))]
+    opened = decrypt_integers(coordinator._mask_system(masks), held)
     primes = [mask.prime for mask in masks for _ in range(each)]
     return parts([int(value) for value in opened.ravel()], primes, PLAN.quotient)
 
@@ -136,7 +136,7 @@ def coordinators_view(draws: int) -> Seen:
     terms = SolveTerms(new_session(), "C", "K", PLAN)
     coordinator = SolveCoordinator(terms, own, *encrypted_system(SYSTEM, PLAN.sent, held.public))
     holder = SolveKeyHolder(terms, held)
-    mask = PrimeMask.drawn(PLAN, [])
+    mask = PrimeMask.draw(PLAN, [])
     columns = coordinator._columns([mask])[0]
     weights = [3] * (SIZE + 1)
     values = [

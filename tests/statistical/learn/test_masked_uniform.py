@@ -56,7 +56,7 @@ def test_a_ring_offset_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPat
 
 
 def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masks, "expanded", short(fixed.expanded))
+    monkeypatch.setattr(masks, "expand_key", short(fixed.expand_key))
     assert smallest_p_value(masked_vector()) < 1e-12
 
 

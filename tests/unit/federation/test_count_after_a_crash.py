@@ -36,8 +36,8 @@ class Journalled:
         self.said: list[bytes] = [message.to_bytes() for message in self._first]
 
     @property
-    def finished(self) -> bool:
-        return self._party.finished
+    def has_finished(self) -> bool:
+        return self._party.has_finished
 
     def start(self) -> list[Message]:
         return self._first

@@ -45,7 +45,7 @@ from sottovoce.federation.party.terms import check_accepted, training_terms, use
 from sottovoce.federation.roster import Member, load_roster
 from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.message import new_session
 
 NAMES = ("ada", "ben", "cy")
@@ -335,7 +335,7 @@ def filled(party: ConfiguredParty, terms: RunTerms) -> None:
         journal.add_run(b"s" * 16, terms.to_bytes(), ["ada"], bytes(32))
         journal.hold(b"s" * 16, "ben", 1, "message", b"held")
         with journal._file.transaction() as db:
-            sealed = journal._seal.sealed(encoded({"kept": 1}), "result", b"s" * 16)
+            sealed = journal._seal.sealed(encode_value({"kept": 1}), "result", b"s" * 16)
             db.execute("UPDATE run SET status = 'finished', result = ?", (sealed,))
 
 

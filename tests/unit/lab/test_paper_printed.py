@@ -38,7 +38,7 @@ KEY = two_keys()[0]
 
 def as_data(peers: list[tuple[Floats, Floats]]) -> dict[str, LocalData]:
     names = [f"x{at}" for at in range(peers[0][0].shape[1])]
-    return {f"peer{k}": LocalData.of(*peer, names, names) for k, peer in enumerate(peers)}
+    return {f"peer{k}": LocalData.from_rows(*peer, names, names) for k, peer in enumerate(peers)}
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def feature_split(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - what
         rows, signs = ionosphere()
     names = [f"x{at}" for at in range(34)]
     peers = {
-        f"peer{k}": LocalData.of(rows[:, own], signs, [names[at] for at in own], names)
+        f"peer{k}": LocalData.from_rows(rows[:, own], signs, [names[at] for at in own], names)
         for k, own in enumerate(SPLIT)
     }
     return train_as_printed(peers, KEY), rows, signs

@@ -71,7 +71,7 @@ def test_a_message_out_of_order_is_refused_and_taken_when_its_turn_comes() -> No
     with pytest.raises(EarlyMessageError):
         waiting.receive(tests)
     (share,) = answerer.receive(tests)
-    assert answerer.finished
+    assert answerer.has_finished
     with pytest.raises(ReplayedMessageError):
         answerer.receive(tests)
     asker.receive(share)
@@ -141,7 +141,7 @@ def test_another_key_shape_or_bound_than_agreed_on_is_refused() -> None:
 
 
 def test_packed_arrays_must_be_unpacked_first() -> None:
-    packed = encrypt_integers(NUMBERS, plan_slots(Program.of(9), key_bits=512), KEY)
+    packed = encrypt_integers(NUMBERS, plan_slots(Program.start(9), key_bits=512), KEY)
     with pytest.raises(ParameterError, match="unpack the array first"):
         next(ask_positive(packed, Outline.of(packed), told="nobody"))
 
@@ -214,13 +214,13 @@ def test_a_failed_script_ends_its_party() -> None:
     asker = Pairing().asking(asking)
     with pytest.raises(InputError):
         asker.start()
-    assert not asker.finished
+    assert not asker.has_finished
 
 
 def header(weights: list[int], make: Callable[[EncryptedArray], Any]) -> bytes:
     """The bytes before the ciphertexts of what is sent of privately weighted numbers."""
     plan = Outline((2,), 100).plan(512)
-    array = encrypt_integers([7, -9], plan, KEY).combined([weights])
+    array = encrypt_integers([7, -9], plan, KEY).combine([weights])
     said = next(make(array))
     data: bytes = said.payload["array"]
     size = 2 * KEY.public.bits // 8  # of a ciphertext

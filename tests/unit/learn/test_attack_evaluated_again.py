@@ -43,7 +43,7 @@ class Ada:
 
 
 def counts(ended: Finished) -> int:
-    return JointEvaluation.of(ended.results["coordinator"]).count
+    return JointEvaluation.from_record(ended.results["coordinator"]).count
 
 
 @pytest.mark.parametrize("more", [1, 4])

@@ -70,12 +70,15 @@ def test_a_liar_ends_the_training_and_is_named(lie: Lie, liar: str) -> None:
 def test_a_check_that_skips_one_peer_lets_its_lie_through() -> None:
     """Planted: what the test before would see of such a fault."""
     peers = with_liar(peers_of(3, 60, WIDTH), "peer01", a_million_times)
-    unmasked = weights.unmasked
+    unmasked = weights.unmask_projections
 
     def skipping(*given: Any) -> dict[str, Ring]:  # noqa: ANN401 - as there
         return {name: left for name, left in unmasked(*given).items() if name != "peer01"}
 
-    with mock.patch.object(weights, "unmasked", skipping), pytest.raises(FalseSummandError) as got:
+    with (
+        mock.patch.object(weights, "unmask_projections", skipping),
+        pytest.raises(FalseSummandError) as got,
+    ):
         trained(peers)
     assert "peer01" not in str(got.value)
 

@@ -39,8 +39,8 @@ class Lying:
         self.name = COORDINATOR
 
     @property
-    def finished(self) -> bool:
-        return self._party.finished
+    def has_finished(self) -> bool:
+        return self._party.has_finished
 
     def start(self) -> list[Message]:
         return self._party.start()

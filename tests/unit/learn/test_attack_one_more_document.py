@@ -18,7 +18,7 @@ from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import Features, TextRecipe
 from sottovoce.learn.openings import Opening as Remembered
 from sottovoce.learn.openings import TrainedDocuments
-from sottovoce.learn.wire.codec import decoded, encoded
+from sottovoce.learn.wire.codec import decode_value, encode_value
 
 SECRET = b"what ada shows nobody"
 PEERS = made_peers(documents=30)
@@ -182,7 +182,7 @@ def test_rows_of_numbers_are_remembered_by_their_columns() -> None:
 
 def test_what_is_remembered_can_be_kept_and_read_again() -> None:
     opening = TrainedDocuments.of(PEERS["ada"], GIVEN, SECRET).opening()
-    kept = decoded(encoded(opening.record()))
+    kept = decode_value(encode_value(opening.record()))
     assert isinstance(kept, dict)
     again = Remembered.read(kept)
     assert (again.rules, again.words, again.documents) == (

@@ -21,9 +21,9 @@ NAMES = ("ada", "ben", "cy")
 class LyingServer(MaskServer):
     """Says that two of three peers are left, and one of them twice."""
 
-    def _said(self, receiver: str, step: int, kind: str, payload: object) -> Message:
+    def _message(self, receiver: str, step: int, kind: str, payload: object) -> Message:
         told = {"names": ("ada", "ada", "ben")} if step == masks.SURVIVORS else payload
-        return super()._said(receiver, step, kind, told)  # type: ignore[arg-type] # as there
+        return super()._message(receiver, step, kind, told)  # type: ignore[arg-type] # as there
 
 
 def test_a_survivor_that_is_named_twice_is_refused() -> None:

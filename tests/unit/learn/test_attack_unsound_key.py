@@ -112,7 +112,7 @@ def _chinese(residues: list[int], moduli: list[int]) -> int:
 
 def test_with_such_a_key_short_blinding_shows_every_parity() -> None:
     """The attack itself: this is why nobody may encrypt under a key without a proof."""
-    answer = marked_ciphertexts().combined(SECRET[None, :]).blind()
+    answer = marked_ciphertexts().combine(SECRET[None, :]).blind()
     assert read_parities(answer) == [int(each) % 2 for each in SECRET]
 
 
@@ -120,7 +120,7 @@ def test_full_blinding_shows_nothing_even_then() -> None:
     """What goes back to the owner of a key is blinded in full: scores and comparisons are."""
     marked = marked_ciphertexts()
     right = [
-        read_parities(marked.combined(SECRET[None, :]).blind(full=True))
+        read_parities(marked.combine(SECRET[None, :]).blind(full=True))
         == [int(each) % 2 for each in SECRET]
         for _ in range(8)
     ]

@@ -44,7 +44,7 @@ def the_parties(rows: Given, limits: Limits | None = None, **recipe: Any) -> lis
     """The state machines of one training."""
     own: Limits = limits or {}
     data = {
-        name: replace(LocalData.of(x, y, NAMES, NAMES), limit=own.get(name, OpenedLimit()))
+        name: replace(LocalData.from_rows(x, y, NAMES, NAMES), limit=own.get(name, OpenedLimit()))
         for name, (x, y) in rows.items()
     }
     identities = {name: each.identity.public for name, each in data.items()}

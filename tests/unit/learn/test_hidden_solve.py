@@ -358,7 +358,7 @@ def test_the_plan_holds_every_score_and_every_slot(places: int, key_bits: int) -
     # M + p rho, with rho of 64 bits more than the quotient it hides.
     largest = (34 * bounds.entry + bounds.right) * (1 << plan.prime_bits)
     assert plan.sent.capacity >= largest << 64
-    assert plan.returned.capacity >= (35 << (3 * plan.prime_bits // 2)) << 64
+    assert plan.answer_slots.capacity >= (35 << (3 * plan.prime_bits // 2)) << 64
     others = [
         SolvePlan(bounds, key_bits, primes, max(-(-needed // primes) + 1, 90))
         for primes in (1, 2, 6, 10)

@@ -186,7 +186,7 @@ def test_nothing_is_trained_where_nothing_may_be_opened() -> None:
 
 
 def test_the_table_states_all_that_is_told_of_supports() -> None:
-    data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
+    data = {f"p{i}": LocalData.from_rows(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
     terms = terms_of(data)
     peers = [TrainingPeer(name, terms, each) for name, each in data.items()]
     exchange = Exchange([TrainingCoordinator(terms), *peers])
@@ -205,7 +205,7 @@ def test_the_table_states_all_that_is_told_of_supports() -> None:
 
 
 def test_peers_are_not_told_the_statistics() -> None:
-    data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
+    data = {f"p{i}": LocalData.from_rows(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
     terms = terms_of(data)
     peers = [TrainingPeer(name, terms, each) for name, each in data.items()]
     exchange = Exchange([TrainingCoordinator(terms), *peers])
@@ -225,7 +225,7 @@ def terms_of(data: dict[str, LocalData], **changes: Any) -> TrainingTerms:  # no
 
 @pytest.mark.parametrize("which", ["features", "recipe"])
 def test_peers_that_mean_different_things_are_refused(which: str) -> None:
-    data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
+    data = {f"p{i}": LocalData.from_rows(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
     terms = terms_of(data)
     other = (
         replace(terms, features=NAMES[::-1])
@@ -319,18 +319,18 @@ def test_stages_refuse_what_is_early_late_foreign_or_after_an_abort() -> None:
         party.receive(word("one"))
     with pytest.raises(UnexpectedMessageError):
         party.receive(word("two", new_session()))
-    assert not party.finished
+    assert not party.has_finished
     with pytest.raises(InputError, match="breaks here"):
         party.receive(word("two"))
     with pytest.raises(AbortedError):
         party.receive(word("two"))
-    assert not party.finished
+    assert not party.has_finished
     waiting = Staged("a", session, ("one", "two"), waiting_script())
     waiting.start()
     with pytest.raises(EarlyMessageError):
         waiting.receive(word("two"))
     assert not waiting.receive(word("one"))
-    assert waiting.finished
+    assert waiting.has_finished
 
 
 def waiting_script() -> Script:
@@ -340,7 +340,7 @@ def waiting_script() -> Script:
 class Broken:
     """A stage that takes no message, and no silence either."""
 
-    name, finished = "a", False
+    name, has_finished = "a", False
 
     def __init__(self, error: Exception) -> None:
         self.error = error

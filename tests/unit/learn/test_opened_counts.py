@@ -15,7 +15,7 @@ from sottovoce.learn.documents import Documents, Skipped, Table
 from sottovoce.learn.run.count import noised_sum
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy.noise_share import SharesLaw
 
 PEERS = ("ada", "ben", "cy")
@@ -95,7 +95,7 @@ def test_what_is_kept_is_read_again_and_nothing_else() -> None:
         with pytest.raises(DamagedRecordError):
             TogetherCounts.of(each)
     with pytest.raises(DamagedRecordError, match="no count together"):
-        TogetherCounts.from_bytes(encoded(("a", "b")))
+        TogetherCounts.from_bytes(encode_value(("a", "b")))
 
 
 def test_a_peer_that_brings_another_identity_or_rows_takes_no_part() -> None:

@@ -14,8 +14,8 @@ from sottovoce.learn.paillier.slots import Program, SlotPlan, plan_slots
 from sottovoce.learn.paillier.wire import decrypt, decrypt_integers, encrypt, encrypt_integers
 
 KEY = insecure_key_for_tests(256)
-PACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=36)
-UNPACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=60, packed=False)
+PACKED = plan_slots(Program.start(8, 8), key_bits=256, slot_bits=36)
+UNPACKED = plan_slots(Program.start(8, 8), key_bits=256, slot_bits=60, packed=False)
 Refusals = list[Callable[[], object]]
 VALUES = (np.arange(45) % 31 / 4 - 3).reshape(3, 15)
 
@@ -105,9 +105,9 @@ def test_a_float_scalar_lengthens_the_scale(packed: EncryptedArray) -> None:
         packed.times(0.5)
     with pytest.raises(ParameterError, match="8 and 11 binary places"):
         packed + scaled
-    assert (opened(packed.rescaled(11) + scaled) == VALUES * 0.625).all()
+    assert (opened(packed.rescale(11) + scaled) == VALUES * 0.625).all()
     with pytest.raises(ParameterError, match="cannot lose binary places"):
-        scaled.rescaled(8)
+        scaled.rescale(8)
 
 
 def test_number_by_number_products_need_an_unpacked_array(
@@ -129,7 +129,7 @@ def test_matrix_products_open_to_those_of_plain_numbers(
     right = (np.arange(30) - 15).reshape(15, 2)
     assert (opened(free @ right) == VALUES @ right).all()
     assert (opened(free @ right[:, 0]) == VALUES @ right[:, 0]).all()
-    halves = packed.combined(matrix / 2, fraction_bits=1)
+    halves = packed.combine(matrix / 2, fraction_bits=1)
     assert (opened(halves) == matrix @ VALUES / 2).all()
     with pytest.raises(ParameterError, match="adds along the packed axis"):
         packed @ right
@@ -199,19 +199,19 @@ def test_the_bound_is_exact_and_an_overflow_is_refused_before_it_happens() -> No
         lambda: (largest * 4) - (largest * 5),
         lambda: stacked.sum(0),
         lambda: np.ones((1, 9), dtype=int) @ stacked,
-        lambda: largest.widened(128),
+        lambda: largest.widen(128),
     ]
     for refused in refusals:
         with pytest.raises(ParameterError, match="need slots of 9 bits, and they have 8"):
             refused()
     with pytest.raises(ParameterError, match="never narrowed"):
-        largest.widened(14)
+        largest.widen(14)
 
 
 def test_a_declared_bound_stands_for_private_scalars() -> None:
     array = encrypt(VALUES, PACKED, KEY)
     assert array.times(3, bound=100).bound == array.bound * 100
-    assert array.combined(np.eye(3, dtype=int), weight=50).bound == array.bound * 50
+    assert array.combine(np.eye(3, dtype=int), weight=50).bound == array.bound * 50
     assert array.plus_integers([3], bound=500).bound == array.bound + 500
     with pytest.raises(ParameterError, match="exceeds the bound declared"):
         array.times(101, bound=100)
@@ -253,7 +253,7 @@ def test_arrays_of_two_keys_do_not_mix() -> None:
     with pytest.raises(InputError, match="under another key"):
         decrypt(theirs, KEY)
     with pytest.raises(ParameterError, match="for a key of 512 bits"):
-        encrypt(VALUES, plan_slots(Program.of(8, 8), key_bits=512), KEY)
+        encrypt(VALUES, plan_slots(Program.start(8, 8), key_bits=512), KEY)
 
 
 def test_a_sender_who_broke_the_plan_is_found_out_on_decryption() -> None:
@@ -324,10 +324,10 @@ def test_combinations_are_products_of_powers() -> None:
 
 @pytest.mark.parametrize("bits", [62, 63, 64, 65, 90])
 def test_scalars_and_scales_may_be_longer_than_a_machine_word(bits: int) -> None:
-    plan = plan_slots(Program.of(8, 0), key_bits=256, slot_bits=120, packed=False)
+    plan = plan_slots(Program.start(8, 0), key_bits=256, slot_bits=120, packed=False)
     array = encrypt(np.array([3.0, -5.0]), plan, KEY)
     for factor in (2**bits, -(2**bits) - 1):
         assert decrypt_integers(array * factor, KEY).tolist() == [3 * factor, -5 * factor]
     assert decrypt_integers(array + 2**bits, KEY).tolist() == [3 + 2**bits, 2**bits - 5]
     assert decrypt_integers(array - 2**bits, KEY).tolist() == [3 - 2**bits, -5 - 2**bits]
-    assert opened(array.rescaled(bits)).tolist() == [3.0, -5.0]
+    assert opened(array.rescale(bits)).tolist() == [3.0, -5.0]

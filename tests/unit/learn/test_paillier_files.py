@@ -32,7 +32,7 @@ from sottovoce.learn.paillier.wire import (
 )
 
 KEY = insecure_key_for_tests(256)
-PLAN = plan_slots(Program.of(8, 8).summed(3), key_bits=256, slot_bits=36)
+PLAN = plan_slots(Program.start(8, 8).summed(3), key_bits=256, slot_bits=36)
 PHRASE, WRONG = "a quiet voice", "a loud voice"
 VALUES = np.arange(30.0).reshape(2, 15) / 4
 
@@ -94,9 +94,9 @@ def test_whoever_tries_a_passphrase_needs_128_mebibytes(monkeypatch: pytest.Monk
         return Scrypt(salt, length, 1 << 4, r, p)
 
     monkeypatch.setattr(encrypted_files, "Scrypt", spied)
-    fields = encrypted_files.sealed_fields(b"secret", PHRASE, "")
+    fields = encrypted_files.seal_fields(b"secret", PHRASE, "")
     salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
-    assert encrypted_files.unsealed(salt, nonce, sealed, PHRASE, "") == b"secret"
+    assert encrypted_files.unseal(salt, nonce, sealed, PHRASE, "") == b"secret"
     assert derived == [128 << 20] * 2
 
 
@@ -166,7 +166,7 @@ def test_a_public_key_travels_with_its_proof(private: PrivateKey) -> None:
 
 
 def test_an_array_is_read_back_as_it_was(array: EncryptedArray) -> None:
-    plan = plan_slots(Program.of(8, 8), key_bits=256, packed=False)
+    plan = plan_slots(Program.start(8, 8), key_bits=256, packed=False)
     for each in (array, array[0], encrypt(VALUES, plan, KEY), encrypt(3, plan, KEY), array[:0]):
         read = array_from_bytes(array_to_bytes(each), KEY.public, plan=each.plan)
         assert read.shape == each.shape

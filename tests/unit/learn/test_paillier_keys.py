@@ -219,7 +219,7 @@ def test_no_proof_is_found_where_blinding_does_not_permute() -> None:
     q = 2 * p + 1
     while not gmpy2.is_prime(q):
         q += 2 * p
-    public = PublicKey._trusted(p * q)
+    public = PublicKey._trust(p * q)
     phi = (p - 1) * (q - 1)
     from sottovoce.learn.paillier.key_files import _challenges  # noqa: PLC0415 - only here
 

@@ -14,7 +14,7 @@ def test_as_many_64_bit_slots_as_the_key_holds(key_bits: int, slots: int) -> Non
 
 
 def test_slots_are_as_narrow_as_the_program_allows() -> None:
-    program = Program.of(1.0, 20).summed(4).scaled(100)
+    program = Program.start(1.0, 20).summed(4).scaled(100)
     plan = plan_slots(program, key_bits=2048)
     assert program.bound == 2**20 * 4 * 100
     assert plan.capacity >= program.bound > plan.capacity // 2
@@ -22,7 +22,7 @@ def test_slots_are_as_narrow_as_the_program_allows() -> None:
 
 
 def test_each_step_has_its_exact_bound() -> None:
-    program = Program.of(1.5, 4).summed(3).scaled(0.3, 2).combined(5, 7).plus(1).masked(64)
+    program = Program.start(1.5, 4).summed(3).scaled(0.3, 2).combine(5, 7).plus(1).masked(64)
     factor = 2  # 0.3 * 4, rounded up
     bounds = [24, 72, 72 * factor, 72 * factor * 35, 72 * factor * 35 + (1 << 6)]
     bounds.append(bounds[-1] + ((2 * bounds[-1] + 1) << 64))
@@ -31,7 +31,7 @@ def test_each_step_has_its_exact_bound() -> None:
 
 
 def test_a_magnitude_is_taken_exactly_and_rounded_up() -> None:
-    assert Program.of(0.1, 60).bound == -(-Fraction(0.1) * 2**60 // 1)
+    assert Program.start(0.1, 60).bound == -(-Fraction(0.1) * 2**60 // 1)
 
 
 def test_a_program_that_could_overflow_is_refused() -> None:
@@ -61,14 +61,14 @@ def test_masks_have_64_bits_of_slack_or_more() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Program.of(float("nan")),
-        lambda: Program.of(float("inf")),
-        lambda: Program.of(-1),
-        lambda: Program.of(1, -1),
-        lambda: Program.of(1, 5000),
+        lambda: Program.start(float("nan")),
+        lambda: Program.start(float("inf")),
+        lambda: Program.start(-1),
+        lambda: Program.start(1, -1),
+        lambda: Program.start(1, 5000),
         lambda: Program.of_bits(0),
-        lambda: Program.of(1).summed(0),
-        lambda: plan_slots(Program.of(1), key_bits=2048, slot_bits=1),
+        lambda: Program.start(1).summed(0),
+        lambda: plan_slots(Program.start(1), key_bits=2048, slot_bits=1),
     ],
 )
 def test_what_makes_no_program_is_refused(make: object) -> None:

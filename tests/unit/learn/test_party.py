@@ -15,7 +15,7 @@ from sottovoce.errors import (
     StalledError,
     UnexpectedMessageError,
 )
-from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message, new_session
 
@@ -39,7 +39,7 @@ class Player:
         self._inbox = Inbox(SESSION, name)
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         return self.count >= 9
 
     def start(self) -> list[Message]:
@@ -68,7 +68,7 @@ def test_every_kind_of_value_survives_the_wire() -> None:
         0, -1, 255, -(2**4096), b"", b"\0x", "words", (), ((1,), b"2"),
         {"z": 1, "a": (np.arange(3, dtype=np.uint64),)},
     )  # fmt: skip
-    again = decoded(encoded(value))
+    again = decode_value(encode_value(value))
     assert isinstance(again, tuple)
     assert again[:-1] == value[:-1]
     record = again[-1]
@@ -80,7 +80,7 @@ def test_every_kind_of_value_survives_the_wire() -> None:
 @pytest.mark.parametrize("dtype", ["u1", "i1", "?", "<u4", "<i4", "<u8", "<i8", "<f8"])
 def test_an_array_keeps_its_type_and_shape(dtype: str) -> None:
     array = np.arange(6).reshape(2, 3).astype(dtype)
-    again = decoded(encoded(array.T))
+    again = decode_value(encode_value(array.T))
     assert isinstance(again, np.ndarray)
     assert again.dtype == array.dtype
     np.testing.assert_array_equal(again, array.T)
@@ -91,7 +91,7 @@ def test_an_array_keeps_its_type_and_shape(dtype: str) -> None:
 )
 def test_what_has_no_encoding_is_refused(value: object) -> None:
     with pytest.raises(ParameterError):
-        encoded(value)  # type: ignore[arg-type] # that is the point
+        encode_value(value)  # type: ignore[arg-type] # that is the point
 
 
 def test_nesting_is_bounded_both_ways() -> None:
@@ -99,9 +99,9 @@ def test_nesting_is_bounded_both_ways() -> None:
     for _ in range(8):
         deep = (deep,)
     with pytest.raises(ParameterError, match="deep"):
-        encoded(deep)  # type: ignore[arg-type] # tuples of tuples
+        encode_value(deep)  # type: ignore[arg-type] # tuples of tuples
     with pytest.raises(DamagedMessageError, match="deep"):
-        decoded(b"\x05\x01\0\0\0" * 10 + b"\x05\0\0\0\0")
+        decode_value(b"\x05\x01\0\0\0" * 10 + b"\x05\0\0\0\0")
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def test_nesting_is_bounded_both_ways() -> None:
         b"\x04\x02\x01\x01\0\0\0\0\0\0\0\x07",
         b"\x03\x01\0\0\0\0\0\0\0\xff",
         b"\x06\x01\0\0\0\x01\x01\0\0\0\0\0\0\0\x07\x01\0\0\0\0\0\0\0\0",
-        encoded(1) + b"\0",
+        encode_value(1) + b"\0",
     ],
 )
 def test_bytes_that_hold_no_value_are_refused(data: bytes) -> None:
     with pytest.raises(DamagedMessageError):
-        decoded(data)
+        decode_value(data)
 
 
 def test_a_message_survives_the_wire_and_knows_its_size() -> None:
@@ -164,7 +164,7 @@ def test_a_message_without_session_or_step_cannot_be_made(changes: dict[str, obj
 def test_a_well_formed_value_that_is_no_message_is_refused(
     value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.learn.wire.message.decoded", lambda _: value)
+    monkeypatch.setattr("sottovoce.learn.wire.message.decode_value", lambda _: value)
     with pytest.raises(DamagedMessageError):
         Message.from_bytes(said().to_bytes())
 
@@ -249,7 +249,7 @@ def test_duplicates_and_disorder_change_nothing() -> None:
 class Speaker:
     """Says five things at once, the last one first."""
 
-    name, finished = "a", True
+    name, has_finished = "a", True
 
     def start(self) -> list[Message]:
         return [said(step) for step in (5, 4, 3, 2, 1)]
@@ -271,7 +271,7 @@ class Listener:
         self._inbox = Inbox(SESSION, "b")
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         return len(self.heard) == 5
 
     def start(self) -> list[Message]:
@@ -303,7 +303,7 @@ def test_what_stays_too_early_for_ever_stalls_by_name() -> None:
         listener = Listener()
         with contextlib.suppress(StalledError):
             Exchange([Speaker(), listener], faults=each).run()
-        stalled += not listener.finished
+        stalled += not listener.has_finished
         assert listener.heard == [1, 2, 3, 4, 5][: len(listener.heard)]
     assert 10 < stalled < 20
 

@@ -63,7 +63,7 @@ def test_sealed_signatures_show_only_their_number() -> None:
     sealed = SealedSignatures(7, 9)
     assert repr(sealed) == "<7 sealed signatures of 9 examples>"
     shown = [name for name in dir(sealed) if not name.startswith("_")]
-    assert shown == ["added", "combined", "shape"]
+    assert shown == ["added", "combine", "shape"]
 
 
 @pytest.mark.parametrize("secret", [SealedSignatures(2, 3), RadoMaker(ROWS, SIGNS)])

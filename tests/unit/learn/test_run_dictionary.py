@@ -37,7 +37,7 @@ from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.run.terms import Holdings
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message
 
@@ -83,7 +83,7 @@ def test_no_word_and_no_key_of_words_reaches_the_coordinator() -> None:
     assert len(key) == 32
     for views in exchange.views.values():
         for message in views:
-            data = encoded(message.payload)
+            data = encode_value(message.payload)
             assert key not in data
             assert not any(word.encode() in data for word in (COMMON, *RARE.values()))
     assert {party.result()["key"] for n, party in exchange.parties.items() if n in NAMES} == {key}  # type: ignore[attr-defined] # a run's party

@@ -9,14 +9,14 @@ from support.text_runs import AGREED, made_peers, made_terms, made_texts, traine
 from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.query_budget import QueryBudget
-from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.records import (
     KeptBudget,
     read_hidden,
     read_model,
     read_trained,
 )
-from sottovoce.learn.wire.codec import Value, decoded, encoded, from_value, to_value
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value, from_value, to_value
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +26,10 @@ def result() -> Mapping[str, Value]:
 
 
 def test_a_result_survives_a_disk(result: Mapping[str, Value]) -> None:
-    again = decoded(encoded(result))
+    again = decode_value(encode_value(result))
     assert isinstance(again, Mapping)
     texts = Documents.of(made_texts(20, 90)[0])
-    assert called(read_trained(again), texts) == called(read_trained(result), texts)
+    assert call_labels(read_trained(again), texts) == call_labels(read_trained(result), texts)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_a_classifier_of_another_width_is_refused(result: Mapping[str, Value]) -
 def test_a_budget_is_put_down_and_taken_up() -> None:
     budget = QueryBudget(("ada", "ben"), 5, 8)
     budget.spend("ada", 4)
-    again = from_value(to_value(KeptBudget.of(budget)), KeptBudget).resume()
+    again = from_value(to_value(KeptBudget.from_budget(budget)), KeptBudget).resume()
     assert (again.left("ada"), again.left("ben"), again.left("eve")) == (1, 4, 0)
     for broken in ({"left": {"ada": "x"}, "together": 1}, {"left": 1, "together": 1}, 7):
         with pytest.raises(DamagedRecordError):
             from_value(broken, KeptBudget)  # type: ignore[arg-type] # damaged
     with pytest.raises(ParameterError, match=">= 0"):
-        QueryBudget.resumed({"ada": -1}, 3)
-    spent = QueryBudget.resumed({"ada": 0}, 0)
+        QueryBudget.resume({"ada": -1}, 3)
+    spent = QueryBudget.resume({"ada": 0}, 0)
     assert spent.left("ada") == 0

@@ -19,10 +19,10 @@ from sottovoce.errors import (
 from sottovoce.learn.sums import mask_peer
 from sottovoce.learn.sums import masked_sum as masks
 from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint, Ring, checked_parties
-from sottovoce.learn.sums.keys import PRIME, AgreementKey, Identity, opened, shares
+from sottovoce.learn.sums.keys import PRIME, AgreementKey, Identity, open_shares, shares
 from sottovoce.learn.sums.mask_peer import MaskPeer
-from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer, pair_mask, summed
-from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer, add_vectors, pair_mask
+from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message, Party, new_session
 
@@ -39,7 +39,7 @@ def summands(number: int, size: int = SIZE) -> dict[str, Ring]:
 
 
 def plain(vectors: dict[str, Ring], of: list[str] | tuple[str, ...]) -> Ring:
-    return summed((vectors[name] for name in of), SIZE)
+    return add_vectors((vectors[name] for name in of), SIZE)
 
 
 def masked_parties(
@@ -64,8 +64,8 @@ class Tampering:
         return self._party.name
 
     @property
-    def finished(self) -> bool:
-        return self._party.finished
+    def has_finished(self) -> bool:
+        return self._party.has_finished
 
     def start(self) -> list[Message]:
         return self._changed(self._party.start())
@@ -157,7 +157,7 @@ def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
         pair_mask(terms, peers[0]._masking, "peer0", other, server._keys[other][1])
         for other in names(4)[1:]
     ]
-    without_pairs = late[0].array("vector", "<u8") - summed(pairs, SIZE)
+    without_pairs = late[0].array("vector", "<u8") - add_vectors(pairs, SIZE)
     own = masks.self_mask(terms, peers[0]._seed, "peer0")
     assert not np.array_equal(without_pairs, vectors["peer0"])
     np.testing.assert_array_equal(without_pairs - own, vectors["peer0"])
@@ -220,7 +220,7 @@ def test_a_sealed_share_that_is_no_pair_of_numbers_is_named(
     pair: Value, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, peers, _ = masked_parties(3)
-    monkeypatch.setattr(mask_peer, "encoded", lambda _: encoded(pair))
+    monkeypatch.setattr(mask_peer, "encode_value", lambda _: encode_value(pair))
     with pytest.raises(CorruptShareError, match="two whole numbers"):
         Exchange([server, *peers]).run()
 
@@ -380,11 +380,11 @@ def test_shares_open_at_the_threshold_and_not_below() -> None:
     secret = bytes(range(32))
     held = shares(secret, threshold=3, places=range(1, 6))
     for chosen in ((1, 2, 3), (5, 3, 1), (1, 2, 3, 4, 5)):
-        assert opened({i: held[i] for i in chosen}, threshold=3, size=32) == secret
+        assert open_shares({i: held[i] for i in chosen}, threshold=3, size=32) == secret
     with pytest.raises(CorruptShareError, match="3 shares open a secret, got 2"):
-        opened({1: held[1], 2: held[2]}, threshold=3, size=32)
+        open_shares({1: held[1], 2: held[2]}, threshold=3, size=32)
     with pytest.raises(CorruptShareError):
-        opened({**held, 1: held[1] + 1}, threshold=3, size=32)
+        open_shares({**held, 1: held[1] + 1}, threshold=3, size=32)
     with pytest.raises(ParameterError, match="65 bytes"):
         shares(b"\xff" * 66, threshold=2, places=[1, 2])
     for places in ([0, 1, 2], [-1, 1]):
@@ -395,7 +395,7 @@ def test_shares_open_at_the_threshold_and_not_below() -> None:
 def test_fixed_point_sums_are_exact_at_the_bound() -> None:
     plan = FixedPoint(bound=1000.0, parties=4, fraction_bits=30)
     parts = np.array([[1000.0, -1000.0, 0.1, 2**-30]] * 4)
-    total = summed((plan.encode(part) for part in parts), 4)
+    total = add_vectors((plan.encode(part) for part in parts), 4)
     expected = [4000.0, -4000.0, 4 * round(0.1 * 2**30) / 2**30, 2**-28]
     np.testing.assert_array_equal(plan.decode(total), expected)
     assert plan.step == 2**-30

@@ -27,7 +27,7 @@ def standardised(parts: list[Floats], **changes: Any) -> tuple[Standard, Floats]
     """The moments as the protocol rounds and adds them, and all rows standardised."""
     width = parts[0].shape[1]
     names = tuple(f"x{at}" for at in range(width))
-    data = [LocalData.of(part, np.ones(len(part)), names, names) for part in parts]
+    data = [LocalData.from_rows(part, np.ones(len(part)), names, names) for part in parts]
     identities = {f"p{at}": each.identity.public for at, each in enumerate(data)}
     terms = TrainingTerms(new_session(), identities, names, Recipe(penalty=0.1, **changes))
     stage = moments_stage(terms, all_kept(width), terms.peers)

@@ -197,8 +197,7 @@ def test_two_documents_move_all_projections_by_no_more_than_the_noise_hides() ->
         apart = ring(np.sign(chance.normal(size=SIZE)) * (chance.random(SIZE) < 0.7))
         challenge = at.to_bytes(32, "big")
         told, moved = (
-            weights.blurred(each, key)
-            for each in weights.projected((mask, mask + apart), challenge)
+            weights.blur(each, key) for each in weights.project((mask, mask + apart), challenge)
         )
         steps = np.abs((moved - told).view(np.int64)).astype(float).sum() / step
         assert steps * float(weights._rate) <= EPSILON
@@ -218,7 +217,7 @@ def noise_seen() -> float:
         )
         low = peers[0]
         mask = pair_mask(low._terms, low._masking, "peer0", "peer1", peers[1]._masking.public)
-        (true,) = weights_of(list(PEERS)).projected([mask], challenge_of(server._seeds))
+        (true,) = weights_of(list(PEERS)).project([mask], challenge_of(server._seeds))
         off = (told - true).view(np.int64)
         sizes.append(np.abs(off).mean())
     weights = weights_of(list(PEERS))
@@ -238,15 +237,15 @@ def test_noise_that_is_left_out_is_seen() -> None:
 def test_a_rebuilt_peer_says_the_same_again_so_that_noise_is_not_averaged() -> None:
     weights = weights_of(["a", "b", "c"])
     numbers = np.arange(PROJECTIONS, dtype=np.uint64)
-    one, same = (weights.blurred(numbers, bytes(32)) for _ in range(2))
-    other = weights.blurred(numbers, bytes([1]) * 32)
+    one, same = (weights.blur(numbers, bytes(32)) for _ in range(2))
+    other = weights.blur(numbers, bytes([1]) * 32)
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
 
 
 def test_the_challenge_is_of_small_whole_numbers_of_variance_two() -> None:
     weights = SummandWeights({}, np.ones(500, np.uint64), 1.0, 1.0)
-    drawn = weights.projected(np.eye(500, dtype=np.uint64), bytes(32)).view(np.int64)
+    drawn = weights.project(np.eye(500, dtype=np.uint64), bytes(32)).view(np.int64)
     assert np.abs(drawn).max() == 4
     assert abs(drawn.mean()) < 5 * math.sqrt(2 / drawn.size)
     assert abs((drawn**2).mean() - 2) < 0.05
@@ -317,8 +316,8 @@ class Changing:
         self.name = party.name
 
     @property
-    def finished(self) -> bool:
-        return self._party.finished
+    def has_finished(self) -> bool:
+        return self._party.has_finished
 
     def start(self) -> list[Message]:
         return self._party.start()

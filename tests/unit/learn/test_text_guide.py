@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.run.terms import Holdings, RunTerms
@@ -41,4 +41,4 @@ def _check_party_by_party(peers: dict[str, tuple[list[str], list[str]]]) -> None
     Exchange(parties).run()
     kept = parties[1].result()
     assert kept["labels"] == ("ham", "spam")
-    assert list(called(read_trained(kept), Documents.of(["free prize"]))) == ["spam"]
+    assert list(call_labels(read_trained(kept), Documents.of(["free prize"]))) == ["spam"]

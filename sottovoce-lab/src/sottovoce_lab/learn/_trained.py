@@ -233,7 +233,7 @@ def hidden_twin(given: PeerTraining, standard: Standard) -> IntegerSystem:
     recipe = replace(given.recipe, penalty=given.recipe.penalty)
     solve = HiddenSolve(recipe, recipe.penalty or 0.0, standard.width, given.terms.peers)
     parts = [
-        solve.quantised(standard.applied(each.rows), each.signs, standard.count)
+        solve.quantise(standard.applied(each.rows), each.signs, standard.count)
         for each in given.data
     ]
     matrix = sum((part[0] for part in parts), start=np.zeros_like(parts[0][0]))

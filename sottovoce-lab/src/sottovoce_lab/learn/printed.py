@@ -35,7 +35,7 @@ def offset_rows(examples: Examples, rados: int) -> list[Row]:
     names = [f"x{at}" for at in range(rows.shape[1])]
     parts = {f"peer {k}": at for k, at in enumerate(np.array_split(np.arange(len(names)), PEERS))}
     peers = {
-        name: LocalData.of(rows[:, own], signs, [names[at] for at in own], names)
+        name: LocalData.from_rows(rows[:, own], signs, [names[at] for at in own], names)
         for name, own in parts.items()
     }
     key = generate_key(2048)

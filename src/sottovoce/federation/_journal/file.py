@@ -4,7 +4,7 @@ AES-256-GCM keeps a private value from being read, or moved to another place of 
 """
 
 from sottovoce.errors import JournalError, MissingExtraError, ParameterError
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy.randomness import system_bytes
 from sottovoce.sqlite import DURABLE, StoreKind
 
@@ -95,13 +95,13 @@ class JournalSeal:
     def sealed(self, content: bytes, *place: bytes | str | int) -> bytes:
         """``content`` under a fresh nonce."""
         nonce = system_bytes(_NONCE_BYTES)
-        return nonce + self._cipher.encrypt(nonce, content, encoded(place))
+        return nonce + self._cipher.encrypt(nonce, content, encode_value(place))
 
     def opened(self, content: bytes, *place: bytes | str | int) -> bytes:
         """What was sealed for this place."""
         nonce, sealed = content[:_NONCE_BYTES], content[_NONCE_BYTES:]
         try:
-            return self._cipher.decrypt(nonce, sealed, encoded(place))
+            return self._cipher.decrypt(nonce, sealed, encode_value(place))
         except (InvalidTag, ValueError):
             raise JournalError(
                 "the journal does not open: its key is another one, or it was changed."

@@ -28,8 +28,8 @@ from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation.roster import Roster
 from sottovoce.federation.transport.frames import Settings, State
-from sottovoce.learn.wire.codec import Value, encoded
-from sottovoce.learn.wire.message import Message, Party, awaited
+from sottovoce.learn.wire.codec import Value, encode_value
+from sottovoce.learn.wire.message import Message, Party, list_awaited
 from sottovoce.privacy.randomness import drawing_from
 
 # From the agreed terms and this party's own name to its state machine.
@@ -84,7 +84,7 @@ class Run:
 
     def awaited(self) -> tuple[str, ...]:
         """Whom its party waits for, as far as it says."""
-        return () if self.party is None or self.party.finished else awaited(self.party)
+        return () if self.party is None or self.party.has_finished else list_awaited(self.party)
 
     def unsent(self) -> bool:
         """Whether something was not acknowledged yet."""
@@ -188,7 +188,7 @@ def step_seed(seed: bytes, position: int, bound: bytes = b"") -> bytes:
 
 def first_bound(party: Party, terms: bytes, seed: bytes) -> bytes:
     """A digest of the terms and of what the party brings, under the run's seed."""
-    return hmac.digest(seed, encoded(("begin", terms, brought_digest(party, seed))), "sha256")
+    return hmac.digest(seed, encode_value(("begin", terms, brought_digest(party, seed))), "sha256")
 
 
 def brought_digest(party: Party, seed: bytes) -> bytes:
@@ -199,7 +199,7 @@ def brought_digest(party: Party, seed: bytes) -> bytes:
 
 def bound_after(bound: bytes, what: str, who: str, body: bytes = b"") -> bytes:
     """The digest of all that a party brought and heard, with one thing more."""
-    return hashlib.sha256(encoded((bound, what, who, body))).digest()
+    return hashlib.sha256(encode_value((bound, what, who, body))).digest()
 
 
 def begun(

@@ -150,14 +150,14 @@ class Worker:
             before = run.awaited()
             work.bound = bound_after(run.bound, work.what, _SEPARATOR.join(work.missing))
             work.said = timed_out(work.party, run.seed, run.position, work.bound)
-            moved = work.said or work.party.finished or run.awaited() != before
+            moved = work.said or work.party.has_finished or run.awaited() != before
             work.stuck = not moved
         else:
             work.message = read_message(work.body, work.sender, name)
             work.bound = bound_after(run.bound, work.what, work.sender, work.body)
             work.said = received(work.party, work.message, run.seed, run.position, work.bound)
         work.written = [self._checked(run, message) for message in work.said]
-        if work.party.finished:
+        if work.party.has_finished:
             work.result = self._result_of(work.party)
 
     def _checked(self, run: Run, message: Message) -> bytes:

@@ -22,7 +22,7 @@ from sottovoce.federation.certificates import Authority, check_authority_signatu
 from sottovoce.federation.config import Role
 from sottovoce.federation.roster import Member, Roster, configured_role, member
 from sottovoce.files import small_text, whole_file
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 
 What: TypeAlias = Literal["founded", "joined", "renewed", "rotated", "removed"]
 _PURPOSE = "sottovoce roster change"
@@ -61,7 +61,7 @@ class RosterChange(msgspec.Struct, frozen=True):
     def message(self) -> bytes:
         """What is signed."""
         fields = msgspec.structs.astuple(self)[:-1]
-        return encoded(
+        return encode_value(
             (_PURPOSE, *(each if isinstance(each, int) else str(each) for each in fields))
         )
 

@@ -24,7 +24,7 @@ from sottovoce.errors import InputError, ParameterError, RosterRefusedError
 from sottovoce.federation.certificates import check_name, requested_key
 from sottovoce.federation.config import Role
 from sottovoce.learn.sums.keys import Identity, check_signature
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy.randomness import random_bytes
 
 VERSION = 2
@@ -91,7 +91,7 @@ class JoinToken:
 
     def proof(self, what: str, content: bytes) -> bytes:
         """That a message comes from who has the token."""
-        return hmac.digest(self.secret, encoded((what, self.number, content)), "sha256")
+        return hmac.digest(self.secret, encode_value((what, self.number, content)), "sha256")
 
 
 class JoinRequest(msgspec.Struct, frozen=True):
@@ -198,14 +198,14 @@ def new_nonce() -> bytes:
 
 def commitment(request: bytes, nonce: bytes) -> bytes:
     """What binds the joiner to its request before it hears the coordinator's nonce."""
-    return hashlib.sha256(encoded(("sottovoce join commitment", request, nonce))).digest()
+    return hashlib.sha256(encode_value(("sottovoce join commitment", request, nonce))).digest()
 
 
 def comparison_string(
     coordinator: str, authority: str, request: bytes, nonces: tuple[bytes, bytes]
 ) -> str:
     """What both sides show: of both certificates' fingerprints, the request, and both nonces."""
-    content = encoded(("sottovoce join string", coordinator, authority, request, *nonces))
+    content = encode_value(("sottovoce join string", coordinator, authority, request, *nonces))
     number = int.from_bytes(hashlib.sha256(content).digest())
     letters = [_ALPHABET[number >> 5 * at & 31] for at in range(_STRING_LETTERS)]
     return "".join(letters[:4]) + "-" + "".join(letters[4:])

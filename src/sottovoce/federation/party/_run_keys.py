@@ -113,7 +113,7 @@ def _read(written: bytes) -> "PrivateKey":
     from sottovoce.learn.paillier.keys import PrivateKey  # noqa: PLC0415 - masks need no gmpy2
 
     fields = parse_json(written)
-    return PrivateKey._trusted(int(fields["p"], 16), int(fields["q"], 16))  # noqa: SLF001 - made here, and sealed since
+    return PrivateKey._trust(int(fields["p"], 16), int(fields["q"], 16))  # noqa: SLF001 - made here, and sealed since
 
 
 def _made(bits: int) -> "PrivateKey":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.learn.count.classes import FEWEST_LABELS
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.wire.codec import Value, decoded
+from sottovoce.learn.wire.codec import Value, decode_value
 
 TRAININGS = ("train", "rados")
 
@@ -44,7 +44,7 @@ def journal_history(journal: Journal) -> list[RunHistory]:
 
 def record_of(data: bytes) -> Mapping[str, Value]:
     """A result as its party kept it."""
-    value = decoded(data)
+    value = decode_value(data)
     return value if isinstance(value, Mapping) else {}
 
 

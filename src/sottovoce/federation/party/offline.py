@@ -28,7 +28,7 @@ from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.promise import promise_record
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.agree import opening
-from sottovoce.learn.run.classify import called
+from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.records import Trained, read_trained
 from sottovoce.learn.run.terms import RunTerms
 
@@ -223,7 +223,7 @@ def trained(view: View, role: Role) -> Trained:
 
 def labelled(view: View, examples: Examples) -> tuple[str, ...]:
     """The label of each row, by the classifier that this peer has itself."""
-    return called(trained(view, "peer"), examples)
+    return call_labels(trained(view, "peer"), examples)
 
 
 def given_examples(config: PartyConfig, file: str) -> Examples:

@@ -65,7 +65,7 @@ from sottovoce.federation.transport.frames import VERSION, Settings
 from sottovoce.files import output_folder, whole_file
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
-from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Party
 
 JOURNAL_FILE = "journal.sqlite"
@@ -321,7 +321,7 @@ class ConfiguredParty:
 def result_of(party: Party) -> bytes:
     """What to keep of a party that has finished."""
     kept: dict[str, Value] = dict(party.result())  # type: ignore[attr-defined] # a RunParty
-    return encoded(kept)
+    return encode_value(kept)
 
 
 def private_folder(path: Path) -> Path:

@@ -44,7 +44,7 @@ from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.records import opened_words
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 
 _LOOK_S = 0.1
 
@@ -230,7 +230,7 @@ class Service:
                 yield answer
                 continue
             record = self._record(answer["value"]["run"])
-            found = _evaluation(JointEvaluation.of(record))
+            found = _evaluation(JointEvaluation.from_record(record))
             told = {"held_out": last.terms.held_out, "estimate": estimate}
             yield _last({**answer["value"], **found, **told})
 
@@ -274,7 +274,7 @@ class Service:
         run = self._progress_of(terms, self._proposed(terms)) if coordinates else None
         for answer in run or self._requested(terms, examples):
             if "last" in answer:
-                kept = encoded(dict(self._record(answer["value"]["run"])))
+                kept = encode_value(dict(self._record(answer["value"]["run"])))
                 answer = _last({**answer["value"], "record": kept.hex()})  # noqa: PLW2901 - with it
             yield answer
 

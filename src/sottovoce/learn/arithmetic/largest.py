@@ -168,7 +168,7 @@ def _tests(wins: EncryptedArray, plan: LargestPlan) -> EncryptedArray:
         signs[at, i], signs[at, j] = 1, -1
     # Number j is not below those before it unless they win: j of them less their wins.
     others = np.arange(plan.labels) - (plan.labels - 1)
-    added = wins.combined(signs, axis=1, weight=plan.labels - 1)
+    added = wins.combine(signs, axis=1, weight=plan.labels - 1)
     return added.plus_integers(others, bound=plan.labels - 1)
 
 

@@ -98,7 +98,7 @@ def roomy_plan(key_bits: int, *stages: SlotStage) -> SlotPlan:
 
 def roomy(array: EncryptedArray) -> EncryptedArray:
     """An unpacked array with all the room of its plaintexts."""
-    if array.packed:
+    if array.is_packed:
         raise ParameterError(
             "secure products need a ciphertext for each number; unpack the array first."
         )
@@ -178,7 +178,7 @@ class Seen:
 def show(array: EncryptedArray, outline: Outline) -> Script[Shown]:
     """Mask the numbers and send them packed."""
     check_outline(array, outline)
-    given = roomy(array.widened(outline.bound))
+    given = roomy(array.widen(outline.bound))
     masks = uniform(outline.shape, outline.mask_bound)
     plan = transit_plan(outline, array.public.bits)
     masked = gathered(given, plan).plus_integers(masks.ravel(), bound=outline.mask_bound)

@@ -18,7 +18,7 @@ from sottovoce.errors import DamagedMessageError, DamagedRecordError, InputError
 from sottovoce.learn.count.promise import promised
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
 from sottovoce.learn.wire import codec
-from sottovoce.learn.wire.codec import Value, decoded, encoded, from_value, to_value
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value, from_value, to_value
 from sottovoce.privacy.noise_share import SharesLaw
 from sottovoce.privacy.whole_document import WholeDocument
 
@@ -173,13 +173,13 @@ class TogetherCounts:
 
     def to_bytes(self) -> bytes:
         """As it is kept and travels; `from_bytes` reads it."""
-        return encoded(counted_record(self))
+        return encode_value(counted_record(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "TogetherCounts":
         """What `to_bytes` wrote, or DamagedRecordError."""
         try:
-            record = decoded(data)
+            record = decode_value(data)
         except DamagedMessageError as error:
             raise DamagedRecordError(f"this is no count together: {error}") from None
         if not isinstance(record, Mapping):

@@ -26,7 +26,7 @@ from sottovoce.errors import DataError, InputError
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of, check_cells
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import word_counts
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -168,7 +168,7 @@ def _drawn(key: bytes, documents: Documents, sizes: Sequence[int]) -> Iterator[N
     """So many 64-bit numbers for each document, which its id and text give under the key."""
     ids = documents.ids or [""] * len(documents)
     for name, text, size in zip(ids, documents.texts, sizes, strict=True):
-        stream = hashlib.shake_256(encoded((key, "votes", name, text)))
+        stream = hashlib.shake_256(encode_value((key, "votes", name, text)))
         yield np.frombuffer(stream.digest(_WORD_BYTES * size), "<u8")
 
 
@@ -180,7 +180,7 @@ def _bounded(key: bytes, documents: Documents, most: int) -> Flags:
     ids = documents.ids or [""] * len(documents)
     labels = documents.labels or [""] * len(documents)
     marks = [
-        hashlib.sha256(encoded((key, "bound", *each))).digest()
+        hashlib.sha256(encode_value((key, "bound", *each))).digest()
         for each in zip(ids, documents.texts, labels, strict=True)
     ]
     taken: dict[int, int] = {}

@@ -155,7 +155,7 @@ def masked_scores(classifier: HiddenClassifier, weights: Grid) -> dict[str, Mapp
 
 
 def _masked(share: EncryptedArray, weights: Grid, residues: list[int], modulus: int) -> bytes:
-    scores = share.combined(weights, weight=SCORE)
+    scores = share.combine(weights, weight=SCORE)
     masks = multiple_masks((len(weights),), modulus, SCORE) + as_grid(residues, (len(weights),))
     bound = (mask_half_range(SCORE) + 1) * modulus
     # In full, since it goes to the owner of the key, who may have chosen its primes.

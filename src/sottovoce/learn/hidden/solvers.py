@@ -114,7 +114,7 @@ class HiddenSolve:
         )
         return replace(self.slots, program=Program(stages))
 
-    def quantised(self, rows: Floats, signs: Floats, count: float) -> tuple[Integers, Integers]:
+    def quantise(self, rows: Floats, signs: Floats, count: float) -> tuple[Integers, Integers]:
         """One peer's part of A and b, rounded once."""
         places = self.recipe.fraction_bits
         return encode(rows.T @ rows / count, places), encode(signs @ rows / count, places)
@@ -133,7 +133,7 @@ class HiddenSolve:
             self.recipe.fraction_bits,
         )
 
-    def encrypted(
+    def encrypt_part(
         self, matrix: Integers, vector: Integers, public: PublicKey
     ) -> tuple[EncryptedArray, ...]:
         """A peer's part."""
@@ -145,7 +145,7 @@ class HiddenSolve:
         """Of the arrays that `encrypted` makes."""
         return ((self.width, self.width), (self.width,))
 
-    def summed(self, parts: list[tuple[EncryptedArray, ...]]) -> tuple[EncryptedArray, ...]:
+    def add_parts(self, parts: list[tuple[EncryptedArray, ...]]) -> tuple[EncryptedArray, ...]:
         """All peers' parts, with lambda, in the slots and bounds of the solve.
 
         Each part alone is within the bounds of the sum, so that the public bounds hold for honest

@@ -183,12 +183,12 @@ class HiddenPeer(Staged):
         self, solve: HiddenSolve, standard: Standard, public: PublicKey
     ) -> dict[str, Value]:
         rows = standard.applied(self.data.rows)
-        matrix, vector = solve.quantised(rows, self.data.signs, standard.count)
+        matrix, vector = solve.quantise(rows, self.data.signs, standard.count)
         arrays: tuple[EncryptedArray, ...]
         if self._first is not None:
             arrays = (encrypt_integers(vector, solve.summand_slots, public),)
         else:
-            arrays = solve.encrypted(matrix, vector, public)
+            arrays = solve.encrypt_part(matrix, vector, public)
         return {"arrays": tuple(array_to_bytes(array) for array in arrays)}
 
 
@@ -224,7 +224,7 @@ class HiddenCoordinator(Staged):
         shapes = solve.shapes if self._first is None else solve.shapes[1:]
         parts = [told_summand(each, shapes, solve, public) for each in heard.heard.values()]
         if self._first is None:
-            self.system = solve.summed(parts)
+            self.system = solve.add_parts(parts)
         else:
             self.system = solve.with_vector(self._first.system, parts)
         solved = yield Stage("solve", solve.coordinator(self._key, self.system))

@@ -189,7 +189,7 @@ def support_peer(
     if decided.size != terms.counted or not decided.any():
         raise DamagedMessageError(f"of {terms.counted} features some must be kept.")
     yield from told_alike(terms, KEPT, summed.survivors, decided).party(name, data.identity)
-    return Supported(data.restricted(decided), opened_columns(decided, terms), summed.survivors)
+    return Supported(data.restrict(decided), opened_columns(decided, terms), summed.survivors)
 
 
 def support_coordinator(

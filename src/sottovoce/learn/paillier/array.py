@@ -23,7 +23,7 @@ from sottovoce.learn.paillier.grid import (
     inverses,
     pair_powers,
     pair_products,
-    paired,
+    pair_up,
     plus_plain,
     powers,
     products,
@@ -65,7 +65,7 @@ class EncryptedArray:
     __array_ufunc__ = None
 
     @property
-    def packed(self) -> bool:
+    def is_packed(self) -> bool:
         """Whether the last axis lies in slots."""
         return self.plan.slots > 1
 
@@ -73,7 +73,7 @@ class EncryptedArray:
     def shape(self) -> tuple[int, ...]:
         """The shape of the numbers."""
         grid = self.ciphertexts.shape
-        return (*grid[:-1], self.length) if self.packed else grid
+        return (*grid[:-1], self.length) if self.is_packed else grid
 
     @property
     def ndim(self) -> int:
@@ -84,7 +84,7 @@ class EncryptedArray:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        kind = "packed" if self.packed else "unpacked"
+        kind = "packed" if self.is_packed else "unpacked"
         return f"EncryptedArray({kind}, shape {self.shape}, key {self.public.fingerprint})"
 
     def __add__(self, other: "EncryptedArray | ArrayLike") -> "EncryptedArray":
@@ -96,12 +96,12 @@ class EncryptedArray:
         return self.plus(other)
 
     def __neg__(self) -> "EncryptedArray":
-        return self._with(inverses(self._flat(), self.public.n_squared), self.bound)
+        return self._replace_numbers(inverses(self._flat(), self.public.n_squared), self.bound)
 
     def __sub__(self, other: "EncryptedArray | ArrayLike") -> "EncryptedArray":
         if isinstance(other, EncryptedArray):
             return self._plus_encrypted(-other)
-        return self.plus_integers(-_signed(encode(other, self.fraction_bits)))
+        return self.plus_integers(-_allow_signs(encode(other, self.fraction_bits)))
 
     def __rsub__(self, other: ArrayLike) -> "EncryptedArray":
         return (-self).plus(other)
@@ -113,16 +113,16 @@ class EncryptedArray:
 
     def __matmul__(self, coefficients: ArrayLike) -> "EncryptedArray":
         """Encrypted @ plain: only unpacked, as it adds along the last axis."""
-        if self.packed:
+        if self.is_packed:
             raise ParameterError(
                 "encrypted @ plain adds along the packed axis; use plain @ encrypted, or an "
                 "unpacked array."
             )
-        return self.combined(coefficients, axis=-1)
+        return self.combine(coefficients, axis=-1)
 
     def __rmatmul__(self, coefficients: ArrayLike) -> "EncryptedArray":
         """Plain @ encrypted: combines the rows."""
-        return self.combined(coefficients)
+        return self.combine(coefficients)
 
     def __getitem__(self, key: Any) -> "EncryptedArray":  # noqa: ANN401 - whatever numpy takes
         grid = self.ciphertexts[self._free(key)]
@@ -133,19 +133,19 @@ class EncryptedArray:
     @property
     def T(self) -> "EncryptedArray":  # noqa: N802 - numpy's name
         """The axes in reverse order; only unpacked."""
-        if self.packed:
+        if self.is_packed:
             raise ParameterError("a packed array cannot be transposed: its last axis is in slots.")
-        return self._moved(self.ciphertexts.T)
+        return self._replace_grid(self.ciphertexts.T)
 
     def reshape(self, *shape: int) -> "EncryptedArray":
         """The same numbers in another shape; packed, the last axis must stay as it is."""
-        if not self.packed:
-            return self._moved(self.ciphertexts.reshape(shape))
+        if not self.is_packed:
+            return self._replace_grid(self.ciphertexts.reshape(shape))
         if shape[-1] != self.length:
             raise ParameterError(
                 f"a packed array's last axis must stay {self.length} long, got {shape[-1]}."
             )
-        return self._moved(self.ciphertexts.reshape(*shape[:-1], self.ciphertexts.shape[-1]))
+        return self._replace_grid(self.ciphertexts.reshape(*shape[:-1], self.ciphertexts.shape[-1]))
 
     def plus(self, values: ArrayLike, *, bound: int | None = None) -> "EncryptedArray":
         """Add plain numbers, rounded to this array's scale."""
@@ -157,12 +157,12 @@ class EncryptedArray:
         ``bound`` declares their largest size, where it is public; else it is worked out.
         """
         added = as_integers(integers)
-        grown = self._fitting(self.bound + _declared(largest(added), bound))
+        grown = self._fitting(self.bound + _check_declared(largest(added), bound))
         plain = pack(np.broadcast_to(added, self._shape_with(added.shape)), self.plan)
-        pairs, shape = paired(self.ciphertexts, plain)
+        pairs, shape = pair_up(self.ciphertexts, plain)
         n, n_squared = self.public.n, self.public.n_squared
         sums = spread(partial(plus_plain, n, n_squared), pairs, fewest=_FEWEST_PRODUCTS)
-        return self._with(sums, grown, shape)
+        return self._replace_numbers(sums, grown, shape)
 
     def times(
         self, scalars: ArrayLike, *, fraction_bits: int = 0, bound: int | None = None
@@ -173,16 +173,16 @@ class EncryptedArray:
         last axis is 1 long. ``bound`` declares the largest integer of them, where it is public.
         """
         factors = _coefficients(scalars, fraction_bits)
-        grown = self._fitting(self.bound * _declared(largest(factors), bound))
+        grown = self._fitting(self.bound * _check_declared(largest(factors), bound))
         if factors.ndim == 0 or factors.size == 1:
             shape = np.broadcast_shapes(self.ciphertexts.shape, factors.shape)
             one = powers(self._flat(), int(factors.ravel()[0]), self.public.n_squared)
-            return self._with(one, grown, shape, fraction_bits)
+            return self._replace_numbers(one, grown, shape, fraction_bits)
         self._check_scalars(factors.shape)
-        pairs, shape = paired(self.ciphertexts, factors.astype(object))
-        return self._with(self._powers_of_own(pairs), grown, shape, fraction_bits)
+        pairs, shape = pair_up(self.ciphertexts, factors.astype(object))
+        return self._replace_numbers(self._powers_of_own(pairs), grown, shape, fraction_bits)
 
-    def combined(
+    def combine(
         self,
         coefficients: ArrayLike,
         *,
@@ -202,11 +202,11 @@ class EncryptedArray:
                 f"shapes {matrix.shape} and {self.shape} do not fit a matrix product."
             )
         heaviest = max((sum(abs(int(c)) for c in row) for row in rows.tolist()), default=0)
-        grown = self._fitting(self.bound * _declared(heaviest, weight))
+        grown = self._fitting(self.bound * _check_declared(heaviest, weight))
         found = self._combinations(grid, rows.tolist())
         shaped = found if matrix.ndim == 2 else found[0]  # noqa: PLR2004 - a matrix
         back = shaped.T if axis else shaped
-        return self._moved(back, bound=grown, more=fraction_bits, blinded=False)
+        return self._replace_grid(back, bound=grown, more=fraction_bits, blinded=False)
 
     def sum(self, axis: int = 0) -> "EncryptedArray":
         """Add along an axis that is not packed."""
@@ -217,9 +217,9 @@ class EncryptedArray:
         columns = parts.reshape(count, -1).T.tolist()
         work = partial(products, self.public.n_squared)
         sums = spread(work, columns, fewest=max(1, _FEWEST_PRODUCTS // max(count, 1)))
-        return self._with(sums, grown, parts.shape[1:])
+        return self._replace_numbers(sums, grown, parts.shape[1:])
 
-    def rescaled(self, fraction_bits: int) -> "EncryptedArray":
+    def rescale(self, fraction_bits: int) -> "EncryptedArray":
         """The same numbers with more binary places, so that arrays of two scales can be added."""
         more = fraction_bits - self.fraction_bits
         if more < 0:
@@ -241,9 +241,9 @@ class EncryptedArray:
         flat = self._flat()
         pairs = list(zip(flat, factors(len(flat)), strict=True))
         blinded = pair_products(self.public.n_squared, pairs)
-        return replace(self._with(blinded, self.bound), blinded=True)
+        return replace(self._replace_numbers(blinded, self.bound), blinded=True)
 
-    def widened(self, bound: int) -> "EncryptedArray":
+    def widen(self, bound: int) -> "EncryptedArray":
         """The same array under a larger declared bound."""
         if bound < self.bound:
             raise ParameterError("a bound can be widened, never narrowed.")
@@ -251,12 +251,12 @@ class EncryptedArray:
 
     def _plus_encrypted(self, other: "EncryptedArray") -> "EncryptedArray":
         self.check_same_kind(other)
-        if self.shape[-1:] != other.shape[-1:] and self.packed:
+        if self.shape[-1:] != other.shape[-1:] and self.is_packed:
             raise ParameterError("packed arrays must be equally long along their last axis.")
         grown = self._fitting(self.bound + other.bound)
-        pairs, shape = paired(self.ciphertexts, other.ciphertexts)
+        pairs, shape = pair_up(self.ciphertexts, other.ciphertexts)
         work = partial(pair_products, self.public.n_squared)
-        return self._with(spread(work, pairs, fewest=_FEWEST_PRODUCTS), grown, shape)
+        return self._replace_numbers(spread(work, pairs, fewest=_FEWEST_PRODUCTS), grown, shape)
 
     def check_same_kind(self, other: "EncryptedArray") -> None:
         """Refuse another key, layout or scale."""
@@ -287,7 +287,7 @@ class EncryptedArray:
         return as_grid(by_row, (len(rows), *grid.shape[1:]))
 
     def _columns(self, axis: int) -> Grid:
-        if self.ndim < 1 + self.packed:
+        if self.ndim < 1 + self.is_packed:
             raise ParameterError("a matrix product needs an axis that is not packed.")
         return self.ciphertexts if axis == 0 else self.ciphertexts.T
 
@@ -297,7 +297,7 @@ class EncryptedArray:
             common = np.broadcast_shapes(shape, self.shape)
         except ValueError:
             raise ParameterError(f"shapes {self.shape} and {shape} cannot be added.") from None
-        if self.packed and common[-1] != self.length:
+        if self.is_packed and common[-1] != self.length:
             raise ParameterError(
                 f"a packed array's last axis must stay {self.length} long, got {common[-1]}; "
                 "encrypt unpacked to stretch it."
@@ -305,7 +305,7 @@ class EncryptedArray:
         return common
 
     def _check_scalars(self, shape: tuple[int, ...]) -> None:
-        if self.packed and shape[-1] != 1:
+        if self.is_packed and shape[-1] != 1:
             raise ParameterError(
                 "a packed array takes one scalar along its last axis: the scalars' last axis must "
                 f"be 1 long, got {shape[-1]}; encrypt unpacked to multiply number by number."
@@ -315,11 +315,11 @@ class EncryptedArray:
         """Refuse the packed axis, and one that is not there."""
         if not -self.ndim <= axis < self.ndim:
             raise ParameterError(f"axis must be below {self.ndim}, got {axis}.")
-        if self.packed and axis % self.ndim == self.ndim - 1:
+        if self.is_packed and axis % self.ndim == self.ndim - 1:
             raise ParameterError("the last axis is packed: it cannot be added up under encryption.")
 
     def _free(self, key: Any) -> Any:  # noqa: ANN401 - whatever numpy takes
-        if not self.packed:
+        if not self.is_packed:
             return key
         keys = key if isinstance(key, tuple) else (key,)
         if len(keys) == self.ndim and isinstance(keys[-1], slice) and keys[-1] == slice(None):
@@ -340,7 +340,7 @@ class EncryptedArray:
     def _flat(self) -> list[int]:
         return list(self.ciphertexts.ravel())
 
-    def _with(
+    def _replace_numbers(
         self,
         ciphertexts: Sequence[int],
         bound: int,
@@ -348,9 +348,9 @@ class EncryptedArray:
         more_fraction_bits: int = 0,
     ) -> "EncryptedArray":
         grid = as_grid(ciphertexts, self.ciphertexts.shape if shape is None else shape)
-        return self._moved(grid, bound=bound, more=more_fraction_bits, blinded=False)
+        return self._replace_grid(grid, bound=bound, more=more_fraction_bits, blinded=False)
 
-    def _moved(
+    def _replace_grid(
         self, grid: Grid, *, bound: int | None = None, more: int = 0, blinded: bool | None = None
     ) -> "EncryptedArray":
         return replace(
@@ -368,7 +368,7 @@ def concatenate(arrays: Sequence[EncryptedArray], axis: int = 0) -> EncryptedArr
     for other in others:
         first.check_same_kind(other)
     first.check_free(axis)
-    if first.packed and any(other.length != first.length for other in others):
+    if first.is_packed and any(other.length != first.length for other in others):
         raise ParameterError("packed arrays must be equally long along their last axis.")
     grid = np.concatenate([each.ciphertexts for each in arrays], axis=axis)
     bound = max(each.bound for each in arrays)
@@ -387,7 +387,7 @@ def _coefficients(values: ArrayLike, fraction_bits: int) -> Integers:
     return encode(given, fraction_bits)
 
 
-def _declared(largest_size: int, bound: int | None) -> int:
+def _check_declared(largest_size: int, bound: int | None) -> int:
     if bound is None:
         return largest_size
     if largest_size > bound:
@@ -395,5 +395,5 @@ def _declared(largest_size: int, bound: int | None) -> int:
     return bound
 
 
-def _signed(integers: Integers) -> Integers:
+def _allow_signs(integers: Integers) -> Integers:
     return integers.astype(object) if integers.dtype.kind == "u" else integers

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.paillier.grid import ONE, Split, gmpy2, joined, powers, split, spread
+from sottovoce.learn.paillier.grid import ONE, Split, gmpy2, join_split, powers, split, spread
 from sottovoce.privacy.randomness import random_below, random_words
 
 Digits = NDArray[np.uint16]
@@ -92,7 +92,7 @@ class Comb:
             for units, shifts, digit in zip(self._units, self._shifts, turn, strict=True):
                 power = power * units[digit] % modulus
                 total += shifts[digit]
-        return joined(power, total, root)
+        return join_split(power, total, root)
 
 
 # Rows and turns of the tables, and how many factors pay for building the larger ones: measured, 1
@@ -172,8 +172,8 @@ class _GrowingCombs:
             self._drawn += count
             shape = comb_shape(self._bits, *(_LARGE if self._drawn > _WORTH_LARGE else _SMALL))
             if not self._combs or self._combs[0].shape != shape:
-                self._combs = self._built(shape)
+                self._combs = self._build_combs(shape)
             return self._combs
 
-    def _built(self, shape: CombShape) -> list[Comb]:
+    def _build_combs(self, shape: CombShape) -> list[Comb]:
         return [Comb(base, root, shape) for base, root in self._bases]

@@ -36,7 +36,7 @@ __all__ = [
     "inverses",
     "pair_powers",
     "pair_products",
-    "paired",
+    "pair_up",
     "plus_plain",
     "products",
     "spread",
@@ -67,11 +67,11 @@ def spread(
     if parts < 2:  # noqa: PLR2004 - one part is no spreading
         return work(items)
     cuts = [len(items) * part // parts for part in range(parts + 1)]
-    tasks = [partial(_unlocked, work, items[begin:end]) for begin, end in pairwise(cuts)]
+    tasks = [partial(_run_unlocked, work, items[begin:end]) for begin, end in pairwise(cuts)]
     return [result for results in on_threads(tasks) for result in results]
 
 
-def _unlocked(work: Callable[[Sequence[Item]], list[int]], items: Sequence[Item]) -> list[int]:
+def _run_unlocked(work: Callable[[Sequence[Item]], list[int]], items: Sequence[Item]) -> list[int]:
     # gmpy2 holds the interpreter's lock during a product unless its context, a thread's own, says.
     with gmpy2.context(gmpy2.get_context(), allow_release_gil=True):
         return work(items)
@@ -95,7 +95,7 @@ def as_grid(numbers: Sequence[int], shape: tuple[int, ...]) -> Grid:
     return np.fromiter(numbers, dtype=object, count=len(numbers)).reshape(shape)
 
 
-def paired(here: Grid, there: Grid) -> tuple[list[Pair], tuple[int, ...]]:
+def pair_up(here: Grid, there: Grid) -> tuple[list[Pair], tuple[int, ...]]:
     """Two grids' entries side by side, broadcast, and the shape they have."""
     left, right = np.broadcast_arrays(here, there)
     return list(zip(left.ravel().tolist(), right.ravel().tolist(), strict=True)), left.shape
@@ -141,7 +141,7 @@ class Split(NamedTuple):
         inverse = self.inverse * other.inverse % root
         return Split(unit, (self.shift + other.shift + carry * inverse) % root, inverse)
 
-    def inverted(self, root: int) -> "Split":
+    def invert(self, root: int) -> "Split":
         """The inverse: where u v = 1 + root k, that of u is v (1 - root k)."""
         carry = self.unit * self.inverse // root
         return Split(self.inverse, -(carry + self.shift) % root, self.unit)
@@ -157,7 +157,7 @@ def split(number: int, root: int) -> Split:
     return Split(unit, high * inverse % root, inverse)
 
 
-def joined(unit: int, shift: int, root: int) -> int:
+def join_split(unit: int, shift: int, root: int) -> int:
     """The number unit (1 + root shift) modulo root^2."""
     number: int = (unit + unit * shift % root * root) % (root * root)
     return number
@@ -189,7 +189,7 @@ def combinations(bases: Sequence[int], rows: Sequence[Sequence[int]], root: int)
         return [gmpy2.mpz(1)] * len(rows)
     window = best_window(len(bases), len(rows), bits)
     tables = [_table(base, window, bits, root) for base in bases]
-    return spread(partial(_combined, tables, window, root), rows, fewest=1)
+    return spread(partial(_combine_row, tables, window, root), rows, fewest=1)
 
 
 def best_window(bases: int, rows: int, bits: int) -> int:
@@ -219,7 +219,7 @@ def _table(base: int, window: int, bits: int, root: int) -> list[Split]:
     """The powers 0 .. half, then -half .. -1 of a base, so that a digit is an index."""
     half = min(1 << (window - 1), (1 << bits) - 1)
     up = split(base, root)
-    down = up.inverted(root)
+    down = up.invert(root)
     return [ONE, *_run(up, half, root), *reversed(_run(down, half, root))]
 
 
@@ -230,7 +230,7 @@ def _run(base: Split, length: int, root: int) -> list[Split]:
     return run
 
 
-def _combined(
+def _combine_row(
     tables: list[list[Split]], window: int, root: int, rows: Sequence[Sequence[int]]
 ) -> list[int]:
     return [_combination(tables, window, root, row) for row in rows]
@@ -249,4 +249,4 @@ def _combination(tables: list[list[Split]], window: int, root: int, row: Sequenc
                 unit, shift, _ = table[own[place]]
                 product = product * unit % modulus
                 total += shift
-    return joined(product, total % root, root)
+    return join_split(product, total % root, root)

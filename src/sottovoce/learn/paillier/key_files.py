@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 
 from sottovoce.errors import InputError
 from sottovoce.files import refuse_open_to_others, small_text, whole_file
-from sottovoce.learn.encrypted_files import NONCE_BYTES, sealed_fields, unsealed
+from sottovoce.learn.encrypted_files import NONCE_BYTES, seal_fields, unseal
 from sottovoce.learn.paillier.grid import gmpy2
 from sottovoce.learn.paillier.keys import SMALL_LIMIT, PrivateKey, PublicKey, has_small_factor
 from sottovoce.learn.wire.codec import (
@@ -79,7 +79,7 @@ def proven_key(modulus: int, proof: KeyProof) -> PublicKey:
     """A key from outside, checked with its proof; both checks are made once and remembered."""
     _check_proven(modulus, proof)
     # Each time with tables of its own: how much is drawn depends on how often they were used.
-    return PublicKey._trusted(modulus)  # noqa: SLF001 - just checked
+    return PublicKey._trust(modulus)  # noqa: SLF001 - just checked
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -107,7 +107,7 @@ def _square_root(number: int, p: int, q: int) -> int:
 
 
 def _challenges(n: int) -> list[int]:
-    return [_hashed(_PERMUTATION + bytes([number]), n) for number in range(ROUNDS)]
+    return [_hash_number(_PERMUTATION + bytes([number]), n) for number in range(ROUNDS)]
 
 
 def _even_challenges(n: int) -> list[int]:
@@ -116,11 +116,11 @@ def _even_challenges(n: int) -> list[int]:
 
 
 def _even(name: bytes, n: int) -> int:
-    hashes = (_hashed(name + attempt.to_bytes(4, "big"), n) for attempt in count())
+    hashes = (_hash_number(name + attempt.to_bytes(4, "big"), n) for attempt in count())
     return next(each for each in hashes if gmpy2.jacobi(each, n) == 1)
 
 
-def _hashed(name: bytes, n: int) -> int:
+def _hash_number(name: bytes, n: int) -> int:
     size = (int(n).bit_length() + 7) // 8
     hashed = hashlib.shake_256(name + int(n).to_bytes(size, "big")).digest(size + _EXCESS_BYTES)
     return int.from_bytes(hashed, "big") % int(n)
@@ -178,7 +178,7 @@ def save_private_key(private: PrivateKey, path: Path, *, passphrase: str | None 
     body = (
         primes
         if passphrase is None
-        else sealed_fields(json.dumps(primes).encode(), passphrase, fingerprint)
+        else seal_fields(json.dumps(primes).encode(), passphrase, fingerprint)
     )
     with whole_file(path, private=True) as part:
         part.write_text(json.dumps({**header, **body}), encoding="utf-8")
@@ -189,7 +189,7 @@ def load_private_key(path: Path, *, passphrase: str | None = None) -> PrivateKey
     fields = parse_fields(_text(path), "a private key")
     check_format(fields, PRIVATE_FORMAT, VERSION)
     refuse_open_to_others(path)
-    primes = _opened(fields, passphrase) if "sealed" in fields else fields
+    primes = _unseal_fields(fields, passphrase) if "sealed" in fields else fields
     p, q = (from_hexadecimal(primes.get(name), name) for name in ("p", "q"))
     private = PrivateKey(p, q)
     if private.public.fingerprint != fields.get("fingerprint"):
@@ -197,7 +197,7 @@ def load_private_key(path: Path, *, passphrase: str | None = None) -> PrivateKey
     return private
 
 
-def _opened(fields: Fields, passphrase: str | None) -> Fields:
+def _unseal_fields(fields: Fields, passphrase: str | None) -> Fields:
     if passphrase is None:
         raise InputError("this private key is encrypted; give its passphrase.")
     salt, nonce = bytes_field(fields, "salt"), bytes_field(fields, "nonce")
@@ -206,7 +206,7 @@ def _opened(fields: Fields, passphrase: str | None) -> Fields:
     fingerprint = field(fields, "fingerprint", str)
     sealed = bytes_field(fields, "sealed")
     try:
-        opened = unsealed(salt, nonce, sealed, passphrase, fingerprint)
+        opened = unseal(salt, nonce, sealed, passphrase, fingerprint)
     except InvalidTag:
         raise InputError("the passphrase is wrong, or the key file was changed.") from None
     return parse_fields(opened, "a private key")

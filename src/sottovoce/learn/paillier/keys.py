@@ -89,7 +89,7 @@ class PublicKey:
         self._set(modulus)
 
     @classmethod
-    def _trusted(cls, modulus: int) -> "PublicKey":
+    def _trust(cls, modulus: int) -> "PublicKey":
         """A key that its owner made, which needs no checks."""
         key = cls.__new__(cls)
         key._set(modulus)  # noqa: SLF001 - its own
@@ -142,13 +142,13 @@ class PrivateKey:
         self._set(p, q)
 
     @classmethod
-    def _trusted(cls, p: int, q: int) -> "PrivateKey":
+    def _trust(cls, p: int, q: int) -> "PrivateKey":
         key = cls.__new__(cls)
         key._set(p, q)  # noqa: SLF001 - its own
         return key
 
     def _set(self, p: int, q: int) -> None:
-        self.public = PublicKey._trusted(p * q)  # noqa: SLF001 - the owner's own key
+        self.public = PublicKey._trust(p * q)  # noqa: SLF001 - the owner's own key
         self._secret: _Secret | None = _Secret(gmpy2.mpz(p), gmpy2.mpz(q), self.public)
 
     @property
@@ -224,7 +224,7 @@ class _Secret:
 def generate_key(bits: int = DEFAULT_BITS) -> PrivateKey:
     """A new key, of primes drawn from the operating system's randomness."""
     check_bits(bits)
-    return PrivateKey._trusted(*random_primes(bits))  # noqa: SLF001 - made to be sound
+    return PrivateKey._trust(*random_primes(bits))  # noqa: SLF001 - made to be sound
 
 
 def blinding_root(modulus: int) -> int:

@@ -38,7 +38,7 @@ class Program:
     stages: tuple[SlotStage, ...]
 
     @classmethod
-    def of(cls, magnitude: float, fraction_bits: int = 0) -> "Program":
+    def start(cls, magnitude: float, fraction_bits: int = 0) -> "Program":
         """Start with numbers of at most ``magnitude``, kept to ``fraction_bits`` binary places."""
         check_fraction_bits(fraction_bits)
         return cls((SlotStage(scaled_bound(magnitude, fraction_bits), fraction_bits),))
@@ -68,7 +68,7 @@ class Program:
         factor = scaled_bound(magnitude, fraction_bits)
         return self._then(self.last.bound * factor, fraction_bits)
 
-    def combined(self, terms: int, magnitude: float, fraction_bits: int = 0) -> "Program":
+    def combine(self, terms: int, magnitude: float, fraction_bits: int = 0) -> "Program":
         """Then a matrix product: sums of ``terms`` numbers, each times at most ``magnitude``."""
         scaled = self.scaled(magnitude, fraction_bits).last
         return self._then(scaled.bound * _at_least_one(terms, "terms"), fraction_bits)
@@ -198,9 +198,9 @@ def encode(values: ArrayLike, fraction_bits: int) -> Integers:
     """The nearest multiples of 2^-``fraction_bits``, as the integers before that factor."""
     given = np.asarray(values)
     if given.dtype.kind in "iub":
-        return _shifted(given, fraction_bits)
+        return _shift_integers(given, fraction_bits)
     if given.dtype.kind == "f":
-        return _rounded(given.astype(np.float64), fraction_bits)
+        return _round_numbers(given.astype(np.float64), fraction_bits)
     if given.dtype.kind == "O":
         # Not by numpy's shift, which makes a plain number of an array without axes.
         shifted = [int(each) << fraction_bits for each in as_integers(given).ravel()]
@@ -240,14 +240,14 @@ def largest(integers: Integers) -> int:
     return int(max(int(integers.max()), -int(integers.min())))
 
 
-def _shifted(given: Integers, fraction_bits: int) -> Integers:
+def _shift_integers(given: Integers, fraction_bits: int) -> Integers:
     integers = as_integers(given)
     if largest(integers).bit_length() + fraction_bits <= _EXACT_BITS:
         return integers.astype(np.int64) << np.int64(fraction_bits)
     return as_grid([int(each) << fraction_bits for each in integers.ravel()], integers.shape)
 
 
-def _rounded(given: NDArray[np.float64], fraction_bits: int) -> Integers:
+def _round_numbers(given: NDArray[np.float64], fraction_bits: int) -> Integers:
     if not np.isfinite(given).all():
         raise InputError("values must be finite, got NaN or infinity.")
     scaled = np.rint(np.ldexp(given, fraction_bits))
@@ -274,7 +274,7 @@ def pack(integers: Integers, plan: SlotPlan) -> NDArray[np.object_]:
     *lead, length = integers.shape
     rows = integers.reshape(-1, length).tolist()
     packed = [
-        _packed(row[at : at + plan.slots], plan) for row in rows for at in _starts(length, plan)
+        _pack_row(row[at : at + plan.slots], plan) for row in rows for at in _starts(length, plan)
     ]
     return as_grid(packed, (*lead, blocks(length, plan)))
 
@@ -286,7 +286,9 @@ def unpack(plaintexts: Sequence[int], length: int, plan: SlotPlan) -> list[int]:
     per_row = blocks(length, plan)
     found: list[int] = []
     for row in range(len(plaintexts) // per_row):
-        parts = [_unpacked(each, plan) for each in plaintexts[row * per_row : (row + 1) * per_row]]
+        parts = [
+            _unpack_row(each, plan) for each in plaintexts[row * per_row : (row + 1) * per_row]
+        ]
         found += [value for part in parts for value in part][:length]
     return found
 
@@ -300,13 +302,13 @@ def _starts(length: int, plan: SlotPlan) -> range:
     return range(0, length, plan.slots)
 
 
-def _packed(values: list[int], plan: SlotPlan) -> int:
+def _pack_row(values: list[int], plan: SlotPlan) -> int:
     half = 1 << (plan.slot_bits - 1)
     raised = gmpy2.pack([gmpy2.mpz(value + half) for value in values], plan.slot_bits)
     return int(raised) - _halves(len(values), plan.slot_bits)
 
 
-def _unpacked(plaintext: int, plan: SlotPlan) -> list[int]:
+def _unpack_row(plaintext: int, plan: SlotPlan) -> list[int]:
     width, half = plan.slot_bits, 1 << (plan.slot_bits - 1)
     raised = plaintext + _halves(plan.slots, width)
     if raised < 0 or raised.bit_length() > plan.slots * width:

@@ -87,7 +87,7 @@ class RadoTerms:
     @property
     def _program(self) -> Program:
         """A row, m rows with signs, and these with their labelled sum."""
-        return Program.of(self.bound, self.fraction_bits).summed(self.examples).summed(2)
+        return Program.start(self.bound, self.fraction_bits).summed(self.examples).summed(2)
 
     def plan(self, key_bits: int, *, part: str = "rows") -> SlotPlan:
         """Slots for rows, or as wide ones for their labelled sum."""
@@ -105,7 +105,7 @@ class RadoOwner:
 
     def __init__(self, terms: RadoTerms, rows: Rows, labels: ArrayLike) -> None:
         self.name = terms.owner
-        self.finished = False
+        self.has_finished = False
         self._terms = terms
         self._rows = checked_rows(rows)
         self._signs = checked_signs(labels, len(self._rows))
@@ -130,7 +130,7 @@ class RadoOwner:
         public = public_key_from_text(message.item("key", str), needs_proof=True)
         self._inbox.take(message)
         self._inbox.close()
-        self.finished = True
+        self.has_finished = True
         # Rounded once, so that the labelled sum is that of the very rows that were encrypted.
         rows = np.rint(np.ldexp(self._rows, self._terms.fraction_bits)).astype(np.int64)
         labelled = self._signs.astype(np.int64) @ rows
@@ -153,7 +153,7 @@ class RadoIntermediary:
 
     def __init__(self, terms: RadoTerms) -> None:
         self.name = terms.intermediary
-        self.finished = False
+        self.has_finished = False
         self._terms = terms
         self._signatures = SealedSignatures(terms.rados, terms.examples)
         self._inbox = Inbox(terms.session, self.name)
@@ -175,7 +175,7 @@ class RadoIntermediary:
         rows, labelled = (self._array(message, part, self._public) for part in _PARTS)
         self._inbox.take(message)
         self._inbox.close()
-        self.finished = True
+        self.has_finished = True
         doubled = encrypted_rados(self._signatures, rows, labelled)
         way = (self.name, self._terms.receiver)
         return [self._terms.message(RADOS, "rados", way, doubled=array_to_bytes(doubled))]
@@ -204,7 +204,7 @@ class RadoReceiver:
         self._inbox = Inbox(terms.session, self.name)
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether the rados are there."""
         return self.rados is not None
 
@@ -247,4 +247,4 @@ def encrypted_rados(signatures: SealedSignatures, rows: object, labelled: object
         raise LeakError("an intermediary's signatures are applied to ciphertexts only.")
     if len(rows) != signatures.shape[1]:
         raise InputError(f"the signatures are of {signatures.shape[1]} examples, got {len(rows)}.")
-    return signatures.combined(rows) + labelled
+    return signatures.combine(rows) + labelled

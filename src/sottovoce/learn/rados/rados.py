@@ -92,9 +92,9 @@ class SealedSignatures:
         """How many rados they make, of how many examples."""
         return self._signatures.shape
 
-    def combined(self, ciphertexts: "EncryptedArray") -> "EncryptedArray":
+    def combine(self, ciphertexts: "EncryptedArray") -> "EncryptedArray":
         """Sums of encrypted rows with these signs; what is clear has no such method."""
-        return ciphertexts.combined(self._signatures, weight=self.shape[1])
+        return ciphertexts.combine(self._signatures, weight=self.shape[1])
 
     def added(self, labels: "EncryptedArray") -> "EncryptedArray":
         """Each signature plus the encrypted labels, a row for each rado."""

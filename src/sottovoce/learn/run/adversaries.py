@@ -63,9 +63,9 @@ def adversaries(mode: Mode, recipe: Recipe) -> tuple[Learns, ...]:
     """The rows of a mode, with its recipe's numbers."""
     match mode:
         case "open":
-            rows = _open(recipe)
+            rows = _open_rows(recipe)
         case "hidden":
-            rows = _hidden()
+            rows = _hidden_rows()
         case _:
             assert_never(mode)
     return tuple(Learns(row.who, row.what.format(k=recipe.fewest_documents)) for row in rows)
@@ -82,7 +82,7 @@ def rado_adversaries(recipe: Recipe) -> tuple[Learns, ...]:
     )
 
 
-def _open(recipe: Recipe) -> tuple[Learns, ...]:
+def _open_rows(recipe: Recipe) -> tuple[Learns, ...]:
     lies = f"{_KEPT_FALSELY}{_READS}; {_CANNOT}"
     theta = _WEIGHED + _TOTAL
     if recipe.statistics == "rados":
@@ -95,7 +95,7 @@ def _open(recipe: Recipe) -> tuple[Learns, ...]:
     )
 
 
-def _hidden() -> tuple[Learns, ...]:
+def _hidden_rows() -> tuple[Learns, ...]:
     joint = (
         "the other peers' part of each feature's mean and variance; the signs that the peer may "
         "ask for, and no others: training again on the same data gives no new ones"

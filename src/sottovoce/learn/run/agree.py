@@ -34,7 +34,7 @@ from sottovoce.learn.run.dictionary import (
 from sottovoce.learn.run.terms import ROLES, RunTerms
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
@@ -166,7 +166,7 @@ def _agreed_alike(
     if terms.labels and (terms.text is None or terms.text.dictionary != "agreed"):
         return agreed
     stated = tuple(agreed.documents.items())
-    told = encoded((agreed.features, agreed.labels, agreed.peers, stated))
+    told = encode_value((agreed.features, agreed.labels, agreed.peers, stated))
     signing = {peer: terms.identities[peer] for peer in agreed.peers}
     same = replace(opening(terms), what=COLUMNS_AND_LABELS, told=told, identities=signing)
     yield from same.party(name, identity)
@@ -327,7 +327,7 @@ def declared_features(
     return np.ones(len(agreed.features), bool)
 
 
-def signed(data: LocalData, labels: tuple[str, ...], positives: tuple[str, ...]) -> LocalData:
+def add_signs(data: LocalData, labels: tuple[str, ...], positives: tuple[str, ...]) -> LocalData:
     """The same rows with 1 for one label and -1 for the others; of several, a column each."""
     own = np.array(labels, object)
     columns = [np.where(own == positive, 1.0, -1.0) for positive in positives]

@@ -205,7 +205,7 @@ def claims(order: Sequence[str], holdings: Mapping[str, Mask]) -> dict[str, Mask
     return claimed
 
 
-def called(trained: Trained, examples: Examples) -> tuple[str, ...]:
+def call_labels(trained: Trained, examples: Examples) -> tuple[str, ...]:
     """The label of each row, by a classifier that this peer can read."""
     if trained.mode != "open":
         raise DataError("this classifier is nobody's to read: ask with a run of kind classify.")

@@ -36,9 +36,9 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.open.sums import SumStage
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.fixed import KEY_BYTES
-from sottovoce.learn.sums.keys import AgreementKey, Identity, check_signature, sealed, unsealed
+from sottovoce.learn.sums.keys import AgreementKey, Identity, check_signature, seal, unseal
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
-from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Listener, Stage, Teller
 
@@ -77,7 +77,9 @@ class PeerSecrets:
 
 def _group(terms: RunTerms) -> bytes:
     """A name for the peers of a run, whatever else its terms say."""
-    return hashlib.sha256(encoded(tuple(terms.identities[peer] for peer in terms.peers))).digest()
+    return hashlib.sha256(
+        encode_value(tuple(terms.identities[peer] for peer in terms.peers))
+    ).digest()
 
 
 def word_key_peer(name: str, terms: RunTerms, secrets: PeerSecrets) -> Generator[Stage, Any, bytes]:
@@ -92,14 +94,14 @@ def word_key_peer(name: str, terms: RunTerms, secrets: PeerSecrets) -> Generator
     if name == first:
         key = secrets.checked(secrets.word_key(terms), terms)
         pieces: dict[str, Value] = {
-            other: sealed(own.agreed(publics[other], terms.session, _PURPOSE, first, other), key)
+            other: seal(own.agreed(publics[other], terms.session, _PURPOSE, first, other), key)
             for other in terms.peers[1:]
         }
         yield Stage("word key", lambda s: Teller(name, s, "word key", {COORDINATOR: pieces}))
         return key
     told = yield Stage("sealed word key", lambda s: Listener(name, s, "word key", [COORDINATOR]))
     with_first = own.agreed(publics[first], terms.session, _PURPOSE, first, name)
-    key = _word_key(unsealed(with_first, told.heard[COORDINATOR].item("sealed", bytes)))
+    key = _word_key(unseal(with_first, told.heard[COORDINATOR].item("sealed", bytes)))
     return secrets.checked(key, terms)
 
 

@@ -24,7 +24,7 @@ from sottovoce.learn.run.agree import OPENING_STAGES, opening
 from sottovoce.learn.run.classify import (
     brought_record,
     brought_training,
-    called,
+    call_labels,
     record_head,
     trained_rows,
 )
@@ -64,7 +64,7 @@ def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript
     def script() -> RunScript:
         if terms.mode != "open":
             yield from opening(terms).party(name, identity)
-        found = yield from _called(name, terms, trained, examples)
+        found = yield from _call_rows(name, terms, trained, examples)
         counts = confusion(truth[: len(found)], found, trained.labels)
         stage = count_stage(terms, len(trained.labels))
         summed = yield Stage(COUNTS, stage.peer(name, identity, counts, among=among))
@@ -96,11 +96,11 @@ def evaluating_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScri
     return script()
 
 
-def _called(
+def _call_rows(
     name: str, terms: RunTerms, trained: Trained, examples: Examples
 ) -> Generator[Stage, Any, tuple[str, ...]]:
     if terms.mode == "open":
-        return called(trained, examples) if len(examples) else ()
+        return call_labels(trained, examples) if len(examples) else ()
     from sottovoce.learn.run.query import PeerScorePart, adding  # noqa: PLC0415 - likewise
 
     # As many rows are asked for whatever a peer has, so that the helpers do not learn how many.
@@ -242,7 +242,7 @@ class JointEvaluation:
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, record: Mapping[str, Value]) -> "JointEvaluation":
+    def from_record(cls, record: Mapping[str, Value]) -> "JointEvaluation":
         """From a party's result."""
         labels = codec.texts(record, "labels")
         counts = codec.array(record, COUNTS, "<i8")

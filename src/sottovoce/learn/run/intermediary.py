@@ -31,10 +31,10 @@ from sottovoce.learn.run import records
 from sottovoce.learn.run.agree import (
     AGREEING_STAGES,
     Agreed,
+    add_signs,
     agreeing_coordinator,
     agreeing_helper,
     agreeing_peer,
-    signed,
 )
 from sottovoce.learn.run.terms import INTERMEDIARY, Holdings, RunTerms
 from sottovoce.learn.run.train import RunScript, brought_examples
@@ -81,7 +81,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         agreed, features = yield from agreeing_peer(
             name, terms, brought.secrets, brought.examples, brought.among
         )
-        data = signed(brought.data(terms, features, agreed), brought.labels, (_one(agreed),))
+        data = add_signs(brought.data(terms, features, agreed), brought.labels, (_one(agreed),))
         inner = agreed.training(terms, agreed.peers)
         supported = yield from support_peer(name, inner, data)
         data, kept = supported.data, supported.kept
@@ -135,10 +135,10 @@ def rados_intermediary(terms: RunTerms, _: Holdings) -> RunScript:
         shape, sizes = yield from _hearing(INTERMEDIARY, agreed)
         for peer in shape.peers:
 
-            def made(session: bytes, peer: str = peer) -> Party:
+            def make(session: bytes, peer: str = peer) -> Party:
                 return RadoIntermediary(_rado_terms(session, terms, peer, shape, sizes[peer]))
 
-            yield Stage(f"{peer}'s rados", made)
+            yield Stage(f"{peer}'s rados", make)
         return records.helper_record(terms, agreed, [])
 
     return script()
@@ -194,10 +194,10 @@ def _opened_rados(
     rados = []
     for peer in shape.peers:
 
-        def made(session: bytes, peer: str = peer) -> Party:
+        def make(session: bytes, peer: str = peer) -> Party:
             return RadoReceiver(_rado_terms(session, terms, peer, shape, sizes[peer]), key)
 
-        opened = yield Stage(f"{peer}'s rados", made)
+        opened = yield Stage(f"{peer}'s rados", make)
         rados.append(opened.rados)
     return rados
 
@@ -212,12 +212,12 @@ def _hearing(name: str, agreed: Agreed) -> Generator[Stage, Any, tuple[Shape, di
 def _told_shape(message: Message, agreed: Agreed) -> Shape:
     width = message.item("width", int)
     peers = tuple(str(name) for name in message.item("peers", tuple))
-    if not 2 <= width <= len(agreed.features) + 1 or not _among(peers, agreed):  # noqa: PLR2004 - a feature and the intercept
+    if not 2 <= width <= len(agreed.features) + 1 or not _are_among(peers, agreed):  # noqa: PLR2004 - a feature and the intercept
         raise DamagedMessageError("a shape must be of some of the features and of the peers.")
     return Shape(width, peers)
 
 
-def _among(peers: tuple[str, ...], agreed: Agreed) -> bool:
+def _are_among(peers: tuple[str, ...], agreed: Agreed) -> bool:
     return set(peers) <= set(agreed.peers) and len(set(peers)) == len(peers)
 
 

@@ -57,7 +57,7 @@ def run_leakage(terms: RunTerms) -> Leakage:
         return _evaluation(terms)
     if terms.count is not None:
         return count_leakage(terms.count, len(terms.peers))
-    inner = _stated(_rados(terms.recipe)) if terms.kind == "rados" else _training(terms)
+    inner = _add_statement(_rados(terms.recipe)) if terms.kind == "rados" else _training(terms)
     before = {
         "coordinator": [*_dictionary(terms), *_labels(terms, told=False)],
         "every peer": [*_columns(terms), *_labels(terms, told=True)],
@@ -65,7 +65,7 @@ def run_leakage(terms: RunTerms) -> Leakage:
         "intermediary": [*_helper_columns(terms), *_labels(terms, told=True)],
     }
     rows = tuple(
-        Learns(row.who, "; ".join([*before.get(row.who, []), _held(terms, row.what)]))
+        Learns(row.who, "; ".join([*before.get(row.who, []), _drop_silent(terms, row.what)]))
         for row in inner.learns
     )
     told = replace(
@@ -74,7 +74,7 @@ def run_leakage(terms: RunTerms) -> Leakage:
         collusion=_collusion(terms, inner.collusion),
         assumes=_assumes(terms, inner),
     )
-    return among(len(terms.peers), told)
+    return add_two_peers(len(terms.peers), told)
 
 
 def _training(terms: RunTerms) -> Leakage:
@@ -143,28 +143,28 @@ def _rados(recipe: Recipe) -> Leakage:
     )
 
 
-def _held(terms: RunTerms, what: str) -> str:
+def _drop_silent(terms: RunTerms, what: str) -> str:
     """Peers that declare every feature say nothing by it."""
     silent = terms.text is not None and terms.text.declared == "all"
     return what.removeprefix(_HOLDINGS) if silent else what
 
 
-def _agreed(terms: RunTerms) -> bool:
+def _is_agreed(terms: RunTerms) -> bool:
     return terms.text is not None and terms.text.dictionary == "agreed"
 
 
 def _dictionary(terms: RunTerms) -> list[str]:
-    if terms.text is None or not _agreed(terms):
+    if terms.text is None or not _is_agreed(terms):
         return []
     return [_BUCKETS.format(terms.text.buckets, "" if terms.text.padded else _TOTAL)]
 
 
 def _columns(terms: RunTerms) -> list[str]:
-    return [_TRIED.format(terms.recipe.fewest_peers)] if _agreed(terms) else []
+    return [_TRIED.format(terms.recipe.fewest_peers)] if _is_agreed(terms) else []
 
 
 def _helper_columns(terms: RunTerms) -> list[str]:
-    return ["the numbers of the chosen buckets"] if _agreed(terms) else []
+    return ["the numbers of the chosen buckets"] if _is_agreed(terms) else []
 
 
 def _labels(terms: RunTerms, *, told: bool) -> list[str]:
@@ -176,7 +176,7 @@ def _labels(terms: RunTerms, *, told: bool) -> list[str]:
 def _collusion(terms: RunTerms, inner: str) -> str:
     if terms.text is None or not terms.text.needs_key:
         return inner
-    if not _agreed(terms):
+    if not _is_agreed(terms):
         return f"{inner}; the coordinator and one peer together can try which words a column is of"
     return (
         f"{inner}; the coordinator and one peer together can try words: how many peers nominated "
@@ -185,7 +185,7 @@ def _collusion(terms: RunTerms, inner: str) -> str:
 
 
 def _assumes(terms: RunTerms, inner: Leakage) -> str:
-    if not _agreed(terms):
+    if not _is_agreed(terms):
         return inner.assumes
     return inner.assumes.replace("the features' names", "the number of features")
 
@@ -194,19 +194,19 @@ def mode_leakage(mode: Mode, recipe: Recipe) -> Leakage:
     """Who learns what from a training in this mode, and from classifying afterwards."""
     match mode:
         case "open":
-            return _stated(_open(recipe))
+            return _add_statement(_open_leakage(recipe))
         case "hidden":
-            return _stated(_hidden(recipe))
+            return _add_statement(_hidden_leakage(recipe))
         case _:
             assert_never(mode)
 
 
-def _stated(leakage: Leakage) -> Leakage:
+def _add_statement(leakage: Leakage) -> Leakage:
     rows = (replace(row, what=f"{row.what}; {_STATED}") for row in leakage.learns)
     return replace(leakage, learns=tuple(rows))
 
 
-def among(peers: int, leakage: Leakage) -> Leakage:
+def add_two_peers(peers: int, leakage: Leakage) -> Leakage:
     """The statement for so many peers: of two, each has the other's part of what it is told."""
     if peers > 2:  # noqa: PLR2004 - two
         return leakage
@@ -217,14 +217,14 @@ def among(peers: int, leakage: Leakage) -> Leakage:
     return replace(leakage, learns=rows)
 
 
-def _open(recipe: Recipe) -> Leakage:
+def _open_leakage(recipe: Recipe) -> Leakage:
     aggregate = f"{_aggregate(recipe)}, {_NO_DOCUMENT}"
     learns = (
         Learns(
             "coordinator",
             f"which peers have which features; {_sums_told(recipe)}; {_ALIKE}; {aggregate}; "
-            f"theta; no peer's own sums{_weighed(recipe)}; of rows whose parts several peers hold, "
-            "each row's score",
+            f"theta; no peer's own sums{_weight_words(recipe)}; of rows whose parts several peers "
+            "hold, each row's score",
         ),
         Learns(
             "every peer",
@@ -246,7 +246,7 @@ def _open(recipe: Recipe) -> Leakage:
     )
 
 
-def _hidden(recipe: Recipe) -> Leakage:
+def _hidden_leakage(recipe: Recipe) -> Leakage:
     marginals = "each feature's mean and variance"
     learns = [
         Learns(
@@ -263,8 +263,8 @@ def _hidden(recipe: Recipe) -> Leakage:
         Learns(
             "every peer",
             f"{_KEPT}; {marginals}; ciphertexts of theta; the signs of "
-            f"{_asked(recipe)}; as many well-chosen signs as features give theta's direction to a "
-            "cosine of about 0.8",
+            f"{_allowed_rows(recipe)}; as many well-chosen signs as features give theta's "
+            "direction to a cosine of about 0.8",
         ),
     ]
     collusion = (
@@ -280,7 +280,7 @@ def _hidden(recipe: Recipe) -> Leakage:
     )
 
 
-def _asked(recipe: Recipe) -> str:
+def _allowed_rows(recipe: Recipe) -> str:
     together = recipe.queries_together or recipe.queries
     joint = "half as many as there are features" if together is None else str(together)
     if recipe.queries is None:
@@ -306,7 +306,7 @@ def _support(recipe: Recipe) -> str:
     return _SUPPORT.format(caps=shown)
 
 
-def _weighed(recipe: Recipe) -> str:
+def _weight_words(recipe: Recipe) -> str:
     if recipe.statistics != "exact":
         return ""
     return (

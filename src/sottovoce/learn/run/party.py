@@ -200,7 +200,7 @@ def run_in_process(
     parties = [make_party(terms, name, holdings.get(name, Holdings())) for name in terms.parties]
     exchange = Exchange(parties, faults=faults)
     traffic = exchange.run()
-    results = {party.name: party.result() for party in parties if party.finished}
+    results = {party.name: party.result() for party in parties if party.has_finished}
     if not results:
         raise StalledError("nobody who is left has finished the run.")
     return Finished(results, traffic, tuple(exchange.transcript), run_leakage(terms))

@@ -97,7 +97,7 @@ def scoring(
     budgets = [kept.budget.resume() for kept in helpers]
     queries = [_query(terms, asker, kept) for kept in helpers]
     counted = [
-        LedgerBudget(budgets[k], holdings.ledger, kept.charge(_charged(terms, asker, k), k))
+        LedgerBudget(budgets[k], holdings.ledger, kept.charge(_charge_name(terms, asker, k), k))
         for k, kept in enumerate(helpers)
     ]
     other = _other(name, key, helpers[0])
@@ -108,7 +108,7 @@ def scoring(
         more = LabelsScorer(name, LabelsQuery(tuple(queries)), key, other, counted)
         yield from more.within(_labels_prefix(asker))
     pairs = zip(helpers, budgets, strict=True)
-    spent = [replace(kept, budget=KeptBudget.of(budget)) for kept, budget in pairs]
+    spent = [replace(kept, budget=KeptBudget.from_budget(budget)) for kept, budget in pairs]
     return {**record, "helpers": to_value(spent)}
 
 
@@ -120,7 +120,7 @@ def _labels_prefix(asker: str) -> str:
     return f"{asker}'s query of labels: "
 
 
-def _charged(terms: RunTerms, asker: str, classifier: int) -> bytes:
+def _charge_name(terms: RunTerms, asker: str, classifier: int) -> bytes:
     """By which name a query is counted once: a row costs a row of each label's budget."""
     return stage_session(terms.session, _prefix(asker, classifier))
 

@@ -136,13 +136,13 @@ class KeptBudget:
     together: int
 
     @classmethod
-    def of(cls, budget: QueryBudget) -> "KeptBudget":
+    def from_budget(cls, budget: QueryBudget) -> "KeptBudget":
         """A budget that is put down."""
         return cls(*budget.state)
 
     def resume(self) -> QueryBudget:
         """Take it up again."""
-        return QueryBudget.resumed(self.left, self.together)
+        return QueryBudget.resume(self.left, self.together)
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,7 +282,7 @@ def _hidden_helper(terms: RunTerms, agreed: Agreed, party: Any) -> Value:  # noq
         party.solve.score_bound,
         len(party.survivors),
         "" if other is None else public_key_to_text(other),
-        KeptBudget.of(budget),
+        KeptBudget.from_budget(budget),
         each,
         together,
         {peer: party.tags[peer] for peer in peers},

@@ -19,9 +19,16 @@ from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import MOST_FEATURES, TextRecipe
 from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.sums.fixed import checked_parties
-from sottovoce.learn.sums.keys import Identity, derived
+from sottovoce.learn.sums.keys import Identity, derive_key
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
-from sottovoce.learn.wire.codec import Value, check_numbers, decoded, encoded, from_value, to_value
+from sottovoce.learn.wire.codec import (
+    Value,
+    check_numbers,
+    decode_value,
+    encode_value,
+    from_value,
+    to_value,
+)
 from sottovoce.learn.wire.message import SESSION_BYTES
 
 if TYPE_CHECKING:
@@ -126,13 +133,13 @@ class RunTerms:
 
     def to_bytes(self) -> bytes:
         """The terms as they travel and are kept."""
-        return encoded({"version": VERSION, "terms": to_value(self)})
+        return encode_value({"version": VERSION, "terms": to_value(self)})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The terms that ``data`` holds, or DamagedRecordError."""
         try:
-            whole = decoded(data)
+            whole = decode_value(data)
         except DamagedMessageError as error:
             raise DamagedRecordError(f"these bytes are no terms of a run: {error}") from error
         if not isinstance(whole, Mapping) or set(whole) != {"version", "terms"}:
@@ -265,7 +272,7 @@ class Holdings:
 
     def wanted_secret(self, name: str) -> bytes:
         """What its digests are keyed by."""
-        return self.secret or derived(self.wanted_identity(name).secret, b"", "digests")
+        return self.secret or derive_key(self.wanted_identity(name).secret, b"", "digests")
 
     def wanted_examples(self, name: str) -> Examples:
         """Its documents or rows."""

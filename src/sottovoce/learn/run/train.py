@@ -32,13 +32,13 @@ from sottovoce.learn.run import records
 from sottovoce.learn.run.agree import (
     AGREEING_STAGES,
     Agreed,
+    add_signs,
     agreeing_coordinator,
     agreeing_helper,
     agreeing_peer,
     checked_examples,
     local_data,
     own_labels,
-    signed,
 )
 from sottovoce.learn.run.dictionary import PeerSecrets
 from sottovoce.learn.run.terms import Holdings, RunTerms
@@ -77,7 +77,7 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         data = brought.data(terms, features, agreed)
 
         def made(inner: TrainingTerms, positives: tuple[str, ...], first: Any) -> Staged:  # noqa: ANN401 - a party
-            return _peer(name, terms, inner, signed(data, brought.labels, positives), first)
+            return _peer(name, terms, inner, add_signs(data, brought.labels, positives), first)
 
         trained = yield from _trainings(terms, agreed, made)
         return records.peer_record(terms, agreed, features, data, trained)

@@ -10,7 +10,7 @@ from sottovoce.learn.solve.field import (
     random_invertible,
     random_public_prime,
     random_vector,
-    solved,
+    solve_system,
 )
 from sottovoce.learn.solve.plan import WEIGHT_PARTS, SolvePlan
 
@@ -25,7 +25,7 @@ class PrimeMask:
     factor: int = field(repr=False)
 
     @classmethod
-    def drawn(cls, plan: SolvePlan, known: Sequence[int]) -> "PrimeMask":
+    def draw(cls, plan: SolvePlan, known: Sequence[int]) -> "PrimeMask":
         """A prime that is not among the ``known`` ones, R and r for it, and e = det(R)^-1."""
         while (prime := random_public_prime(plan.prime_bits)) in known:
             pass
@@ -52,7 +52,7 @@ def weights_of(system: Objects, prime: int) -> Vector | None:
     """(det(M) w, det(M)) of an opened system, w = M^-1 c; None if the prime divides det(A)."""
     *transposed, right = [[int(entry) % prime for entry in row] for row in system]
     matrix = [[*row] for row in zip(*transposed, strict=True)]
-    solution, determinant = solved(matrix, right, prime)
+    solution, determinant = solve_system(matrix, right, prime)
     if determinant == 0:
         return None
     return [determinant * entry % prime for entry in solution] + [determinant]

@@ -30,7 +30,7 @@ from sottovoce.learn.paillier.wire import (
 from sottovoce.learn.solve.combs import Combs, plan_combs
 from sottovoce.learn.solve.field import (
     Objects,
-    computed,
+    as_array,
     fits_key,
     mask_half_range,
     masked_slots,
@@ -133,7 +133,7 @@ class ChebyshevPlan:
     @property
     def first_factor(self) -> int:
         """1 / mid, as an integer at the vectors' places."""
-        return self._rounded(2 / (self.highest + self.lowest))
+        return self._round_factor(2 / (self.highest + self.lowest))
 
     def factors(self) -> Iterator[tuple[int, int]]:
         """For each step the factors of the last step and of the residual, as integers.
@@ -146,10 +146,10 @@ class ChebyshevPlan:
         rho = 1 / sigma
         for _ in range(self.iterations):
             following = 1 / (2 * sigma - rho)
-            yield self._rounded(following * rho), self._rounded(2 * following / half)
+            yield self._round_factor(following * rho), self._round_factor(2 * following / half)
             rho = following
 
-    def _rounded(self, factor: float) -> int:
+    def _round_factor(self, factor: float) -> int:
         return round(math.ldexp(factor, self.fraction_bits))
 
 
@@ -223,7 +223,7 @@ class _Iterating:
         self._mask: list[int] = []
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether theta is shared."""
         return self.share is not None
 
@@ -250,7 +250,7 @@ class _Iterating:
         plan, like = self._plan, self._like
         assert like is not None  # noqa: S101 - begun
         mixed = [comb.combinations([self._step])[0] for comb in self._combs]
-        array = computed(
+        array = as_array(
             like, as_grid(mixed, (len(mixed),)), plan.slots, plan.quotient << plan.share_bits
         )
         residues = [random_below(plan.modulus) for _ in range(plan.size)]
@@ -372,10 +372,10 @@ class ChebyshevKeyHolder(_Iterating):
             if self._like is None:
                 self._inbox.take(message)
             return self._iterate(message)
-        matrix, right = self._moved(message)
+        matrix, right = self._move_system(message)
         return [self._begin(matrix, right)]
 
-    def _moved(self, message: Message) -> tuple[EncryptedArray, list[int]]:
+    def _move_system(self, message: Message) -> tuple[EncryptedArray, list[int]]:
         """Enc_C(A) = Enc_C(-S) + (A + S), and the share b + s."""
         d, slots = self._plan.size, self._plan.slots
         own = self._key.public

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.paillier.grid import ONE, Split, gmpy2, joined, split, spread
+from sottovoce.learn.paillier.grid import ONE, Split, gmpy2, join_split, split, spread
 
 Digits = NDArray[np.intp]
 _MOST_IN_GROUP = 13
@@ -40,14 +40,14 @@ def plan_combs(bases: int, rows: int, bits: int) -> CombPlan:
     """The cheapest shape for ``rows`` products of ``bases`` powers with ``bits``-bit exponents."""
     fewest = -(-bases // _MOST_IN_GROUP)
     shapes = [
-        _costed(bases, rows, bits, groups, columns)
+        _plan_shape(bases, rows, bits, groups, columns)
         for groups in range(fewest, bases + 1)
         for columns in range(1, min(_MOST_COLUMNS, bits) + 1)
     ]
     return min(shapes, key=lambda shape: shape.cost)
 
 
-def _costed(bases: int, rows: int, bits: int, groups: int, columns: int) -> CombPlan:
+def _plan_shape(bases: int, rows: int, bits: int, groups: int, columns: int) -> CombPlan:
     turns = -(-bits // columns)
     entries = columns * sum(1 << size for size in _group_sizes(bases, groups))
     raised = bases * (columns - 1) * turns * _SQUARING
@@ -114,10 +114,12 @@ class Combs:
             for entry in turn:
                 power = power * units[entry] % modulus
             total = 2 * total + sum(map(shift, turn))
-        return joined(power, total % n, n)
+        return join_split(power, total % n, n)
 
 
-def combined(bases: Sequence[int], rows: Sequence[Sequence[int]], bits: int, n: int) -> list[int]:
+def combine_powers(
+    bases: Sequence[int], rows: Sequence[Sequence[int]], bits: int, n: int
+) -> list[int]:
     """For each row of ``bits``-bit exponents the product of the bases to them, modulo n^2."""
     return Combs(bases, n, plan_combs(len(bases), len(rows), bits)).combinations(rows)
 

@@ -22,7 +22,7 @@ from sottovoce.learn.paillier.slots import (
     most_slots,
     plan_slots,
 )
-from sottovoce.learn.solve.combs import combined
+from sottovoce.learn.solve.combs import combine_powers
 from sottovoce.privacy.randomness import random_below, random_bits
 
 Vector: TypeAlias = list[int]
@@ -66,12 +66,12 @@ def random_invertible(size: int, prime: int) -> tuple[Matrix, int]:
     """A uniform member of GL(size, prime) and its determinant, by rejection."""
     while True:
         matrix = random_matrix(size, size, prime)
-        _, determinant = solved(matrix, [], prime)
+        _, determinant = solve_system(matrix, [], prime)
         if determinant:
             return matrix, determinant
 
 
-def solved(matrix: Matrix, vector: Vector, prime: int) -> tuple[Vector, int]:
+def solve_system(matrix: Matrix, vector: Vector, prime: int) -> tuple[Vector, int]:
     """The solution w of matrix w = vector, and the matrix's determinant; ([], 0) if singular.
 
     Without a vector only the determinant is worked out. Gauss's elimination; any entry but zero
@@ -88,7 +88,7 @@ def solved(matrix: Matrix, vector: Vector, prime: int) -> tuple[Vector, int]:
             determinant = -determinant
         determinant = determinant * rows[at][at] % prime
         _eliminate(rows, at, prime)
-    return (_substituted(rows, prime) if vector else []), determinant % prime
+    return (_substitute_back(rows, prime) if vector else []), determinant % prime
 
 
 def _eliminate(rows: Matrix, at: int, prime: int) -> None:
@@ -101,7 +101,7 @@ def _eliminate(rows: Matrix, at: int, prime: int) -> None:
             row[at:] = [(x - factor * y) % prime for x, y in zip(row[at:], tail, strict=True)]
 
 
-def _substituted(rows: Matrix, prime: int) -> Vector:
+def _substitute_back(rows: Matrix, prime: int) -> Vector:
     size = len(rows)
     solution: Vector = [0] * size
     for at in range(size - 1, -1, -1):
@@ -154,13 +154,13 @@ def mixed_rows(array: EncryptedArray, rows: Matrix, bits: int) -> Objects:
     """Ciphertexts of rows @ array, for residues of at most ``bits`` bits, not yet blinded."""
     columns = array.ciphertexts
     found = [
-        combined(columns[:, block].tolist(), rows, bits, array.public.n)
+        combine_powers(columns[:, block].tolist(), rows, bits, array.public.n)
         for block in range(columns.shape[1])
     ]
     numbers = [number for row in zip(*found, strict=True) for number in row]
     return as_grid(numbers, (len(rows), columns.shape[1]))
 
 
-def computed(like: EncryptedArray, grid: Objects, plan: SlotPlan, bound: int) -> EncryptedArray:
+def as_array(like: EncryptedArray, grid: Objects, plan: SlotPlan, bound: int) -> EncryptedArray:
     """Ciphertexts that were computed outside `EncryptedArray`, as one, not blinded."""
     return EncryptedArray(like.public, plan, grid, like.length, bound, 0)

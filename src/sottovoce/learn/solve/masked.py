@@ -31,14 +31,14 @@ from sottovoce.learn.solve._masked_algebra import PrimeMask, joined_parts, weigh
 from sottovoce.learn.solve.field import (
     Objects,
     Vector,
-    computed,
+    as_array,
     is_public_prime,
     mask_half_range,
     mixed_rows,
     multiple_masks,
     random_vector,
 )
-from sottovoce.learn.solve.plan import WEIGHT_PARTS, Share, SolvePlan, joined
+from sottovoce.learn.solve.plan import WEIGHT_PARTS, Share, SolvePlan, join_residues
 from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def read_masked(message: Message, plan: SolvePlan, own: PublicKey) -> MaskedSyst
     if other == own:
         raise InputError("coordinator and key holder must have keys of their own.")
     masked = array_from_bytes(message.item("masked", bytes), own, plan=plan.sent)
-    columns = array_from_bytes(message.item("columns", bytes), other, plan=plan.returned)
+    columns = array_from_bytes(message.item("columns", bytes), other, plan=plan.answer_slots)
     rows = (len(primes), plan.size + 1)
     if masked.shape != (*rows, plan.size) or columns.shape != (*rows, plan.outputs):
         raise InputError("a masked system must have the shapes of its plan.")
@@ -118,7 +118,7 @@ def read_answer(
         raise DamagedMessageError("an answer must say of every prime whether it was solved.")
     if not fine.any():
         return fine.tolist(), None
-    array = array_from_bytes(message.item("answers", bytes), own, plan=plan.returned)
+    array = array_from_bytes(message.item("answers", bytes), own, plan=plan.answer_slots)
     if array.shape != (int(fine.sum()), WEIGHT_PARTS, plan.outputs):
         raise InputError("an answer must have the shape of its plan.")
     return fine.tolist(), array
@@ -167,13 +167,13 @@ class SolveCoordinator:
         self._inbox = Inbox(terms.session, self.name)
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether the share is known."""
         return self.share is not None
 
     def start(self) -> list[Message]:
         """Send the masked system for all primes."""
-        return [self._asked(self._terms.plan.primes)]
+        return [self._ask_system(self._terms.plan.primes)]
 
     def receive(self, message: Message) -> list[Message]:
         """Open the answers; ask again for the primes that divide det(A)."""
@@ -186,7 +186,7 @@ class SolveCoordinator:
         missing = plan.primes - len(self._masks)
         if missing == 0:
             return self._end()
-        return self._again(missing)
+        return self._ask_again(missing)
 
     def time_out(self) -> list[Message]:
         """Nobody else could answer."""
@@ -197,10 +197,10 @@ class SolveCoordinator:
             self._residues[mask.prime] = joined_parts(answer, self._terms.plan, mask.prime)
             self._masks.append(mask)
 
-    def _again(self, missing: int) -> list[Message]:
+    def _ask_again(self, missing: int) -> list[Message]:
         check_retries(self.retries, missing, self._terms.plan)
         self.retries += 1
-        return [self._asked(missing)]
+        return [self._ask_system(missing)]
 
     def _end(self) -> list[Message]:
         self._inbox.close()
@@ -208,16 +208,16 @@ class SolveCoordinator:
         self._masks = self._waiting = []
         return []
 
-    def _asked(self, count: int) -> Message:
+    def _ask_system(self, count: int) -> Message:
         plan = self._terms.plan
         self._waiting = []
         for _ in range(count):
-            self._waiting.append(PrimeMask.drawn(plan, self._tried))
+            self._waiting.append(PrimeMask.draw(plan, self._tried))
             self._tried.append(self._waiting[-1].prime)
         payload: dict[str, Value] = {
             "key": proven_key_to_text(self._key),
             "primes": tuple(mask.prime for mask in self._waiting),
-            "masked": array_to_bytes(self._masked(self._waiting)),
+            "masked": array_to_bytes(self._mask_system(self._waiting)),
             "columns": array_to_bytes(self._columns(self._waiting)),
         }
         step = 2 * self.retries + 1
@@ -225,7 +225,7 @@ class SolveCoordinator:
         receiver = self._terms.key_holder
         return Message(self._terms.session, self.name, receiver, step, "masked", payload)
 
-    def _masked(self, masks: list[PrimeMask]) -> EncryptedArray:
+    def _mask_system(self, masks: list[PrimeMask]) -> EncryptedArray:
         """Enc_K of (A R)' and b + A r for each prime, plus multiples of the prime."""
         plan = self._terms.plan
         rows = [row for mask in masks for row in mask.exponents]
@@ -233,7 +233,7 @@ class SolveCoordinator:
         grid = mixed.reshape(len(masks), plan.size + 1, -1)
         for at in range(len(masks)):
             grid[at, -1] = grid[at, -1] * self._vector.ciphertexts % self._vector.public.n_squared
-        system = computed(self._vector, grid, plan.sent, plan.quotient << plan.prime_bits)
+        system = as_array(self._vector, grid, plan.sent, plan.quotient << plan.prime_bits)
         multiples = [
             multiple_masks((plan.size + 1, plan.size), mask.prime, plan.quotient) for mask in masks
         ]
@@ -244,7 +244,7 @@ class SolveCoordinator:
         columns = [mask.columns(determinant=plan.determinant) for mask in masks]
         flat = [entry for matrix in columns for column in matrix for entry in column]
         array = as_grid(flat, (len(masks), plan.size + 1, plan.outputs))
-        return encrypt_integers(array, plan.returned, self._key)
+        return encrypt_integers(array, plan.answer_slots, self._key)
 
 
 class SolveKeyHolder:
@@ -261,7 +261,7 @@ class SolveKeyHolder:
         self._inbox = Inbox(terms.session, self.name)
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether the share is known."""
         return self.share is not None
 
@@ -286,7 +286,7 @@ class SolveKeyHolder:
             for at, (prime, solution) in enumerate(zip(asked.primes, solutions, strict=True))
             if solution is not None
         ]
-        return [self._answered(message.step + 1, solutions, answers)]
+        return [self._answer_message(message.step + 1, solutions, answers)]
 
     def time_out(self) -> list[Message]:
         """Nobody else could ask."""
@@ -302,14 +302,16 @@ class SolveKeyHolder:
         """Enc_C of y's parts, each plus a uniform residue and a uniform multiple of the prime."""
         plan, shape = self._terms.plan, (WEIGHT_PARTS, self._terms.plan.outputs)
         mixed = mixed_rows(columns, weight_parts(weights, plan), plan.part_bits)
-        product = computed(columns, mixed, plan.returned, plan.answer_quotient << plan.prime_bits)
+        product = as_array(
+            columns, mixed, plan.answer_slots, plan.answer_quotient << plan.prime_bits
+        )
         residues = as_grid(random_vector(shape[0] * shape[1], prime), shape)
         self._residues[prime] = [-each % prime for each in joined_parts(residues, plan, prime)]
         masks = multiple_masks(shape, prime, plan.answer_quotient) + residues
         bound = _mask_bound(plan, plan.answer_quotient) + (1 << plan.prime_bits)
         return product.plus_integers(masks, bound=bound)
 
-    def _answered(
+    def _answer_message(
         self, step: int, solutions: Sequence[Vector | None], answers: list[EncryptedArray]
     ) -> Message:
         plan = self._terms.plan
@@ -317,7 +319,7 @@ class SolveKeyHolder:
         payload: dict[str, Value] = {"solved": fine}
         if answers:
             grid = np.stack([answer.ciphertexts for answer in answers])
-            array = computed(answers[0], grid, plan.returned, answers[0].bound)
+            array = as_array(answers[0], grid, plan.answer_slots, answers[0].bound)
             # In full: it goes back to the owner of the key, who may have chosen its primes.
             payload["answers"] = array_to_bytes(array.blind(full=True))
         if fine.all():
@@ -334,7 +336,7 @@ class SolveKeyHolder:
 def share_of(residues: Mapping[int, Sequence[int]], *, determinant: bool) -> Share:
     """The share modulo the product of the primes; both parties order them by size."""
     primes = sorted(residues)
-    modulus, values = joined([residues[prime] for prime in primes], primes)
+    modulus, values = join_residues([residues[prime] for prime in primes], primes)
     return Share(modulus, tuple(values), determinant)
 
 

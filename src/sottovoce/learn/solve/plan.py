@@ -90,7 +90,7 @@ class SolvePlan:
         return masked_slots((first,), self.quotient, self.prime_bits, self.key_bits)
 
     @cached_property
-    def returned(self) -> SlotPlan:
+    def answer_slots(self) -> SlotPlan:
         """The slots of Enc_C([eR | -er]) and of the answer made from it."""
         first = (1 << self.prime_bits) - 1
         return masked_slots((first,), self.answer_quotient, self.prime_bits, self.key_bits)
@@ -99,7 +99,7 @@ class SolvePlan:
     def cost(self) -> float:
         """Both parties' work, in products by a unit of half a ciphertext's length."""
         rows, key = self.size + 1, self.key_bits / _MEASURED_BITS
-        across, back = blocks(self.size, self.sent), blocks(self.outputs, self.returned)
+        across, back = blocks(self.size, self.sent), blocks(self.outputs, self.answer_slots)
         opened = self.primes * (rows * across + WEIGHT_PARTS * back)
         mixed = across * plan_combs(self.size, self.primes * rows, self.prime_bits).cost
         answered = self.primes * back * plan_combs(rows, WEIGHT_PARTS, self.part_bits).cost
@@ -199,7 +199,9 @@ class Share:
         return sum(int(x) * y for x, y in zip(weights, solution, strict=True)) % self.modulus
 
 
-def joined(residues: Sequence[Sequence[int]], primes: Sequence[int]) -> tuple[int, list[int]]:
+def join_residues(
+    residues: Sequence[Sequence[int]], primes: Sequence[int]
+) -> tuple[int, list[int]]:
     """Residues modulo each prime to residues modulo their product (Chinese remainders)."""
     modulus = math.prod(primes)
     parts = [modulus // prime for prime in primes]
@@ -214,7 +216,7 @@ def joined(residues: Sequence[Sequence[int]], primes: Sequence[int]) -> tuple[in
     return int(modulus), found
 
 
-def centred(residue: int, modulus: int) -> int:
+def centre_residue(residue: int, modulus: int) -> int:
     """The representative of either sign that is smallest in size."""
     return residue - modulus if 2 * residue > modulus else residue
 
@@ -230,7 +232,7 @@ def opened_integers(own: Share, other: Share) -> list[int]:
         raise CorruptShareError("two shares must come from one solve, got two kinds.")
     modulus = own.modulus
     sums = [(x + y) % modulus for x, y in zip(own.values, other.values, strict=True)]
-    return [centred(total, modulus) for total in sums]
+    return [centre_residue(total, modulus) for total in sums]
 
 
 def opened_fractions(own: Share, other: Share) -> list[Fraction]:

@@ -173,7 +173,7 @@ def check_system(system: IntegerSystem, bounds: PublicBounds) -> None:
         tuple(row) != column for row, column in zip(matrix, zip(*matrix, strict=True), strict=True)
     ):
         raise ParameterError("a system's matrix must be symmetric.")
-    if not _within(system, bounds):
+    if not _keeps_bounds(system, bounds):
         raise ParameterError("a system must keep to its public bounds.")
     if not leading_minors_positive(matrix):
         raise ParameterError(
@@ -181,7 +181,7 @@ def check_system(system: IntegerSystem, bounds: PublicBounds) -> None:
         )
 
 
-def _within(system: IntegerSystem, bounds: PublicBounds) -> bool:
+def _keeps_bounds(system: IntegerSystem, bounds: PublicBounds) -> bool:
     entries = max(abs(entry) for row in system.matrix for entry in row)
     trace = sum(row[at] for at, row in enumerate(system.matrix))
     right = max(abs(entry) for entry in system.vector)

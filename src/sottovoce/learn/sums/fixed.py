@@ -98,11 +98,11 @@ def fewest(allow_two: AllowTwo | None) -> int:
     return FEWEST_PARTIES if allow_two is None else FEWEST_PARTIES - 1
 
 
-def expanded(key: bytes, size: int) -> Ring:
+def expand_key(key: bytes, size: int) -> Ring:
     """``size`` words of the ChaCha20 keystream under ``key``; a key must expand only once."""
     return np.frombuffer(stream_of(key).update(bytes(_WORD_BYTES * size)), "<u8")
 
 
 def uniform(size: int) -> Ring:
     """``size`` uniform words under a key that exists only here."""
-    return expanded(random_bytes(KEY_BYTES), size)
+    return expand_key(random_bytes(KEY_BYTES), size)

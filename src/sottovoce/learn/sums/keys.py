@@ -17,7 +17,7 @@ from sottovoce.errors import (
     ParameterError,
 )
 from sottovoce.learn.sums.fixed import KEY_BYTES
-from sottovoce.learn.wire.codec import encoded
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy.randomness import random_below, random_bytes
 
 try:
@@ -56,13 +56,15 @@ class Identity:
 
     def signed(self, purpose: str, *parts: bytes | str) -> bytes:
         """A signature over ``parts`` for one purpose."""
-        return self._key.sign(encoded((purpose, *parts)))
+        return self._key.sign(encode_value((purpose, *parts)))
 
 
 def check_signature(public: bytes, signature: bytes, purpose: str, *parts: bytes | str) -> None:
     """Raise DisagreementError unless the owner of ``public`` signed exactly this."""
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, encoded((purpose, *parts)))
+        Ed25519PublicKey.from_public_bytes(public).verify(
+            signature, encode_value((purpose, *parts))
+        )
     except InvalidSignature as error:
         raise DisagreementError(
             f"a signature for {purpose} does not hold: somebody changed what was signed, or its "
@@ -74,7 +76,7 @@ class AgreementKey:
     """One X25519 key pair of one session."""
 
     def __init__(self, secret: bytes | None = None) -> None:
-        self._secret = _clamped(random_bytes(KEY_BYTES)) if secret is None else secret
+        self._secret = _clamp_secret(random_bytes(KEY_BYTES)) if secret is None else secret
         self._key = X25519PrivateKey.from_private_bytes(self._secret)
 
     @classmethod
@@ -82,7 +84,7 @@ class AgreementKey:
         """The key with this secret, or CorruptShareError when it is not that of ``public``."""
         key = cls(secret)
         # X25519 ignores five bits of a secret: without this check other shares would pass.
-        if secret != _clamped(secret) or key.public != public:
+        if secret != _clamp_secret(secret) or key.public != public:
             raise CorruptShareError("the shares of a mask key do not give that key back.")
         return key
 
@@ -102,26 +104,26 @@ class AgreementKey:
             common = self._key.exchange(X25519PublicKey.from_public_bytes(public))
         except ValueError as error:
             raise DamagedMessageError("a public key must be a point of X25519.") from error
-        return derived(common, session, *purpose)
+        return derive_key(common, session, *purpose)
 
 
-def _clamped(secret: bytes) -> bytes:
+def _clamp_secret(secret: bytes) -> bytes:
     """The one form of an X25519 secret in which no bit is ignored (RFC 7748, section 5)."""
     return bytes([secret[0] & 248, *secret[1:-1], secret[-1] & 127 | 64])
 
 
-def derived(secret: bytes, session: bytes, *purpose: str) -> bytes:
+def derive_key(secret: bytes, session: bytes, *purpose: str) -> bytes:
     """HKDF-SHA256 of a secret, for one session and purpose."""
-    info = encoded(("sottovoce", *purpose))
+    info = encode_value(("sottovoce", *purpose))
     return HKDF(SHA256(), length=KEY_BYTES, salt=session, info=info).derive(secret)
 
 
-def sealed(key: bytes, content: bytes) -> bytes:
+def seal(key: bytes, content: bytes) -> bytes:
     """``content`` for the holder of ``key`` only; a key must seal only once."""
     return ChaCha20Poly1305(key).encrypt(_NONCE, content, None)
 
 
-def unsealed(key: bytes, content: bytes) -> bytes:
+def unseal(key: bytes, content: bytes) -> bytes:
     """What was sealed, or CorruptShareError when it is not what its sender sealed."""
     try:
         return ChaCha20Poly1305(key).decrypt(_NONCE, content, None)
@@ -144,7 +146,7 @@ def shares(secret: bytes, *, threshold: int, places: Iterable[int]) -> dict[int,
     return made
 
 
-def opened(held: Mapping[int, int], *, threshold: int, size: int) -> bytes:
+def open_shares(held: Mapping[int, int], *, threshold: int, size: int) -> bytes:
     """The secret of ``size`` bytes behind at least ``threshold`` shares that all agree."""
     if len(held) < threshold:
         raise CorruptShareError(f"{threshold} shares open a secret, got {len(held)}.")

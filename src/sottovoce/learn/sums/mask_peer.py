@@ -18,20 +18,20 @@ from sottovoce.learn.sums.keys import (
     AgreementKey,
     Identity,
     check_signature,
-    sealed,
+    seal,
     shares,
-    unsealed,
+    unseal,
 )
 from sottovoce.learn.sums.masked_sum import (
     MaskedSum,
+    add_vectors,
     challenge_of,
     commitment,
     names_signed,
     pair_mask,
     self_mask,
-    summed,
 )
-from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value
 from sottovoce.learn.wire.message import Inbox, Message
 from sottovoce.privacy.randomness import random_bytes
 
@@ -79,7 +79,7 @@ class MaskPeer:
         self._commitments: dict[str, Value] = {}
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether the sum is known."""
         return self.total is not None
 
@@ -94,7 +94,7 @@ class MaskPeer:
         signature = self._identity.signed("keys", self._terms.signed_session, self.name, *keys)
         self._await(masking.DIRECTORY)
         payload = {"sealing": keys[0], "masking": keys[1], "signature": signature}
-        return [self._said(masking.KEYS, "keys", payload)]
+        return [self._message(masking.KEYS, "keys", payload)]
 
     def receive(self, message: Message) -> list[Message]:
         """Take the server's next word and answer it."""
@@ -116,7 +116,7 @@ class MaskPeer:
     def _share(self, message: Message) -> list[Message]:
         for name, entry in _record(message, "keys").items():
             sealing, masked, signature = _three_bytes(entry)
-            public = self._known(name)
+            public = self._check_known(name)
             signed = (self._terms.signed_session, name, sealing, masked)
             check_signature(public, signature, "keys", *signed)
             self._sealing_keys[name], self._masking_keys[name] = sealing, masked
@@ -126,7 +126,7 @@ class MaskPeer:
             "sealed": self._sealed_shares(),
             "commitment": self._commitment(),
         }
-        return [self._said(masking.SHARES, "shares", payload)]
+        return [self._message(masking.SHARES, "shares", payload)]
 
     def _sealed_shares(self) -> dict[str, Value]:
         terms, everyone = self._terms, sorted(self._sealing_keys)
@@ -136,7 +136,7 @@ class MaskPeer:
         pairs = {name: (of_key[terms.place(name)], of_seed[terms.place(name)]) for name in everyone}
         self._held[self.name] = pairs.pop(self.name)
         return {
-            name: sealed(self._sealing_key(self.name, name), encoded(pair))
+            name: seal(self._sealing_key(self.name, name), encode_value(pair))
             for name, pair in pairs.items()
         }
 
@@ -144,18 +144,18 @@ class MaskPeer:
         for name, content in _record(message, "sealed").items():
             if name not in self._sealing_keys or not isinstance(content, bytes):
                 raise DamagedMessageError("sealed shares must come from advertised peers.")
-            pair = decoded(unsealed(self._sealing_key(name, self.name), content))
+            pair = decode_value(unseal(self._sealing_key(name, self.name), content))
             self._held[name] = _two_integers(pair)
         self._check_enough(tuple(self._held))
         self._await(masking.SURVIVORS)
-        return [self._said(masking.MASKED, "masked", {"vector": self._masked()})]
+        return [self._message(masking.MASKED, "masked", {"vector": self._mask_summand()})]
 
-    def _masked(self) -> Ring:
+    def _mask_summand(self) -> Ring:
         others = sorted(set(self._held) - {self.name})
         own = self_mask(self._terms, self._seed, self.name)
         summand = self._summand() if callable(self._summand) else self._summand
         _check_size(summand, self._terms.size)
-        return summed((summand, own, *map(self._pair_mask, others)), self._terms.size)
+        return add_vectors((summand, own, *map(self._pair_mask, others)), self._terms.size)
 
     def _pair_mask(self, other: str) -> Ring:
         public = self._masking_keys[other]
@@ -175,20 +175,20 @@ class MaskPeer:
         self._survivors = names
         self._await(masking.AGREEMENT)
         signature = self._identity.signed("survivors", *self._agreed_text())
-        return [self._said(masking.AGREED, "agreed", {"signature": signature})]
+        return [self._message(masking.AGREED, "agreed", {"signature": signature})]
 
     def _open(self, message: Message) -> list[Message]:
         signatures = _record(message, "signatures")
         for name, signature in signatures.items():
             if not isinstance(signature, bytes) or name not in self._survivors:
                 raise DisagreementError("only survivors sign the list of survivors.")
-            check_signature(self._known(name), signature, "survivors", *self._agreed_text())
+            check_signature(self._check_known(name), signature, "survivors", *self._agreed_text())
         if len(signatures) < self._terms.threshold:
             raise TooFewPartiesError(
                 f"{self._terms.threshold} peers must agree on the survivors, got {len(signatures)}."
             )
         self._await(masking.SUM if self._terms.weights is None else masking.CHALLENGE)
-        return [self._said(masking.OPENED, "opened", self._openings())]
+        return [self._message(masking.OPENED, "opened", self._openings())]
 
     def _project(self, message: Message) -> list[Message]:
         """Tell of each mask that one shares its projections, under noise that one shares too."""
@@ -199,13 +199,13 @@ class MaskPeer:
         if made != self._commitments or weights is None:
             raise DisagreementError("a challenge must be made of what all peers committed to.")
         others = [name for name in self._survivors if name != self.name]
-        rows = weights.projected(map(self._pair_mask, others), challenge_of(seeds))
+        rows = weights.project(map(self._pair_mask, others), challenge_of(seeds))
         payload: dict[str, Value] = {}
         for other, row in zip(others, rows, strict=True):
             as_lower = row if self.name < other else np.negative(row)
-            payload[other] = weights.blurred(as_lower, self._noise_key(other))
+            payload[other] = weights.blur(as_lower, self._noise_key(other))
         self._await(masking.SUM)
-        return [self._said(masking.PROJECTED, "projected", payload)]
+        return [self._message(masking.PROJECTED, "projected", payload)]
 
     def _noise_key(self, other: str) -> bytes:
         low, high = sorted((self.name, other))
@@ -224,7 +224,7 @@ class MaskPeer:
         self._inbox.close()
         return []
 
-    def _known(self, name: str) -> bytes:
+    def _check_known(self, name: str) -> bytes:
         if name not in self._terms.identities:
             raise DisagreementError("a peer that nobody enrolled takes part.")
         return self._terms.identities[name]
@@ -238,7 +238,7 @@ class MaskPeer:
 
     def _agreed_text(self) -> tuple[bytes, bytes, bytes]:
         names = names_signed(self._survivors)
-        return self._terms.signed_session, names, encoded(self._commitments)
+        return self._terms.signed_session, names, encode_value(self._commitments)
 
     def _commitment(self) -> bytes:
         return commitment(self._terms, self.name, self._seed)
@@ -251,7 +251,7 @@ class MaskPeer:
     def _await(self, step: int) -> None:
         self._inbox.expect(step, _KINDS[step], [self._terms.server])
 
-    def _said(self, step: int, kind: str, payload: Mapping[str, Value]) -> Message:
+    def _message(self, step: int, kind: str, payload: Mapping[str, Value]) -> Message:
         return Message(self._terms.session, self.name, self._terms.server, step, kind, payload)
 
 

@@ -22,12 +22,12 @@ from sottovoce.learn.sums.fixed import (
     AllowTwo,
     Ring,
     checked_parties,
-    expanded,
+    expand_key,
     fewest,
 )
-from sottovoce.learn.sums.keys import AgreementKey, derived, opened
+from sottovoce.learn.sums.keys import AgreementKey, derive_key, open_shares
 from sottovoce.learn.sums.weights import SummandWeights, check_projected
-from sottovoce.learn.wire.codec import Value, encoded
+from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 
 LEAKAGE = Leakage(
@@ -113,16 +113,16 @@ class MaskedSum:
 def pair_mask(terms: MaskedSum, key: AgreementKey, own: str, other: str, public: bytes) -> Ring:
     """What ``own`` adds for ``other``: the two of a pair add opposite vectors."""
     low, high = sorted((own, other))
-    mask = expanded(key.agreed(public, terms.session, "mask", low, high), terms.size)
+    mask = expand_key(key.agreed(public, terms.session, "mask", low, high), terms.size)
     return mask if own == low else np.negative(mask)
 
 
 def self_mask(terms: MaskedSum, seed: bytes, owner: str) -> Ring:
     """What a peer adds so that its vector stays hidden even if its pair masks are opened."""
-    return expanded(derived(seed, terms.session, "self mask", owner), terms.size)
+    return expand_key(derive_key(seed, terms.session, "self mask", owner), terms.size)
 
 
-def summed(vectors: Iterable[Ring], size: int) -> Ring:
+def add_vectors(vectors: Iterable[Ring], size: int) -> Ring:
     """The sum in Z_2^64."""
     total = np.zeros(size, np.uint64)
     for vector in vectors:
@@ -137,17 +137,17 @@ def told_part(total: Ring, *, told: bool) -> Ring:
 
 def names_signed(names: Sequence[str]) -> bytes:
     """A list of names that cannot be read in two ways, for signing."""
-    return encoded(tuple(sorted(names)))
+    return encode_value(tuple(sorted(names)))
 
 
 def commitment(terms: MaskedSum, owner: str, seed: bytes) -> bytes:
     """Binds a peer to the seed of its self-mask without showing it."""
-    return hashlib.sha256(derived(seed, terms.session, "commitment", owner)).digest()
+    return hashlib.sha256(derive_key(seed, terms.session, "commitment", owner)).digest()
 
 
 def challenge_of(seeds: Mapping[str, bytes]) -> bytes:
     """What nobody could know before all masked vectors were given."""
-    return hashlib.sha256(encoded(("challenge", dict(sorted(seeds.items()))))).digest()
+    return hashlib.sha256(encode_value(("challenge", dict(sorted(seeds.items()))))).digest()
 
 
 class MaskServer:
@@ -166,7 +166,7 @@ class MaskServer:
         self._seeds: dict[str, bytes] = {}
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether the sum is known."""
         return self.total is not None
 
@@ -220,7 +220,7 @@ class MaskServer:
         self._commitments = {name: said.item("commitment", bytes) for name, said in heard.items()}
         self._inbox.expect(MASKED, "masked", heard)
         return [
-            self._said(name, SEALED, "sealed shares", {"sealed": _addressed_to(name, heard)})
+            self._message(name, SEALED, "sealed shares", {"sealed": _addressed_to(name, heard)})
             for name in heard
         ]
 
@@ -256,14 +256,14 @@ class MaskServer:
 
     def _tell(self, heard: dict[str, Message]) -> list[Message]:
         size = self._terms.size
-        orphaned = summed(self._orphaned_masks(heard), size)
-        self.total = summed(self._vectors.values(), size) - orphaned
+        orphaned = add_vectors(self._orphaned_masks(heard), size)
+        self.total = add_vectors(self._vectors.values(), size) - orphaned
         self._inbox.close()
         vector = told_part(self.total, told=self._terms.told)
         return self._to_all(heard, SUM, "sum", {"vector": vector})
 
     def _opened_seed(self, name: str, heard: dict[str, Message]) -> bytes:
-        seed = self._opened("seeds", name, heard)
+        seed = self._open_secret("seeds", name, heard)
         if commitment(self._terms, name, seed) != self._commitments[name]:
             raise CorruptShareError(f"the shares of {name}'s seed do not give that seed back.")
         return seed
@@ -271,21 +271,21 @@ class MaskServer:
     def _orphaned_masks(self, heard: dict[str, Message]) -> Iterable[Ring]:
         """What the survivors added for those who shared their keys and then fell silent."""
         for gone in sorted(set(self._sharers) - set(self.survivors)):
-            secret = self._opened("keys", gone, heard)
+            secret = self._open_secret("keys", gone, heard)
             key = AgreementKey.matching(secret, self._keys[gone][1])
             for name in self.survivors:
                 yield np.negative(pair_mask(self._terms, key, gone, name, self._keys[name][1]))
 
-    def _opened(self, part: str, owner: str, heard: dict[str, Message]) -> bytes:
+    def _open_secret(self, part: str, owner: str, heard: dict[str, Message]) -> bytes:
         held = {self._terms.place(name): _share(said, part, owner) for name, said in heard.items()}
-        return opened(held, threshold=self._terms.threshold, size=KEY_BYTES)
+        return open_shares(held, threshold=self._terms.threshold, size=KEY_BYTES)
 
     def _to_all(
         self, names: Iterable[str], step: int, kind: str, payload: dict[str, Value]
     ) -> list[Message]:
-        return [self._said(name, step, kind, payload) for name in names]
+        return [self._message(name, step, kind, payload) for name in names]
 
-    def _said(self, receiver: str, step: int, kind: str, payload: dict[str, Value]) -> Message:
+    def _message(self, receiver: str, step: int, kind: str, payload: dict[str, Value]) -> Message:
         return Message(self._terms.session, self.name, receiver, step, kind, payload)
 
 

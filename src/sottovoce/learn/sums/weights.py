@@ -81,7 +81,7 @@ class SummandWeights:
         # Rounding moves each projection by one step more.
         return Fraction(EPSILON, math.ceil(self._reach / 2**self._shift) + PROJECTIONS)
 
-    def projected(self, vectors: Iterable[Ring], challenge: bytes) -> Ring:
+    def project(self, vectors: Iterable[Ring], challenge: bytes) -> Ring:
         """A row of projections for each vector, modulo 2^64."""
         scaled = np.array([vector * self.scales for vector in vectors])
         stream, total = stream_of(challenge), np.zeros((len(scaled), PROJECTIONS), np.uint64)
@@ -92,7 +92,7 @@ class SummandWeights:
             total += part @ numbers.reshape(-1, PROJECTIONS)
         return total
 
-    def blurred(self, projections: Ring, key: bytes) -> Ring:
+    def blur(self, projections: Ring, key: bytes) -> Ring:
         """What a pair tells of its mask's projections; both draw the same noise from their key."""
         from sottovoce.privacy.sampler import two_sided_sampler  # noqa: PLC0415 - compiled; coordinators draw none
 
@@ -109,8 +109,10 @@ class SummandWeights:
 
         ``vectors`` are under the masks of pairs, of which ``heard`` tells.
         """
-        rows = self.projected(vectors.values(), challenge)
-        for name, numbers in unmasked(dict(zip(vectors, rows, strict=True)), heard).items():
+        rows = self.project(vectors.values(), challenge)
+        for name, numbers in unmask_projections(
+            dict(zip(vectors, rows, strict=True)), heard
+        ).items():
             norm = float(np.linalg.norm(numbers.view(np.int64).astype(np.float64)))
             if norm > (limit := self._limit(name)):
                 raise FalseSummandError(
@@ -127,7 +129,9 @@ class SummandWeights:
         return own + step * (blur + pairs * math.sqrt(PROJECTIONS) / 2)
 
 
-def unmasked(projections: Mapping[str, Ring], heard: Mapping[str, Message]) -> dict[str, Ring]:
+def unmask_projections(
+    projections: Mapping[str, Ring], heard: Mapping[str, Message]
+) -> dict[str, Ring]:
     """What is left of each peer's projections without what pairs tell of their masks."""
     left = dict(projections)
     for low, high in combinations(sorted(left), 2):

@@ -46,18 +46,18 @@ _LENGTH_BYTES = 8
 _CONSTANTS = {NOTHING: None, FALSE: False, TRUE: True}
 
 
-def encoded(value: Value) -> bytes:
+def encode_value(value: Value) -> bytes:
     """The bytes of a value, or a ParameterError when it is of no type that may travel."""
     pieces: list[bytes] = []
     _add(pieces, value, 0)
     return b"".join(pieces)
 
 
-def decoded(data: bytes) -> Value:
+def decode_value(data: bytes) -> Value:
     """The value that ``data`` holds and nothing else; DamagedMessageError if it holds none."""
     reader = _Reader(data)
     value = reader.value(0)
-    if reader.left:
+    if reader.rest:
         raise DamagedMessageError("a message's value must end where its bytes do.")
     return value
 
@@ -125,7 +125,7 @@ class _Reader:
         self._at = 0
 
     @property
-    def left(self) -> int:
+    def rest(self) -> int:
         return len(self._data) - self._at
 
     def value(self, depth: int) -> Value:
@@ -171,12 +171,12 @@ class _Reader:
         content = self._take(math.prod(shape) * dtype.itemsize)
         if dtype.kind == "b" and content.strip(b"\0\1"):
             raise DamagedMessageError("an array of truth values must hold zeros and ones.")
-        return _shaped(content, dtype, shape)
+        return _shape_array(content, dtype, shape)
 
     def _count(self) -> int:
         count = self._number(4)
         # Each item takes a byte at least: a count beyond what is left is a lie that costs memory.
-        if count > self.left:
+        if count > self.rest:
             raise DamagedMessageError("a message announces more values than it holds.")
         return count
 
@@ -194,7 +194,7 @@ class _Reader:
         return self._data[start:end]
 
 
-def _shaped(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def _shape_array(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     try:
         return np.frombuffer(content, dtype).reshape(shape)
     except ValueError as error:  # an empty array may still claim endless axes
@@ -323,7 +323,7 @@ def from_value(value: Value, kind: type[_Read]) -> _Read:
     except (InputError, AttributeError, OverflowError, TypeError, ValueError) as error:
         raise DamagedRecordError(f"a record cannot be read: {error}") from error
     # Whatever was left out, added or of a type that only looks alike is written otherwise.
-    if encoded(to_value(found)) != encoded(value):
+    if encode_value(to_value(found)) != encode_value(value):
         raise DamagedRecordError("a record must have its known fields, each of its type.")
     return found
 

@@ -55,14 +55,14 @@ class FaultyWire:
         if (silent is not None and message.step >= silent) or self._happens(self._faults.drop):
             return []
         if self._happens(self._faults.flip):
-            data = self._flipped(data)
+            data = self._flip_bit(data)
         return [data, data] if self._happens(self._faults.duplicate) else [data]
 
     def delays(self) -> bool:
         """Whether a message waits for the next wave."""
         return self._happens(self._faults.reorder)
 
-    def shuffled(self, wave: list[bytes]) -> list[bytes]:
+    def shuffle(self, wave: list[bytes]) -> list[bytes]:
         """The messages of a wave in the order of arrival."""
         if not self._faults.reorder:
             return wave
@@ -71,7 +71,7 @@ class FaultyWire:
     def _happens(self, chance: float) -> bool:
         return chance > 0 and self._chance.random() < chance
 
-    def _flipped(self, data: bytes) -> bytes:
+    def _flip_bit(self, data: bytes) -> bytes:
         damaged = bytearray(data)
         bit = int(self._chance.integers(8 * len(data)))
         damaged[bit // 8] ^= 1 << (bit % 8)
@@ -132,27 +132,27 @@ class Exchange:
         self._faults = faults or Faults()
         self._wire = FaultyWire(self._faults)
         self._next: list[bytes] = []
-        self._moved = True
+        self._replace_grid = True
 
     def run(self) -> Traffic:
         """Run to the end; StalledError when somebody waits for what will never come."""
         for party in self.parties.values():
             self._send(party.start())
         while not self._everyone_finished() or self._next:
-            if not self._next or not self._moved:
+            if not self._next or not self._replace_grid:
                 self._time_out()
             self._deliver_wave()
         return self.traffic
 
     def _deliver_wave(self) -> None:
-        wave, self._next, self._moved = self._wire.shuffled(self._next), [], False
+        wave, self._next, self._replace_grid = self._wire.shuffle(self._next), [], False
         self.traffic.rounds += 1
         if self.traffic.rounds > self._patience:
             raise StalledError(f"no end after {self._patience} rounds.")
         for data in wave:
             if self._wire.delays():
                 self._next.append(data)
-                self._moved = True
+                self._replace_grid = True
             else:
                 self._deliver(data)
 
@@ -161,15 +161,15 @@ class Exchange:
             message = Message.from_bytes(data)
             replies = self._receiver(message).receive(message)
         except EarlyMessageError:
-            self._again(data)
+            self._send_again(data)
         except (DamagedMessageError, LateMessageError, ReplayedMessageError) as refusal:
             self.refused[type(refusal).__name__] += 1
         else:
-            self._moved = True
+            self._replace_grid = True
             self.views[message.receiver].append(message)
             self._send(replies)
 
-    def _again(self, data: bytes) -> None:
+    def _send_again(self, data: bytes) -> None:
         self.refused["EarlyMessageError"] += 1
         self._next.append(data)
 
@@ -195,7 +195,7 @@ class Exchange:
         return [
             party
             for party in self.parties.values()
-            if not party.finished and party.name not in self._faults.silent_from
+            if not party.has_finished and party.name not in self._faults.silent_from
         ]
 
     def _time_out(self) -> None:

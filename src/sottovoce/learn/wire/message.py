@@ -25,7 +25,7 @@ from sottovoce.errors import (
     ReplayedMessageError,
     UnexpectedMessageError,
 )
-from sottovoce.learn.wire.codec import Value, decoded, encoded
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value
 from sottovoce.privacy.randomness import random_bytes
 
 MAGIC = b"SVOC\x01"  # the last byte is the version of the encoding
@@ -71,7 +71,7 @@ class Message:
         The digest finds accidents, not forgers: against those the transport authenticates.
         """
         head = (self.session, self.sender, self.receiver, self.step, self.kind, self.payload)
-        content = MAGIC + encoded(head)
+        content = MAGIC + encode_value(head)
         return content + hashlib.sha256(content).digest()
 
     @property
@@ -87,7 +87,7 @@ class Message:
             raise DamagedMessageError("a message must start with its format's name and version 1.")
         if hashlib.sha256(content).digest() != digest:
             raise DamagedMessageError("a message's bytes must match its digest; send it again.")
-        return cls(*_fields(decoded(content[len(MAGIC) :])))
+        return cls(*_fields(decode_value(content[len(MAGIC) :])))
 
     def item(self, name: str, kind: type[_Kind]) -> _Kind:
         """The value called ``name``, which must be of type ``kind``."""
@@ -201,7 +201,7 @@ class Party(Protocol):
         """Unique among the parties of a session."""
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether it awaits nothing more."""
 
     def start(self) -> list[Message]:
@@ -273,10 +273,10 @@ class Leakage:
         return "\n".join(["| who | learns |", "|---|---|", *rows])
 
 
-def awaited(party: Party) -> tuple[str, ...]:
+def list_awaited(party: Party) -> tuple[str, ...]:
     """The senders that a party has not heard in its present step; empty where it does not say."""
     inner = getattr(party, "_party", None)
     if inner is not None:
-        return awaited(inner)
+        return list_awaited(inner)
     inbox = getattr(party, "_inbox", None)
     return inbox.missing if isinstance(inbox, Inbox) else ()

@@ -47,7 +47,7 @@ class ScriptedParty(Generic[Result]):
 
     def __init__(self, name: str, other: str, session: bytes, script: Script[Result]) -> None:
         self.name = name
-        self.finished = False
+        self.has_finished = False
         self._other, self._script = other, script
         self._inbox = Inbox(session, name)
         self._step = 0
@@ -57,19 +57,19 @@ class ScriptedParty(Generic[Result]):
     @property
     def result(self) -> Result:
         """What the script returned, once it has ended."""
-        if not self.finished:
+        if not self.has_finished:
             raise ValueError(f"{self.name} has not finished.")
         return self._result  # type: ignore[return-value] # set when it finished
 
     def start(self) -> list[Message]:
         """Say what comes before the first thing to hear."""
-        return self._played(None)
+        return self._play(None)
 
     def receive(self, message: Message) -> list[Message]:
         """Hear one message, and say what follows it."""
         heard = self._read(message)
         self._inbox.take(message)
-        return self._played(heard)
+        return self._play(heard)
 
     def time_out(self) -> list[Message]:
         """Neither of two parties can go on alone."""
@@ -83,7 +83,7 @@ class ScriptedParty(Generic[Result]):
             return None
         return awaited.read(message) if message.kind == awaited.kind else None
 
-    def _played(self, heard: object) -> list[Message]:
+    def _play(self, heard: object) -> list[Message]:
         said: list[Message] = []
         try:
             turn = self._script.send(heard)
@@ -91,7 +91,7 @@ class ScriptedParty(Generic[Result]):
                 said.append(self._message(turn))
                 turn = next(self._script)
         except StopIteration as end:
-            self.finished, self._result = True, end.value
+            self.has_finished, self._result = True, end.value
             self._inbox.close()
             return said
         except BaseException:

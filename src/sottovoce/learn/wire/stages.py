@@ -62,7 +62,7 @@ class Staged:
 
     def __init__(self, name: str, session: bytes, plan: Sequence[str], script: Script) -> None:
         self.name = name
-        self.finished = False
+        self.has_finished = False
         self._sessions = {stage_session(session, stage): at for at, stage in enumerate(plan)}
         self._plan, self._session, self._running = tuple(plan), session, script
         self._at = -1
@@ -84,29 +84,29 @@ class Staged:
             try:
                 stage = next(self._running) if done is None else self._running.send(done)
             except StopIteration:
-                self.finished = True
+                self.has_finished = True
                 return self
             done = yield Stage(prefix + stage.name, stage.made)
 
     def start(self) -> list[Message]:
         """Enter the first stage."""
-        return self._guarded(lambda: self._entered(None))
+        return self._guard(lambda: self._enter(None))
 
     def receive(self, message: Message) -> list[Message]:
         """Hand a message to the current stage; go on when that has finished."""
-        party = self._addressed(message)
-        replies = self._guarded(lambda: party.receive(message), spared=REFUSALS)
-        return [*replies, *self._guarded(self._advanced)]
+        party = self._find_party(message)
+        replies = self._guard(lambda: party.receive(message), spared=REFUSALS)
+        return [*replies, *self._guard(self._advance)]
 
     def time_out(self) -> list[Message]:
         """As the current stage does."""
         party = self._party
         if party is None:
             return []
-        said = self._guarded(party.time_out)
-        return [*said, *self._guarded(self._advanced)]
+        said = self._guard(party.time_out)
+        return [*said, *self._guard(self._advance)]
 
-    def _addressed(self, message: Message) -> Party:
+    def _find_party(self, message: Message) -> Party:
         if self._aborted:
             raise AbortedError(f"{self.name} has ended this run with an error; start another.")
         at = self._sessions.get(message.session)
@@ -118,28 +118,28 @@ class Staged:
             raise EarlyMessageError(f"{self.name} is not yet at the stage {self._plan[at]}.")
         return self._party
 
-    def _advanced(self) -> list[Message]:
+    def _advance(self) -> list[Message]:
         said: list[Message] = []
         hear = ENDED_STAGES.get()
-        while self._party is not None and self._party.finished:
+        while self._party is not None and self._party.has_finished:
             if hear is not None:
                 hear(self.name, self.stage, self._party)
-            said += self._entered(self._party)
+            said += self._enter(self._party)
         return said
 
-    def _entered(self, done: Party | None) -> list[Message]:
+    def _enter(self, done: Party | None) -> list[Message]:
         try:
             stage = next(self._running) if done is None else self._running.send(done)
         except StopIteration:
-            self._party, self.finished = None, True
+            self._party, self.has_finished = None, True
             return []
         self._at = self._plan.index(stage.name)
         self._party = stage.made(stage_session(self._session, stage.name))
         said = self._party.start()
         # Who only has something to say has finished at once.
-        return said if not self._party.finished else [*said, *self._entered(self._party)]
+        return said if not self._party.has_finished else [*said, *self._enter(self._party)]
 
-    def _guarded(
+    def _guard(
         self,
         work: Callable[[], list[Message]],
         *,
@@ -161,7 +161,7 @@ class Staged:
 class Teller:
     """Says its piece to each receiver, and has finished."""
 
-    finished = True
+    has_finished = True
 
     def __init__(
         self, name: str, session: bytes, kind: str, pieces: Mapping[str, Mapping[str, Value]]
@@ -196,7 +196,7 @@ class Listener:
         self._inbox = Inbox(session, name)
 
     @property
-    def finished(self) -> bool:
+    def has_finished(self) -> bool:
         """Whether everybody has been heard."""
         return len(self.heard) == len(self._senders)
 

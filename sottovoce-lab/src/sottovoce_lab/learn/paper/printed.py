@@ -136,7 +136,7 @@ def _statistics(data: LocalData, standard: Standard, statistics: Statistics, rad
 
 def _hand_round(vectors: Sequence[Floats], key: PrivateKey) -> list[EncryptedArray]:
     """SM.ADD over encrypted summands: each peer adds its own to what it is handed."""
-    program = Program.of(_LARGEST_SUM / len(vectors), _SUM_BITS).summed(len(vectors))
+    program = Program.start(_LARGEST_SUM / len(vectors), _SUM_BITS).summed(len(vectors))
     plan = plan_slots(program, key_bits=key.public.bits)
     return list(accumulate(encrypt(vector, plan, key.public) for vector in vectors))
 
@@ -194,7 +194,7 @@ def score_locally(part: PrintedPart, weights: Floats) -> EncryptedArray:
     if weights.size and np.abs(weights).max() > _LARGEST_ROW:
         raise InputError(f"rows and rados must lie within +-{_LARGEST_ROW:g} when standardised.")
     heaviest = int(_LARGEST_ROW * (1 << _ROW_BITS)) * part.theta.shape[0]
-    return part.theta.combined(weights, fraction_bits=_ROW_BITS, weight=heaviest)
+    return part.theta.combine(weights, fraction_bits=_ROW_BITS, weight=heaviest)
 
 
 def _standardised(rows: Floats, part: PrintedPart, standard: Standard) -> Floats:
