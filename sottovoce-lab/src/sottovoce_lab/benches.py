@@ -54,7 +54,7 @@ BENCHES = {
         Bench("infer", "posts", 5000, 50, "topics", ("sklearn", "tomotopy", "gensim")),
         Bench("assess", "posts", 1_000_000, 1000, "topics", ("gensim", "pandas")),
         Bench("paillier", "values", 4371, 64, "learn", ("phe", "heu", "tenseal")),
-        Bench("learn", "words", 1000, 20, "learn", ("phe", "spu")),
+        Bench("learn", "words", 1000, 20, "learn", ("phe",)),
         Bench("federation", "words", 1000, 20, "federation"),
         Bench("advise", "posts", 20_000, 100, "web"),
         Bench("vdaf", "reports", 1000, 20, "learn", ("gmpy2",)),

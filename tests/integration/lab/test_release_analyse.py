@@ -13,7 +13,6 @@ from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release import analyse
 from sottovoce_lab.release._classified import ClassifiedCorpus, classified_rows
 from sottovoce_lab.release._clipped import BASELINES, accuracy, fitted, tuned
-from sottovoce_lab.release._grown import SimulatedDocuments, grown_rows
 from sottovoce_lab.release.analyse_rows import NAMES
 from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, counted_corpus, pinned
 
@@ -85,22 +84,6 @@ def test_rows_compare_the_chosen_reader_with_every_baseline_on_the_same_release(
     assert chosen > 0.8
     assert number(released["chosen"], "mean") <= chosen
     assert true["largest class"]["mean"] == pytest.approx(1 / 3)
-
-
-def test_documents_buy_back_what_the_rate_costs() -> None:
-    drawn = np.random.default_rng(0).dirichlet(np.full(40, 0.1), 10)
-    rows = grown_rows(SimulatedDocuments(drawn), 60.0, (240, 960), 1)
-    assert [row["rate"] for row in rows] == [0.5, 0.25]
-    few, many = (number(row, "mean") for row in rows)
-    assert many == pytest.approx(few, abs=0.12)
-    assert many > 0.4
-
-
-def test_the_study_runs_without_data(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    result = analyse.run_release_analyse(StudyOptions(quick=True, seeds=1, readers="classifiers"))
-    assert {row["reader"] for row in result.rows} == {"naive Bayes on bits"}
-    assert result.plots[0].finding == "No baseline was compared."
 
 
 def test_a_part_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

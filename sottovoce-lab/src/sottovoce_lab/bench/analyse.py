@@ -2,30 +2,34 @@
 
 Simulated documents of 25 planted topics, released without compression at rates 5 and 1. Tomotopy
 gets what a reader without the law of the noise has: the counts clipped at zero, all of them, 150
-iterations, two workers. The topics of both are judged against the planted ones. Peak memory is that
-of a process which reads a release of ten times as many documents; tomotopy's is not measured.
+iterations, two workers. The topics of both are judged against the planted ones.
 """
 
 import importlib.util
 import tempfile
 import warnings
+import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CheckFailedError
+from sottovoce.privacy.guarantee import LimitedPrecision
+from sottovoce.release.counts import Counts
+from sottovoce.release.inputs import CountedDocuments
+from sottovoce.release.job import Job, draw_bundle
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.release.release import load_release
 from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce.release.topics.evaluation import match_topics
-from sottovoce_lab.bench._analyse_folder import longer_folder, reading_memory, released_folder
 from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time
 from sottovoce_lab.release.analyse_topics import noised, simulated_corpus_of
 
 WORDS, TOPICS = 1000, 25
 RATES = (5.0, 1.0)
-LONGER = 10
-_MB = 1e6
 ITERATIONS, WORKERS = 150, 2
 PEER = "tomotopy, clipped counts"
 
@@ -38,16 +42,27 @@ def planted_topics(words: int = WORDS, topics: int = TOPICS, *, seed: int = 0) -
 
 
 def bench_analyse(documents: int) -> list[BenchRow]:
-    """Documents per second and topic Jaccards at both rates, and peak memory at the lower one."""
+    """Documents per second and topic Jaccards at both rates."""
     topics = planted_topics()
     counts = simulated_corpus_of(topics, documents, seed=0).counts
     with tempfile.TemporaryDirectory() as place:
         folders = {
             rate: released_folder(counts, rate, Path(place) / f"rate-{rate:g}") for rate in RATES
         }
-        rows = [row for rate in RATES for row in _rows(folders[rate], topics, rate)]
-        longer = longer_folder(folders[RATES[-1]], LONGER, Path(place) / "longer")
-        return [*rows, _memory_row(longer, documents * LONGER)]
+        return [row for rate in RATES for row in _rows(folders[rate], topics, rate)]
+
+
+def released_folder(counts: Counts, rate: float, folder: Path) -> Path:
+    """A release of made-up documents with such ``counts``, in ``folder``."""
+    words = Vocabulary.public([f"word{place}" for place in range(counts.shape[1])])
+    settings = ReleaseSettings(LimitedPrecision.at_rate(Fraction(rate)))
+    documents = CountedDocuments(counts, words, "made up")
+    bundle = folder.with_suffix(".bundle")
+    draw_bundle(bundle, Job(documents, ReleasePlan(settings, words.terms)), None)
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(folder)
+    bundle.unlink()
+    return folder
 
 
 def _rows(folder: Path, topics: Floats, rate: float) -> list[BenchRow]:
@@ -63,12 +78,6 @@ def _rows(folder: Path, topics: Floats, rate: float) -> list[BenchRow]:
             "analyse", case, "topic Jaccard", score, PEER, theirs and _score(theirs[1], topics)
         ),
     ]
-
-
-def _memory_row(folder: Path, documents: int) -> BenchRow:
-    needed = reading_memory(folder, TOPICS) / _MB
-    case = f"{_case(documents, RATES[-1])}, peak of the process"
-    return bench_row("analyse", case, "MB", needed, PEER, None, less_is_better=True)
 
 
 def _case(documents: int, rate: float) -> str:

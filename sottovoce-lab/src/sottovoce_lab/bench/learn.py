@@ -1,4 +1,4 @@
-"""Training across four peers beside phe, SPU's CHEETAH and plain ridge.
+"""Training across four peers beside phe and plain ridge.
 
 Same data, same run, processor seconds on one core of all parties together, as all of them are in
 one process. Keys and tables are made within the time.
@@ -24,7 +24,6 @@ from sottovoce.learn.paillier.grid import cores
 from sottovoce.learn.ridge import example_vector_size, local_sums, ridge_from_sums
 from sottovoce.learn.support import all_kept
 from sottovoce_lab._data import data_file
-from sottovoce_lab.bench._hidden_solves import bench_hidden
 from sottovoce_lab.bench.rows import BenchRow, bench_row
 
 KEY_BITS = 2048
@@ -39,11 +38,10 @@ _row = partial(bench_row, "learn")
 Result = TypeVar("Result")
 
 
-def bench_learn(words: int, *, hidden: bool = True) -> list[BenchRow]:
-    """Ionosphere with sums under masks, hidden solves, and ``words`` features of texts."""
+def bench_learn(words: int) -> list[BenchRow]:
+    """Ionosphere with sums under masks, and ``words`` features of texts."""
     with cores(1):
-        rows = [*_ionosphere_rows(), *_text_rows(words)]
-    return rows + bench_hidden() if hidden else rows
+        return [*_ionosphere_rows(), *_text_rows(words)]
 
 
 def _ionosphere_rows() -> list[BenchRow]:

@@ -55,12 +55,11 @@ def _name(row: Row) -> str:
 
 
 def _figure(rows: Sequence[Row]) -> Figure:
-    grown = {row["data"] for row in rows if "rate^2" in str(row["data"])}
-    names = {str(row["data"]) if row["data"] in grown else _name(row): row["data"] for row in rows}
+    names = dict.fromkeys(map(_name, rows))
     lines = -(-len(names) // 2)
     figure, panels = new_panels(min(2, len(names)), lines, width=9.0, height=0.8 + 2.8 * lines)
     for axes, name in zip(panels, names, strict=False):
-        _panel(axes, [row for row in rows if name in {row["data"], _name(row)}])
+        _panel(axes, [row for row in rows if _name(row) == name])
         axes.set(xscale="log", title=name, xlabel="rate (nats per word)")
     legend_below(figure, 4)
     return figure

@@ -17,7 +17,6 @@ from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release._analyse_figures import plots_of
 from sottovoce_lab.release._classified import classified_rows
-from sottovoce_lab.release._grown import SimulatedDocuments, grown_rows
 from sottovoce_lab.release._summed import summed_rows
 from sottovoce_lab.release.analyse_topics import (
     MADE_UP,
@@ -74,9 +73,6 @@ class AnalyseSizes:
     rates: tuple[Fraction, ...] = RATES
     words: int = WORDS
     topics: int = TOPICS
-    iterations: int = 150
-    budget: float = 1_000.0
-    grown: tuple[int, ...] = (1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000)
     drawn: DrawnSizes = DRAWN
 
 
@@ -86,9 +82,6 @@ QUICK = AnalyseSizes(
     rates=(Fraction(2), Fraction(1, 2)),
     words=60,
     topics=3,
-    iterations=5,
-    budget=50.0,
-    grown=(200, 800),
     drawn=((300, (Fraction(2), Fraction(1, 2))),),
 )
 ALL_DATA = (*PINNED, SIMULATED)
@@ -172,13 +165,10 @@ def _drawn_rows(sizes: AnalyseSizes, store: PartStore) -> list[Row]:
 
 
 def classifiers_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
-    """Accuracy on each data set that has classes, and on ever more drawn documents."""
+    """Accuracy on each data set that has classes."""
     rows: list[Row] = []
     for name in _corpora(data, CLASSED):
         rows += classified_rows(_corpus(name, sizes), sizes.rates, sizes.seeds, store)
-    if data in {None, SIMULATED}:
-        simulated = SimulatedDocuments.fitted(sizes.words, sizes.iterations)
-        rows += grown_rows(simulated, sizes.budget, sizes.grown, sizes.seeds, store)
     return rows
 
 
