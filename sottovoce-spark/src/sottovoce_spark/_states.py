@@ -127,7 +127,7 @@ def rows_of(state: State) -> Iterator[pa.RecordBatch]:
         pa.array([[]], pa.list_(pa.int64())).take(pa.array(np.zeros(len(state), np.int64))),
     ]
     if state.word_buckets is not None:
-        used, codes = state.word_buckets.of(everyone)
+        used, codes = state.word_buckets.list_codes(everyone)
         arrays.append(_lists(used, codes[:, np.newaxis]))
     for space in state.spaces.values():
         lines = space.lines(everyone)

@@ -275,7 +275,7 @@ class Community:
     def _others(self, user: str | None) -> State:
         if self.state is None:
             raise InputError("this community holds no state.")
-        return self.state.without(user) if user is not None and user in self else self.state
+        return self.state.drop_user(user) if user is not None and user in self else self.state
 
     def _with_choice(self, setting: AdvisorSetting) -> "Community":
         return Community(

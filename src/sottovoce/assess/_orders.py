@@ -86,7 +86,7 @@ def separations(ordered: NDArray[np.float64]) -> list[float | None]:
     return [next(found) if each else None for each in known.tolist()]
 
 
-def rearranged(names: pa.Array, orders: NDArray[np.int32]) -> pa.Array:
+def rearrange_names(names: pa.Array, orders: NDArray[np.int32]) -> pa.Array:
     """All of ``names``, strings without nulls, in each of these orders, one after the other.
 
     An order has each name once. Every ranking needs it, and Arrow, which knows less, takes five

@@ -70,7 +70,7 @@ class PieceScorer:
         }
         self._free: SimpleQueue[dict[str, CountWorker]] = SimpleQueue()
 
-    def scored(
+    def score_pieces(
         self, pieces: Iterable[tuple[pa.RecordBatch, bool]], threads: int
     ) -> Iterator[ScoredPiece]:
         """The pieces scored, in order; with each comes whether a batch ends with it."""
@@ -78,10 +78,10 @@ class PieceScorer:
             workers = {key: counter.worker() for key, counter in self._counters.items()}
             self._free.put(workers)
         read = pieces if threads == 1 else ahead(pieces)
-        tasks = (partial(self._scored, piece, last) for piece, last in read)
+        tasks = (partial(self._score_when_free, piece, last) for piece, last in read)
         return in_turn(tasks, threads, waiting=WAITING)
 
-    def _scored(self, posts: pa.RecordBatch, last: bool) -> ScoredPiece:
+    def _score_when_free(self, posts: pa.RecordBatch, last: bool) -> ScoredPiece:
         workers = self._free.get()
         try:
             return self._score(workers, posts, last)
@@ -98,9 +98,9 @@ class PieceScorer:
             key: counter.counted(workers[key], posts["text"])
             for key, counter in self._counters.items()
         }
-        users, names = _numbered(posts["user"])
+        users, names = _number_names(posts["user"])
         buckets = self._bucket.numbers(posts["time"])
-        groups = UserBuckets.of(users, buckets)
+        groups = UserBuckets.group_posts(users, buckets)
         strengths, strongest = {}, {}
         for name, scorer in self._scorers.items():
             found = scorer.strengths(counts[counted_by(scorer)], threads=1)
@@ -130,8 +130,8 @@ def pieces_by_user(batch: pa.RecordBatch, bucket: Bucket, rows: int) -> Iterator
     if batch.num_rows <= rows:
         yield batch
         return
-    users, _ = _numbered(batch["user"])
-    groups = UserBuckets.of(users, bucket.numbers(batch["time"]))
+    users, _ = _number_names(batch["user"])
+    groups = UserBuckets.group_posts(users, bucket.numbers(batch["time"]))
     ordered = batch.take(pa.array(groups.order))
     even = -(-batch.num_rows // -(-batch.num_rows // rows))
     begin = 0
@@ -151,7 +151,7 @@ def _end_of_piece(begins: NDArray[np.int64], begin: int, even: int, most: int) -
     return end if end > begin else begin + most
 
 
-def _numbered(names: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
+def _number_names(names: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
     """Numbers for the different names, in the order of their first appearance, and the names."""
     encoded = pc.dictionary_encode(names)
     numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)

@@ -154,7 +154,7 @@ def check_bands(
         for percent in bands:
             place = (measure, topic, percent)
             was = _members(before, place, names)
-            now = _within(at_least, percent, was, hysteresis) & anybody
+            now = _find_members(at_least, percent, was, hysteresis) & anybody
             members.append(_table(MEMBERS, place, names, now))
             for mask, entered in ((now & ~was, True), (was & ~now, False)):
                 changes.append(_table(CHANGES, place, names, mask, entered))
@@ -193,7 +193,7 @@ def _all_scores(
             yield name, topic, measure.score(state, topic, setting)
 
 
-def _within(
+def _find_members(
     at_least: NDArray[np.int64], percent: int, was: NDArray[np.bool_], hysteresis: float
 ) -> NDArray[np.bool_]:
     """Who is in the top ``percent`` now, given who was."""
@@ -204,12 +204,12 @@ def _within(
 
 
 def _members(before: pa.Table, place: tuple[str, str, int], names: pa.Array) -> NDArray[np.bool_]:
-    listed = before.filter(_at(before, place))["user"].combine_chunks()
+    listed = before.filter(_match_place(before, place))["user"].combine_chunks()
     found: NDArray[np.bool_] = pc.is_in(names, value_set=listed).to_numpy(zero_copy_only=False)
     return found
 
 
-def _at(table: pa.Table, place: tuple[str, str, int]) -> pa.ChunkedArray:
+def _match_place(table: pa.Table, place: tuple[str, str, int]) -> pa.ChunkedArray:
     same = [pc.equal(table[name], value) for name, value in zip(MEMBERS.names, place, strict=False)]
     return pc.and_(pc.and_(same[0], same[1]), same[2])
 

@@ -171,7 +171,7 @@ def explain_rank(
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     catalogue = assessment.state.header.catalogue
-    topic, *others = catalogue.named(request.topic_names or ())
+    topic, *others = catalogue.find_names(request.topic_names or ())
     if others:
         names = ", ".join([topic, *others])
         raise ParameterError(f"explain takes one topic at a time; choose of {names}.")

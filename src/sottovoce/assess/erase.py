@@ -56,7 +56,7 @@ def erase_users(
     before = len(state)
     for user in dict.fromkeys(users):
         if state.users.row(user) is not None:
-            state = state.without(user)
+            state = state.drop_user(user)
         elif user not in alerted and not any(found.values()):
             raise InputError("the user is not in this state, nor in its alerts.")
     _save(state_file, state, users)
@@ -74,7 +74,7 @@ def _save(state_file: Path, state: State, erased: Collection[str]) -> None:
         temporary = files.enter_context(whole_file(_pointed_to(state_file), private=True))
         write_state(temporary, state, load_ranked(state_file))
         if erased and members_file.exists():
-            kept = _without(load_members(members_file), erased)
+            kept = _drop_users(load_members(members_file), erased)
             temporary = files.enter_context(whole_file(members_file, private=True))
             pq.write_table(kept, temporary, compression="zstd")
     remove_erased(state_file)
@@ -84,7 +84,7 @@ def _pointed_to(path: Path) -> Path:
     return path.resolve() if path.is_symlink() else path
 
 
-def _without(rows: pa.Table, users: Collection[str]) -> pa.Table:
+def _drop_users(rows: pa.Table, users: Collection[str]) -> pa.Table:
     """The other users' rows; a dictionary of users would keep whom it lost."""
     names = rows["user"].cast(pa.string())
     rows = rows.set_column(rows.schema.get_field_index("user"), "user", names)
@@ -123,7 +123,7 @@ def _erase_in(file: Path, users: Collection[str]) -> int | None:
             return _erase_in_state(file, users)
         rows = pq.ParquetFile(file).read() if is_parquet else read_ranks_as_text(file)
         if rows.column_names in _OURS:
-            kept = _without(rows, users)
+            kept = _drop_users(rows, users)
             if kept.num_rows < rows.num_rows:
                 with whole_file(file, private=True) as part:
                     shutil.copymode(file, part)

@@ -181,12 +181,12 @@ class Assessment:
         else:
             self._kept = KeptState.open(self._file) if to_save else None
             self.added = State(self._kept.header) if self._kept else load_state(self._file)
-            self.times = PostTimes(self._kept.ranked.get("newest") if self._kept else None)
+            self.times = PostTimes(self._kept.last_ranking.get("newest") if self._kept else None)
             self.measures = _choose_held_measures(request.measure_names, self.added)
             request.check_state(self.added.header)
         self.setting = replace(request.setting, mode=self.added.header.mode)
         """How strengths become risks, the state's mode included."""
-        self.added.header.catalogue.named(request.topic_names or ())
+        self.added.header.catalogue.find_names(request.topic_names or ())
         self._check_m()
 
     def _check_m(self) -> None:
@@ -336,7 +336,7 @@ class Assessment:
             with whole_file(file, private=True) as temporary:
                 write_state(temporary, self.added, ranked)
                 yield
-        elif self.added.inputs or len(self.added) or ranked != self._kept.ranked:
+        elif self.added.inputs or len(self.added) or ranked != self._kept.last_ranking:
             whole = self.state if known else None
             with self._kept.adding(self.added, ranked, whole):
                 yield
@@ -350,7 +350,7 @@ class Assessment:
         """
         newest = {} if self.times.newest is None else {"newest": self.times.newest}
         if not known and self._kept is not None:
-            return {**self._kept.ranked, **newest}
+            return {**self._kept.last_ranking, **newest}
         topics = self._request.topic_names
         asked = {} if topics is None else {"topics": list(topics)}
         measures = list(self.measures)
@@ -378,7 +378,7 @@ class CheckpointedFold:
 
     def load(self) -> tuple[State, int] | None:
         """The state of the last checkpoint and the batches in it; None to begin from the start."""
-        found = self._files.found(self._work)
+        found = self._files.find(self._work)
         return None if found is None else (load_state(found[1]), found[0])
 
     def fold(

@@ -137,7 +137,7 @@ def find_background(
     request.check_names()
     if any(each.name == "voice" for each in request.spaces):
         return request, None
-    if (kept := request.kept) is not None:
+    if (kept := request.kept_state) is not None:
         folder = model_folder(kept.path)
         if not folder.exists() or "voice" not in kept.header.spaces:
             return request, None

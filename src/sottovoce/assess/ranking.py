@@ -19,7 +19,7 @@ from sottovoce.assess._orders import (
     OrderedTopics,
     ordered_topics,
     positions_with_ties,
-    rearranged,
+    rearrange_names,
     separations,
 )
 from sottovoce.assess.measures.catalogue import BandedLifts, banded_lifts
@@ -237,12 +237,12 @@ def ranking_of(ranks: Iterable[RankedTopicUsers], source: "Assessed | None" = No
     table = pa.Table.from_batches([each.rows for each in ranked], RANKS)
     for name in ("measure", "topic"):
         table = table.set_column(
-            RANKS.get_field_index(name), RANKS.field(name), _named(ranked, name)
+            RANKS.get_field_index(name), RANKS.field(name), _join_names(ranked, name)
         )
     return Ranking(table, tuple(each.summary for each in ranked), source)
 
 
-def _named(ranked: Sequence[RankedTopicUsers], column: str) -> pa.ChunkedArray:
+def _join_names(ranked: Sequence[RankedTopicUsers], column: str) -> pa.ChunkedArray:
     """A column that has one name in each batch, with one dictionary for all of them.
 
     Batches of a name share the numbers that stand for it: a large ranking has thousands.
@@ -276,18 +276,18 @@ def rank_batches(
     by_name = pc.sort_indices(names).to_numpy().astype(np.int64)
     threads = threads or available_cores()
 
-    def ranked(measure: str, some: Sequence[str]) -> list[RankedTopicUsers]:
+    def rank_part(measure: str, some: Sequence[str]) -> list[RankedTopicUsers]:
         method = measures[measure]
         scores = np.ascontiguousarray(method.scores(state, some, setting), np.float64)
         evident = method.evident_users(state, some)
         order = ordered_topics(scores, by_name, _limits(len(state), evident))
-        return _ranked(measure, some, names, order, evident)
+        return _rank_topics(measure, some, names, order, evident)
 
     chosen = chosen_topics(state, topics)
     most = -(-len(measures) * len(chosen) // (_STEPS_OF_A_THREAD * threads))
     most = min(most, _SCORES_AT_ONCE // len(state), _LARGEST_NAMES // max(1, names.nbytes))
     parts = list(_parts(state, chosen, most))
-    tasks = [partial(ranked, measure, some) for measure in measures for some in parts]
+    tasks = [partial(rank_part, measure, some) for measure in measures for some in parts]
     few = len(measures) * len(chosen) * len(state) < _SCORES_FOR_THREADS
     return chain.from_iterable(in_turn(tasks, 1 if few else threads))
 
@@ -311,7 +311,7 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
         raise ParameterError(
             "topic must name at least 1 topic, got none; leave it out for the sensitive ones."
         )
-    return state.header.catalogue.named(topics)
+    return state.header.catalogue.find_names(topics)
 
 
 def bands_apart(summary: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
@@ -343,7 +343,7 @@ def _limits(users: int, evident: Sequence[int]) -> NDArray[np.int64]:
     return np.array([limits * (number > 0) for number in evident])
 
 
-def _ranked(
+def _rank_topics(
     measure: str,
     topics: Sequence[str],
     names: pa.Array,
@@ -355,7 +355,7 @@ def _ranked(
     places = np.repeat(np.arange(len(topics), dtype=np.int32), users)
     columns = [
         pa.DictionaryArray.from_arrays(pa.array(np.zeros_like(places)), pa.array([measure])),
-        rearranged(names, order.rows),
+        rearrange_names(names, order.rows),
         pa.DictionaryArray.from_arrays(pa.array(places), pa.array(topics)),
         pa.array(order.scores.reshape(-1)),
         pa.array(order.first.reshape(-1)),

@@ -170,7 +170,7 @@ class AssessRequest:
         return self.state_file is not None and self.state_file.exists()
 
     @property
-    def kept(self) -> KeptState | None:
+    def kept_state(self) -> KeptState | None:
         """What the state says of itself, if there is one yet."""
         state = self.state_file
         return KeptState.open(state) if state is not None and state.exists() else None
@@ -208,8 +208,8 @@ class AssessRequest:
         """
         if (named := _split(self.measures)) is not None:
             return named or ("all",)
-        if (kept := self.kept) is not None:
-            return tuple(kept.ranked.get("measures", ())) or ("all",)
+        if (kept := self.kept_state) is not None:
+            return tuple(kept.last_ranking.get("measures", ())) or ("all",)
         has_others = bool(self.model or self.topics or self.merge)
         return ("all",) if has_others else (WITHOUT_BACKGROUND,)
 
@@ -217,8 +217,8 @@ class AssessRequest:
     def topic_names(self) -> tuple[str, ...] | None:
         """The topics; without any those by which a state was last ranked; None: sensitive ones."""
         named = _split(self.topic)
-        if named is None and (kept := self.kept) is not None:
-            return tuple(kept.ranked.get("topics", ())) or None
+        if named is None and (kept := self.kept_state) is not None:
+            return tuple(kept.last_ranking.get("topics", ())) or None
         return named
 
     def load(self) -> None:
@@ -231,7 +231,7 @@ class AssessRequest:
             if name not in GROUPS:
                 named_measure(name)
         if self.topic_names and not self.has_state:
-            self.catalogue.named(self.topic_names)
+            self.catalogue.find_names(self.topic_names)
 
     def cleans_posts(self) -> bool:
         """Whether posts of a new state are cleaned: unless told otherwise, or as the paper did."""
@@ -277,7 +277,7 @@ def choose_measure(named: str | None, state: Path | None, ranked: Sequence[str] 
     if named is not None:
         return named
     kept = KeptState.open(state) if state is not None and state.exists() else None
-    last = ranked or ((kept and kept.ranked.get("measures")) or ())
+    last = ranked or ((kept and kept.last_ranking.get("measures")) or ())
     if len(last) == 1:
         return str(last[0])
     return RECOMMENDED[0] if kept and "voice" in kept.header.spaces else WITHOUT_BACKGROUND

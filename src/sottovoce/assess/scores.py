@@ -105,7 +105,7 @@ class Scoring:
         On several threads the next pieces are read and scored while one is folded in.
         """
         self.header.check_same(state.header)
-        threads = available_cores() if threads is None else _checked(threads)
+        threads = available_cores() if threads is None else _check_threads(threads)
         pieces, threads = _worth_threads(self._pieces(batches, threads), threads)
         scorer = PieceScorer(
             self.scorers,
@@ -115,7 +115,7 @@ class Scoring:
             keep_posts=state.log is not None,
         )
         posts = 0
-        for piece in scorer.scored(pieces, threads):
+        for piece in scorer.score_pieces(pieces, threads):
             if self.cleaned is not None and piece.cleaned is not None:
                 self.cleaned.add(piece.cleaned)
             _fold_piece(state, piece, threads)
@@ -157,7 +157,7 @@ class Scoring:
         return texts if self.cleaned is None else clean_texts(texts)
 
 
-def _checked(threads: int) -> int:
+def _check_threads(threads: int) -> int:
     if threads < 1:
         raise ParameterError(f"threads must be >= 1, got {threads}.")
     return threads

@@ -70,7 +70,9 @@ def _show(found: "Evaluation") -> None:
     )
     show_rows(title, [_row(each) for each in found.measures])
     for baseline in dict.fromkeys(each.baseline for each in found.comparisons):
-        against = [_compared(each) for each in found.comparisons if each.baseline == baseline]
+        against = [
+            _format_comparison(each) for each in found.comparisons if each.baseline == baseline
+        ]
         show_rows(f"Gains over {baseline}", against)
 
 
@@ -90,7 +92,7 @@ def _row(each: "Evaluated") -> dict[str, object]:
     return row
 
 
-def _compared(each: "Comparison") -> dict[str, object]:
+def _format_comparison(each: "Comparison") -> dict[str, object]:
     return {
         "measure": each.measure,
         "R-prec gain": f"{each.hits.difference:+.3f}",

@@ -30,7 +30,7 @@ from scipy import sparse, stats
 
 from sottovoce.arrays import Floats
 from sottovoce.assess.evaluation.judged import JudgedTopic, user_rows
-from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
+from sottovoce.assess.evaluation.metrics import average_topics, metrics_by_topic
 from sottovoce.loop._reading import Reading, log_ratios
 from sottovoce.loop.adversary import Adversary, TopicScores, View
 from sottovoce.loop.documents import PrivacySetting, UserDocuments
@@ -150,7 +150,7 @@ SHARES = (1, 5, 10)
 def r_precision(judged: Sequence[JudgedTopic], users: pa.Array, scores: TopicScores) -> float:
     """Of as many users as are afflicted, taken from the top, the share who are (micro-average)."""
     own = [scores[topic.name][user_rows(topic, users)] for topic in judged]
-    return float(averaged(metrics_by_topic(judged, own))["r_precision_micro"])
+    return float(average_topics(metrics_by_topic(judged, own))["r_precision_micro"])
 
 
 def chance(judged: Sequence[JudgedTopic]) -> float:

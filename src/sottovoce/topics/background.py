@@ -71,7 +71,7 @@ class WordChoice:
     min_texts: int = MIN_TEXTS
     max_terms: int | None = MAX_TERMS
 
-    def chosen(self, texts: Texts, *, public: bool) -> Vocabulary:
+    def choose_words(self, texts: Texts, *, public: bool) -> Vocabulary:
         """The words; those of public texts are public, whoever chose them."""
         vocabulary = self.vocabulary
         if vocabulary is None:

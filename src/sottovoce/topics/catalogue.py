@@ -159,16 +159,16 @@ class Catalogue:
         """The topics that were judged sensitive."""
         return tuple(topic for topic in self.topics if topic.sensitive)
 
-    def named(self, asked: Sequence[str]) -> tuple[str, ...]:
+    def find_names(self, asked: Sequence[str]) -> tuple[str, ...]:
         """The topics meant: by their names, or by a domain's, or by a word of domains' names.
 
         >>> from sottovoce.topics.shipped.rules import shipped_catalogue
-        >>> shipped_catalogue().named(["Addiction", "debt"])
+        >>> shipped_catalogue().find_names(["Addiction", "debt"])
         ('alcohol', 'drug addiction', 'debt')
         """
-        return tuple(dict.fromkeys(name for each in asked for name in self._meant(each)))
+        return tuple(dict.fromkeys(name for each in asked for name in self._match_names(each)))
 
-    def _meant(self, asked: str) -> tuple[str, ...]:
+    def _match_names(self, asked: str) -> tuple[str, ...]:
         if asked in self.by_name:
             return (asked,)
         wanted = asked.strip().casefold()

@@ -67,7 +67,7 @@ class Checkpoint:
         if self.every < 1:
             raise ParameterError(f"a checkpoint must be every >= 1 steps, got {self.every}.")
 
-    def found(self, request: str) -> tuple[int, Path] | None:
+    def find(self, request: str) -> tuple[int, Path] | None:
         """The steps done and the state file to go on from; None to begin from the start."""
         if not (self.folder / _RECORD).exists():
             return None

@@ -182,7 +182,7 @@ def match_catalogue(
     affinities = affinities_of(catalogue, phi, terms, checked_sizes(phi, sizes), form)
     fitting = _fitting(catalogue, affinities, least_share)
     fitting[:, [dimension for given in chosen.values() for dimension in given]] = False
-    found = [_found(affinities.reach[place], fitting[place]) for place in range(len(catalogue))]
+    found = [_find_fit(affinities.reach[place], fitting[place]) for place in range(len(catalogue))]
     dimensions = [
         tuple(chosen.get(name, own)) for name, own in zip(catalogue.names, found, strict=True)
     ]
@@ -198,7 +198,7 @@ def _fitting(catalogue: Catalogue, affinities: Affinities, least_share: float) -
     return np.asarray(own & several & (affinities.share >= least_share))
 
 
-def _found(reach: Floats, fitting: NDArray[np.bool_]) -> tuple[int, ...]:
+def _find_fit(reach: Floats, fitting: NDArray[np.bool_]) -> tuple[int, ...]:
     best = best_indicator(reach, np.flatnonzero(fitting).tolist())
     return best if reach[list(best)].sum() >= LEAST_REACH else ()
 
@@ -247,7 +247,7 @@ def _matching(
     return Matching(
         Catalogue(matched, fingerprint),
         fits,
-        tuple(_unmatched(matched, affinities)),
+        tuple(_list_unmatched(matched, affinities)),
         tuple(sorted({each for each in given if given.count(each) > 1})),
     )
 
@@ -261,14 +261,14 @@ def _also(catalogue: Catalogue, share: Floats, place: int) -> str | None:
     )
 
 
-def _unmatched(topics: Sequence[Topic], affinities: Affinities) -> list[Unmatched]:
+def _list_unmatched(topics: Sequence[Topic], affinities: Affinities) -> list[Unmatched]:
     owner = affinities.share.argmax(axis=0)
     found = []
     for place, topic in enumerate(topics):
         if topic.dimensions:
             continue
         known, nearest = int(affinities.known[place]), int(affinities.share[place].argmax())
-        share, telling, reach = affinities.at(place, nearest)
+        share, telling, reach = affinities.score_pair(place, nearest)
         if not known:
             why = "the model knows none of its words"
         elif owner[nearest] != place:

@@ -70,7 +70,7 @@ def for_parts(
     on_threads([partial(work, cuts[part], cuts[part + 1]) for part in range(parts)], parts)
 
 
-def scored(
+def score_rows(
     rows: CountRows,
     width: int,
     work: Callable[[int, int, NDArray[np.float64]], object],

@@ -93,7 +93,7 @@ class Affinities:
     known: NDArray[np.int64]
     """By topic: how many of its words the model knows."""
 
-    def at(self, topic: int, dimension: int) -> tuple[float, int, float]:
+    def score_pair(self, topic: int, dimension: int) -> tuple[float, int, float]:
         """Share, telling words and reach of one pair."""
         place = topic, dimension
         return float(self.share[place]), int(self.telling[place]), float(self.reach[place])

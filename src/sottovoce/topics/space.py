@@ -16,7 +16,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.rows import checked_rows, contributions_of_words, scored, topic_number
+from sottovoce.topics.rows import checked_rows, contributions_of_words, score_rows, topic_number
 
 Mode = Literal["corrected", "paper"]
 """``paper`` computes what the paper prints; ``corrected``, the default, what it must have meant."""
@@ -154,7 +154,7 @@ class BowScorer:
         def work(first: int, last: int, out: NDArray[np.float64]) -> None:
             _cosines(*rows, pointers, members, sizes, first, last, out)
 
-        return scored(rows, len(self.topics), work, threads)
+        return score_rows(rows, len(self.topics), work, threads)
 
     def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
         """For each word of each post, the strength it adds: with the word less without it."""

@@ -246,4 +246,4 @@ def test_places_that_are_not_there_are_refused_before_anything_is_erased(
 def test_a_checkpoint_that_holds_them_begins_again(run: Run, folder: Path) -> None:
     (folder / "outputs/people.html").unlink()
     run("forget", "s", "--user", NAMES[0], "--in", "outputs")
-    assert Checkpoint(folder / "outputs/progress", resume=True).found("r") is None
+    assert Checkpoint(folder / "outputs/progress", resume=True).find("r") is None

@@ -132,7 +132,7 @@ def test_who_was_erased_from_the_state_is_not_said_to_have_no_posts() -> None:
     posts = random_posts(3)
     chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
     her = UserPosts(USER)
-    state = scoring.state_of(her.note_batches(posts.to_batches())).without(USER)
+    state = scoring.state_of(her.note_batches(posts.to_batches())).drop_user(USER)
     with pytest.raises(InputError, match="not in the state: .* they were erased from it"):
         explain(state, scoring, her, Question(USER, TOPIC, chosen["bow"], Setting()))
 

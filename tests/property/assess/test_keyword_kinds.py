@@ -100,7 +100,7 @@ def test_a_user_or_a_post_is_erased_as_if_it_had_never_been() -> None:
     state = state_of(rows, posts=True)
     without = state.without_posts("ada", [int(rows[1][1].timestamp()) * 1_000_000])
     assert scores(without, 3) == scores(state_of([rows[0], *rows[2:]]), 3)
-    assert scores(state.without("ada"), 3) == scores(state_of(rows[2:]), 3)
+    assert scores(state.drop_user("ada"), 3) == scores(state_of(rows[2:]), 3)
     with TemporaryDirectory() as folder:
         save_state(Path(folder, "state"), state)
         assert scores(load_state(Path(folder, "state")), 3) == pytest.approx(by_hand(rows, 3))

@@ -97,7 +97,7 @@ def test_erasing_a_user_equals_never_having_seen_her(seed: int) -> None:
     posts, made = random_posts(seed), scoring()
     user = posts["user"][0].as_py()
     others = posts.filter(pa.array([name != user for name in posts["user"].to_pylist()]))
-    erased = made.state_of(posts.to_batches()).without(user)
+    erased = made.state_of(posts.to_batches()).drop_user(user)
     assert to_table(erased).equals(to_table(made.state_of(others.to_batches())))
 
 

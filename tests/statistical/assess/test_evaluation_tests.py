@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.arrays import Flags, Floats, Integers
 from sottovoce.assess.evaluation.judged import JudgedTopic
-from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
+from sottovoce.assess.evaluation.metrics import average_topics, metrics_by_topic
 from sottovoce.assess.evaluation.significance import (
     bootstrap_metrics,
     paired_difference,
@@ -34,11 +34,11 @@ def test_bootstrap_intervals_hold_the_true_value_about_as_often_as_they_say() ->
     """The true MAP is that of a very large community; a planted wrong one is left out."""
     rng = np.random.default_rng(0)
     large, scores = drawn_topic(rng, 200_000, 1.0)
-    true = float(averaged(metrics_by_topic([large], [scores]))["map"])
+    true = float(average_topics(metrics_by_topic([large], [scores]))["map"])
     inside = wrong = 0
     for seed in range(100):
         topic, own = drawn_topic(rng, 300, 1.0)
-        value = float(averaged(metrics_by_topic([topic], [own]))["map"])
+        value = float(average_topics(metrics_by_topic([topic], [own]))["map"])
         draws = bootstrap_metrics([topic], {"m": [own]}, replicates=200, seed=seed)["m"]["map"]
         interval = percentile_interval(value, draws)
         inside += interval.low <= true <= interval.high

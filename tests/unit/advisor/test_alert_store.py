@@ -13,7 +13,7 @@ from sottovoce.advisor.alert_store import AlertStore
 from sottovoce.advisor.evidence import inside
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
-from sottovoce.assess.alerts import _within
+from sottovoce.assess.alerts import _find_members
 from sottovoce.errors import InputError
 
 SETTING = AdvisorSetting(thresholds=(5, 10))
@@ -84,7 +84,7 @@ def test_the_rule_is_that_of_assess() -> None:
         for percent in (1, 5, 10, 33):
             for was in (False, True):
                 for slack in (0.0, 0.2, 1.5):
-                    expected = _within(at_least, percent, np.full(users, was), slack)
+                    expected = _find_members(at_least, percent, np.full(users, was), slack)
                     found = [
                         inside(int(place), users, percent, slack, was=was) for place in at_least
                     ]

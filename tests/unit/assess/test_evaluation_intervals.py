@@ -8,7 +8,7 @@ from scipy import stats
 from sottovoce.assess.evaluation import significance as bootstrapping
 from sottovoce.assess.evaluation.judged import JudgedTopic, constant_scores
 from sottovoce.assess.evaluation.metrics import (
-    averaged,
+    average_topics,
     metrics_by_topic,
     tied_ranking,
     topic_metrics,
@@ -43,7 +43,7 @@ def test_a_draw_is_the_ranking_of_the_users_drawn(monkeypatch: pytest.MonkeyPatc
     found = bootstrap_metrics([topic], {"m": [scores]}, replicates=3)["m"]
     ranking = tied_ranking(scores[drawn], topic.sensitive[drawn], topic.grades[drawn])
     ideal = tied_ranking(topic.grades[drawn], topic.sensitive[drawn], topic.grades[drawn])
-    expected = averaged([topic_metrics(ranking, ideal)])
+    expected = average_topics([topic_metrics(ranking, ideal)])
     for name, values in found.items():
         assert values == pytest.approx(np.full(3, expected[name]))
 
@@ -192,14 +192,14 @@ def test_a_user_is_one_sample_whatever_her_topics_and_the_mean_is_micro_r_precis
     hits = user_hits(judged, scores)
     assert hits == pytest.approx(np.array([0.75, 0.5]) * 2 / 3)
     assert hits.mean() == pytest.approx(
-        averaged(metrics_by_topic(judged, scores))["r_precision_micro"]
+        average_topics(metrics_by_topic(judged, scores))["r_precision_micro"]
     )
 
 
 def test_micro_counts_users_and_macro_counts_topics() -> None:
     judged = [judged_topic([True, False, False, False]), judged_topic([True, True, True, False])]
     scores = [np.array([4.0, 3, 2, 1]), np.array([1.0, 2, 3, 4])]
-    found = averaged(metrics_by_topic(judged, scores))
+    found = average_topics(metrics_by_topic(judged, scores))
     assert float(found["r_precision_micro"]) == pytest.approx(3 / 4)
     assert float(found["r_precision_macro"]) == pytest.approx((1 + 2 / 3) / 2)
 

@@ -39,7 +39,7 @@ def tiny_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def grow(path: Path, added: State, ranked: dict[str, object] | None = None) -> None:
     kept = KeptState.open(path)
-    with kept.adding(added, ranked or kept.ranked):
+    with kept.adding(added, ranked or kept.last_ranking):
         pass
     remove_unnamed(path)
 

@@ -7,7 +7,7 @@ import pytest
 from sottovoce.assess._orders import (
     ordered_topics,
     positions_with_ties,
-    rearranged,
+    rearrange_names,
     separation,
     separations,
 )
@@ -20,7 +20,7 @@ NAMES = pa.array(["ada", "", "Zoë", "名前", "a longer name than the others", 
 def test_names_are_moved_whole(names: pa.Array) -> None:
     generator = np.random.default_rng(1)
     orders = np.array([generator.permutation(len(names)) for _ in range(3)], np.int32)
-    found = rearranged(names, orders)
+    found = rearrange_names(names, orders)
     found.validate(full=True)
     assert found.equals(names.take(pa.array(orders.reshape(-1))))
 

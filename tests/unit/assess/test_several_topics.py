@@ -45,14 +45,14 @@ def test_long_names_are_ordered_for_fewer_topics_at_once(monkeypatch: pytest.Mon
     _, plan = plan_scoring(CATALOGUE, [], ("bow",))
     state = plan.state_of(random_posts(9, posts=150).to_batches())
     measures = {"bow": MEASURES["bow"]}
-    together, sizes, sound = rank(state, measures, threads=1), list[int](), _orders.rearranged
+    together, sizes, sound = rank(state, measures, threads=1), list[int](), _orders.rearrange_names
 
     def rearranged(names: pa.Array, orders: NDArray[np.int32]) -> pa.Array:
         sizes.append(names.nbytes * len(orders))
         return sound(names, orders)
 
     monkeypatch.setattr(ranking, "_STEPS_OF_A_THREAD", 1)
-    monkeypatch.setattr(ranking, "rearranged", rearranged)
+    monkeypatch.setattr(ranking, "rearrange_names", rearranged)
     assert rank(state, measures, threads=1).table.equals(together.table)
     most = 2 * max(sizes) // 3
     monkeypatch.setattr(ranking, "_LARGEST_NAMES", most)

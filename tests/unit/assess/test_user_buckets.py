@@ -40,7 +40,7 @@ def test_groups_are_folded_in_like_single_posts(kept: int, threads: int) -> None
         users, buckets, strengths = posts = _posts(seed)
         held = BestBuckets(strengths.shape[1], kept)
         for part in np.array_split(np.arange(users.size), 3):
-            groups = UserBuckets.of(users[part], buckets[part])
+            groups = UserBuckets.group_posts(users[part], buckets[part])
             held.add_groups(groups.users, groups, groups.strongest(strengths[part]), threads)
         found, wanted = held.lines(np.arange(6)), _one_by_one(kept, posts).lines(np.arange(6))
         assert np.array_equal(found.used, wanted.used)
@@ -51,7 +51,7 @@ def test_groups_are_folded_in_like_single_posts(kept: int, threads: int) -> None
 @pytest.mark.parametrize("parts", [1, 2, 3, 50])
 def test_no_user_is_cut_in_two(parts: int) -> None:
     users, buckets, _ = _posts(1)
-    groups = UserBuckets.of(users, buckets)
+    groups = UserBuckets.group_posts(users, buckets)
     cuts = groups.cuts(parts)
     assert cuts[0] == 0
     assert cuts[-1] == groups.users.size
@@ -79,7 +79,7 @@ def test_threads_share_out_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(best_buckets, "on_threads", watched)
     users, buckets, strengths = _posts(3)
-    groups = UserBuckets.of(users, buckets)
+    groups = UserBuckets.group_posts(users, buckets)
     held = BestBuckets(strengths.shape[1], 2)
     held.add_groups(groups.users, groups, groups.strongest(strengths), 3)
     assert seen == [3]

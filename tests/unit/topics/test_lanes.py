@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sottovoce.topics.lda import _infer as lanes
-from sottovoce.topics.lda._infer import aligned, plain_again, plain_next, weigh_again, weigh_next
+from sottovoce.topics.lda._infer import align_rows, plain_again, plain_next, weigh_again, weigh_next
 
 SIZES = (1, 7, 8, 9, 16, 103, 200)
 
@@ -68,7 +68,7 @@ def test_the_sum_is_in_lanes_and_not_in_another_order() -> None:
 @pytest.mark.kernel
 @pytest.mark.parametrize(("rows", "width"), [(1, 1), (3, 200), (2, 103)])
 def test_rows_begin_where_the_processor_fetches(rows: int, width: int) -> None:
-    made = aligned(rows, width)
+    made = align_rows(rows, width)
     assert made.shape[0] == rows
     assert made.shape[1] >= width
     assert all(row.ctypes.data % 64 == 0 for row in made)

@@ -61,9 +61,9 @@ def test_parts_of_a_community_merge_to_the_very_bits() -> None:
     measures, scoring = plan_scoring(DEBT, (model(),), ("voice-st",))
     words = [HELPER, DEBTOR, "my debt", "your debt, my bills", "you"]
     rows = [(f"u{i % 7}", f"2024-{1 + i % 3:02}-01", words[i % 5]) for i in range(60)]
-    whole = scoring.state_of(open_posts(rows)).ordered()
+    whole = scoring.state_of(open_posts(rows)).sort_users()
     parts = [scoring.state_of(open_posts(rows[start::3])) for start in range(3)]
-    merged = merge_all(parts[::-1]).ordered()
+    merged = merge_all(parts[::-1]).sort_users()
     score = measures["voice-st"].score
     np.testing.assert_array_equal(score(whole, "debt", Setting()), score(merged, "debt", Setting()))
 

@@ -16,7 +16,7 @@ from scipy import stats
 
 from sottovoce.arrays import Floats
 from sottovoce.assess.evaluation.judged import Scores, constant_scores, user_rows
-from sottovoce.assess.evaluation.metrics import METRICS, averaged, metrics_by_topic
+from sottovoce.assess.evaluation.metrics import METRICS, average_topics, metrics_by_topic
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM
 from sottovoce.assess.evaluation.significance import (
     bootstrap_metrics,
@@ -110,7 +110,7 @@ def judged_outcome(community: StudyCommunity, runs: Mapping[str, Scores]) -> Com
         community,
         runs,
         {
-            name: {metric: float(value) for metric, value in averaged(own).items()}
+            name: {metric: float(value) for metric, value in average_topics(own).items()}
             for name, own in topics.items()
         },
         {

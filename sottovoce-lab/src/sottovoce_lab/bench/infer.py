@@ -233,7 +233,7 @@ def held_out_posts(posts: int) -> HeldOut:
     """Train on four fifths of the background, and cut posts from the rest."""
     name, texts = _background()
     words = WordChoice()
-    vocabulary = words.chosen(texts, public=True)
+    vocabulary = words.choose_words(texts, public=True)
     counts, vocabulary = background_counts(texts, vocabulary, words.rules)
     generator = np.random.default_rng(SEED)
     held = generator.random(counts.shape[0]) < HELD_OUT

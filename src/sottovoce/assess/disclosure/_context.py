@@ -65,7 +65,7 @@ class SentenceReading:
         return frozenset((*self.sentence.words, "i"))
 
     @cached_property
-    def elided(self) -> bool:
+    def is_elided(self) -> bool:
         """Whether the sentence begins with a verb that has lost its "I"."""
         words = self.sentence.words
         first = next((k for k, a in enumerate(self.letters) if a not in (_ADVERB, _AND)), None)
@@ -159,7 +159,7 @@ def _contrary(words: list[str], place: int) -> bool:
     return words[place + 1] in {"i", "we"} and words[place + 2] in _CONTRARY
 
 
-def why_not(reading: SentenceReading, first: int, last: int, *, own: int) -> str:
+def find_objection(reading: SentenceReading, first: int, last: int, *, own: int) -> str:
     """The reason why the words from ``first`` up to ``last`` are no statement, "" if none is.
 
     From ``own`` on they are the topic's own words, whose negations and modals belong to them.
@@ -171,13 +171,13 @@ def why_not(reading: SentenceReading, first: int, last: int, *, own: int) -> str
     if not refused and letters[first] == AUTHOR:
         near = range(max(0, first - 6), first)
         spoken = [words[k] for k in near if letters[k] != _ADVERB]
-        refused = _not_stated(reading, left, spoken)
+        refused = _find_hedge(reading, left, spoken)
     if not refused and not WORD_SETS["joking"].isdisjoint(words[max(0, first - 2) : own]):
         refused = "joke"
     mine = letters[first] == MY
     return (
         refused
-        or _followed(words, last, mine=mine)
+        or _find_following_objection(words, last, mine=mine)
         or _is_my(words, letters, (first, last), before, left)
     )
 
@@ -185,7 +185,7 @@ def why_not(reading: SentenceReading, first: int, last: int, *, own: int) -> str
 def _unsaid(left: list[str], before: list[str], inside: list[str], *, by_author: bool) -> str:
     if inside[:1] == [ME] and NOT in before[-3:]:
         return "negation"
-    if NOT in inside or _denied(left, before, starts_with_i=by_author):
+    if NOT in inside or _is_denial(left, before, starts_with_i=by_author):
         return "negation"
     doubted = by_author and any(
         word in WORD_SETS["doubted"] and letter != _ADVERB
@@ -194,16 +194,16 @@ def _unsaid(left: list[str], before: list[str], inside: list[str], *, by_author:
     return "hypothetical" if doubted or IF in before or IF in inside or WOULD in inside else ""
 
 
-def _not_stated(reading: SentenceReading, left: list[str], before: list[str]) -> str:
+def _find_hedge(reading: SentenceReading, left: list[str], before: list[str]) -> str:
     if reading.sentence.question and "when" in left:
         return "question"
     asked = bool(left) and left[-1] in WORD_SETS["asking"]
     if asked and (reading.sentence.question or len(left) == 1):
         return "question"
-    return "third person" if _claimed(before) else ""
+    return "third person" if _is_claim(before) else ""
 
 
-def _followed(words: list[str], last: int, *, mine: bool) -> str:
+def _find_following_objection(words: list[str], last: int, *, mine: bool) -> str:
     """Whether what follows makes it a field of work, or a joke."""
     if last >= len(words):
         return ""
@@ -240,7 +240,7 @@ def _clause_start(words: list[str], first: int) -> int:
     return 0
 
 
-def _denied(left: list[str], before: list[str], *, starts_with_i: bool) -> bool:
+def _is_denial(left: list[str], before: list[str], *, starts_with_i: bool) -> bool:
     if NOT not in before[-4:]:
         return False
     if before[-1] == NOT:
@@ -252,7 +252,7 @@ def _denied(left: list[str], before: list[str], *, starts_with_i: bool) -> bool:
     return (left[-2] if left[-1] == "that" else left[-1]) in WORD_SETS["denied_by"]
 
 
-def _claimed(left: list[str]) -> bool:
+def _is_claim(left: list[str]) -> bool:
     for place in range(len(left) - 1, -1, -1):
         if left[place] in WORD_SETS["claims"]:
             before = left[:place]

@@ -15,6 +15,7 @@ from sottovoce.assess.disclosure._context import (
     WOULD,
     YOU,
     SentenceReading,
+    find_objection,
     is_doubt,
     is_fiction,
     is_of_body,
@@ -24,7 +25,6 @@ from sottovoce.assess.disclosure._context import (
     is_verdict,
     only_met,
     other_subject,
-    why_not,
 )
 from sottovoce.assess.disclosure._post import (
     ARE,
@@ -59,7 +59,7 @@ _VERBS = frozenset((FRAMES.letters["is"], FRAMES.letters["has"]))
 _IS_MY = FRAMES.letters["is"] + MY
 
 
-def inferred(
+def infer_matches(
     post: ReadPost, topic: CompiledTopic, marked: Marked, place: int, reading: SentenceReading
 ) -> Iterator[RuleMatch]:
     """What may be inferred from a sentence; a denial elsewhere in the post outweighs it."""
@@ -67,14 +67,14 @@ def inferred(
         return
     yield from _signs(post, marked, reading)
     yield from _near(post, marked, reading)
-    yield from _done(post, marked, reading)
+    yield from _infer_deeds(post, marked, reading)
     yield from _subjectless(post, marked, place, reading)
-    yield from _alone(post, marked, reading)
-    yield from _named(post, marked, reading)
+    yield from _infer_lone_terms(post, marked, reading)
+    yield from _infer_names(post, marked, reading)
     if (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _with_me(post, marked, reading)
         if topic.illness:
-            yield from _led(post, marked, reading)
+            yield from _infer_openings(post, marked, reading)
 
 
 def _signs(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
@@ -82,14 +82,16 @@ def _signs(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator
     for place, letter in enumerate(marked.letters):
         if letter == "T":
             first, last = marked.places[place]
-            refused = _not_a_sign(post, marked, place, reading)
+            refused = _find_sign_objection(post, marked, place, reading)
             if not refused and only_met(reading, 0, first):
                 refused = "work"
-            refused = refused or why_not(reading, first, last, own=first)
+            refused = refused or find_objection(reading, first, last, own=first)
             yield RuleMatch(first, last, "sign", refused)
 
 
-def _not_a_sign(post: ReadPost, marked: Marked, place: int, reading: SentenceReading) -> str:
+def _find_sign_objection(
+    post: ReadPost, marked: Marked, place: int, reading: SentenceReading
+) -> str:
     before = marked.letters[:place]
     named = ARE.isdisjoint(reading.sentence.words) or is_soon(reading)
     alone = post.own or (post.nobody and named)
@@ -112,7 +114,7 @@ def _near(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[
         start = _own_subject(marked.letters, place) if letter in ROLE_LETTERS else None
         if start is not None:
             first, last = marked.places[start][0], marked.places[place][1]
-            refused = why_not(reading, first, last, own=marked.places[place][0])
+            refused = find_objection(reading, first, last, own=marked.places[place][0])
             noun = marked.letters[place + 1 : place + 2] in ("_", KIN) and letter in "SM"
             if not refused and (only_met(reading, first, last) or is_opinion(reading) or noun):
                 refused = "work"
@@ -134,7 +136,7 @@ def _own_subject(letters: str, place: int) -> int | None:
     return None
 
 
-def _done(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+def _infer_deeds(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """Something that was done, in a post of the author's, and by nobody else that is named."""
     if post.professional or reading.sentence.question or not post.own:
         return
@@ -144,7 +146,7 @@ def _done(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[
         first, last = marked.places[place]
         if not other_subject(reading, first):
             clause = marked.letters[:place].rpartition(",")[2]
-            refused = why_not(reading, first, last, own=first)
+            refused = find_objection(reading, first, last, own=first)
             if not _DENIED.isdisjoint(clause):
                 refused = "negation"
             if only_met(reading, first - len(clause), first, did=True):
@@ -165,13 +167,15 @@ def _subjectless(
     for at, letter in enumerate(marked.letters[:_EARLY]):
         if letter in ROLE_LETTERS and _PARTS.isdisjoint(marked.letters[:at]):
             first, last = marked.places[at]
-            refused = why_not(reading, first, last, own=first)
+            refused = find_objection(reading, first, last, own=first)
             titled = letter in "SM" and marked.letters[0] == FRAMES.letters["the"]
             fits = ARE.isdisjoint(reading.sentence.words) and not (is_opinion(reading) or titled)
             yield RuleMatch(first, last, "subjectless", refused or ("" if fits else "nobody"))
 
 
-def _alone(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+def _infer_lone_terms(
+    post: ReadPost, marked: Marked, reading: SentenceReading
+) -> Iterator[RuleMatch]:
     """A term in a post that names its author and nobody else, and denies or doubts nothing."""
     if post.professional or reading.sentence.question or not (post.own and post.nobody):
         return
@@ -182,7 +186,7 @@ def _alone(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator
             continue
         clause = marked.letters[:place].rpartition(",")[2]
         first, last = marked.places[place]
-        refused = why_not(reading, first, last, own=first)
+        refused = find_objection(reading, first, last, own=first)
         if not _DENIED.isdisjoint(clause):
             refused = refused or "negation"
         if not _APART.isdisjoint(clause):
@@ -194,14 +198,14 @@ def _alone(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator
         yield RuleMatch(first, last, "alone", refused)
 
 
-def _named(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+def _infer_names(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """What somebody who knows has called it: "got the word today: depression"."""
     if post.professional or reading.sentence.question or not is_verdict(reading):
         return
     match = _CALLED.search(marked.letters)
     if match is not None and {KIN, THEY, IF, WOULD, NOT}.isdisjoint(marked.letters[: match.end()]):
         first, own, last = words_of_match(marked, match, 0)
-        yield RuleMatch(first, last, "named", why_not(reading, first, last, own=own))
+        yield RuleMatch(first, last, "named", find_objection(reading, first, last, own=own))
 
 
 def _with_me(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
@@ -212,13 +216,15 @@ def _with_me(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterat
     before = marked.letters[:place]
     if _APART.isdisjoint(before):
         first, last = marked.places[place]
-        refused = why_not(reading, first, last, own=first)
+        refused = find_objection(reading, first, last, own=first)
         met = is_opinion(reading) or is_doubt(reading, first) or _THING.search(before) is not None
         met = met or only_met(reading, 0, len(reading.sentence.words))
         yield RuleMatch(first, last, "with me", refused or ("work" if met else ""))
 
 
-def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+def _infer_openings(
+    post: ReadPost, marked: Marked, reading: SentenceReading
+) -> Iterator[RuleMatch]:
     """An illness that a sentence begins with, where nobody but the author is named."""
     if post.professional or reading.sentence.question:
         return
@@ -226,7 +232,7 @@ def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[R
         match = pattern.search(marked.letters)
         if match is not None:
             first, own, last = words_of_match(marked, match, 0)
-            refused = why_not(reading, first, last, own=own)
+            refused = find_objection(reading, first, last, own=own)
             if NOT in marked.letters[: match.start()]:
                 refused = "negation"
             general = name == "leads" and not ARE.isdisjoint(reading.sentence.words)
@@ -250,7 +256,7 @@ def fragments(
     post: ReadPost, marked: Marked, place: int, reading: SentenceReading
 ) -> Iterator[RuleMatch]:
     """What the fragments find in a sentence."""
-    refused = _not_a_fragment(post, marked, place, reading)
+    refused = _find_fragment_objection(post, marked, place, reading)
     for name, pattern in FRAMES.fragments.items():
         match = pattern.search(marked.letters)
         if match is None:
@@ -263,10 +269,12 @@ def fragments(
         why = "" if refused == "third person" and name in _CERTAIN else refused
         if not why and not (post.own or _stands_alone(post, marked, match, name, reading)):
             why = "nobody"
-        yield RuleMatch(first, last, name, why or why_not(reading, first, last, own=own))
+        yield RuleMatch(first, last, name, why or find_objection(reading, first, last, own=own))
 
 
-def _not_a_fragment(post: ReadPost, marked: Marked, place: int, reading: SentenceReading) -> str:
+def _find_fragment_objection(
+    post: ReadPost, marked: Marked, place: int, reading: SentenceReading
+) -> str:
     if post.professional:
         return "work"
     if reading.sentence.question:
@@ -286,10 +294,10 @@ def _stands_alone(
         return post.nobody
     if name == "taken":
         return post.nobody and ARE.isdisjoint(reading.sentence.words)
-    return name in _PERSONS and _closed(marked.letters, match.end(), name, reading)
+    return name in _PERSONS and _is_closed(marked.letters, match.end(), name, reading)
 
 
-def _closed(letters: str, end: int, name: str, reading: SentenceReading) -> bool:
+def _is_closed(letters: str, end: int, name: str, reading: SentenceReading) -> bool:
     """Whether what follows leaves the term alone: "gay and proud", but not "gay and lesbian"."""
     after = letters[end - 1]
     if after == ",":

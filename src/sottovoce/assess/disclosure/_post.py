@@ -278,7 +278,7 @@ class ReadPost:
     @cached_property
     def spoken(self) -> list[str]:
         """Its sentences as text; one that has lost its "I" is read as if it had it."""
-        return [f" i{BARRED}" * each.elided + each.text for each in self.readings]
+        return [f" i{BARRED}" * each.is_elided + each.text for each in self.readings]
 
     def has(self, phrase: CompiledPhrase) -> bool:
         """Whether a phrase stands in it, whoever is meant."""
@@ -311,7 +311,7 @@ class ReadPost:
     @cached_property
     def own(self) -> bool:
         """Whether the author is named in it, or has left out "I"."""
-        return any(reading.own or reading.elided for reading in self.readings)
+        return any(reading.own or reading.is_elided for reading in self.readings)
 
     @cached_property
     def casual(self) -> bool:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sottovoce.assess.disclosure._context import AUTHOR, SentenceReading
-from sottovoce.assess.disclosure._inferred import fragments, inferred
+from sottovoce.assess.disclosure._inferred import fragments, infer_matches
 from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch, works_with
 from sottovoce.assess.disclosure._said import frames, harmless_spans, has_any, phrases_in
 from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
-from sottovoce.assess.disclosure._tokens import lowered, own_tags, words_of
+from sottovoce.assess.disclosure._tokens import lower_words, own_tags, words_of
 from sottovoce.assess.disclosure._weighing import (
     FEWEST_CLUES,
     Signals,
@@ -75,7 +75,7 @@ class ReaderKnowledge(NamedTuple):
 
 def read_post(text: str, known: ReaderKnowledge) -> Iterator[Disclosure]:
     """What ``text`` says about each topic that it is about."""
-    post, met = _prepared(text, known)
+    post, met = _prepare_post(text, known)
     for number, parts in sorted(met.items()):
         told = _of_topic(post, known.topics[number], parts, known.weights)
         if told is not None:
@@ -84,16 +84,16 @@ def read_post(text: str, known: ReaderKnowledge) -> Iterator[Disclosure]:
 
 def signals_in(text: str, number: int, known: ReaderKnowledge) -> Signals:
     """What speaks for or against a topic in a post, by which the weights are learned."""
-    post, _ = _prepared(text, known)
+    post, _ = _prepare_post(text, known)
     topic = known.topics[number]
     post.has_terms = True
     said, refused = _by_rules(post, topic, ())
     return signals_of(post, topic, (each for _, each in (*said, *refused)))
 
 
-def _prepared(text: str, known: ReaderKnowledge) -> tuple[ReadPost, dict[int, set[int]]]:
+def _prepare_post(text: str, known: ReaderKnowledge) -> tuple[ReadPost, dict[int, set[int]]]:
     """The post made ready, and of which topics it may have what."""
-    low = lowered(text)
+    low = lower_words(text)
     words = set(words_of(low))
     mended = {wrong: known.misspelt[wrong] for wrong in known.misspelt.keys() & words}
     if "#" in low:
@@ -135,7 +135,7 @@ def _of_topic(
     said, refused = _by_rules(post, topic, phrases)
     told = _outright(post, topic, said, refused)
     if told is None:
-        told = _weighed(post, topic, (*said, *refused), weights)
+        told = _weigh_post(post, topic, (*said, *refused), weights)
     return told or _about(post, topic, refused)
 
 
@@ -161,7 +161,7 @@ def _by_rules(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> t
     return said, refused
 
 
-def _weighed(
+def _weigh_post(
     post: ReadPost,
     topic: CompiledTopic,
     found: Sequence[tuple[SentenceReading, RuleMatch]],
@@ -183,7 +183,7 @@ def _weighed(
         for words in telling(reading, post.mark(reading, topic), topic)
     ]
     spans += [_span(reading, (each.first, each.last)) for reading, each in found]
-    return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _merged(spans), TOGETHER)
+    return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _merge_spans(spans), TOGETHER)
 
 
 def _told_apart(
@@ -216,7 +216,7 @@ def _outright(
     if denied and not any(_stands(reading, each, denied) for reading, each in said):
         refused.insert(0, (denied[0], said[0][1]._replace(refused="negation")))
         return None
-    return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _told(said), said[0][1].rule)
+    return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _collect_spans(said), said[0][1].rule)
 
 
 def _stands(reading: SentenceReading, match: RuleMatch, denied: list[SentenceReading]) -> bool:
@@ -230,16 +230,16 @@ def _about(post: ReadPost, topic: CompiledTopic, refused: Found) -> Disclosure |
         for reading in post.all_readings
         for words in post.mark(reading, topic).terms
     ]
-    told = _merged(spans) or _told(refused)
+    told = _merge_spans(spans) or _collect_spans(refused)
     why = refused[0][1].refused if refused else ""
     return Disclosure(topic.name, DisclosureLevel.ABOUT, told, why) if told else None
 
 
-def _told(findings: Iterable[tuple[SentenceReading, RuleMatch]]) -> tuple[Span, ...]:
-    return _merged(_span(reading, (each.first, each.last)) for reading, each in findings)
+def _collect_spans(findings: Iterable[tuple[SentenceReading, RuleMatch]]) -> tuple[Span, ...]:
+    return _merge_spans(_span(reading, (each.first, each.last)) for reading, each in findings)
 
 
-def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+def _merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Spans in order, those that overlap as one."""
     merged: list[Span] = []
     for first, last in sorted(set(spans)):
@@ -278,7 +278,7 @@ def _by_terms(
 ) -> Iterator[RuleMatch]:
     yield from frames(post, marked, reading)
     yield from fragments(post, marked, place, reading)
-    yield from inferred(post, topic, marked, place, reading)
+    yield from infer_matches(post, topic, marked, place, reading)
 
 
 def _ends_unsure(

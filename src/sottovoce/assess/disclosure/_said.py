@@ -9,13 +9,13 @@ from sottovoce.assess.disclosure._context import (
     MY,
     WORD_SETS,
     SentenceReading,
+    find_objection,
     is_fiction,
     is_now,
     only_met,
     other_subject,
     own_subject,
     takes,
-    why_not,
 )
 from sottovoce.assess.disclosure._post import (
     ARE,
@@ -69,7 +69,7 @@ def phrases_in(
 ) -> Iterator[RuleMatch]:
     """Where a phrase stands in a sentence, and whether it is the author's."""
     # A sentence that has lost its "I" is read as if it had it.
-    before = f" i{BARRED}" if reading.elided else ""
+    before = f" i{BARRED}" if reading.is_elided else ""
     text = before + reading.text
     for match in phrase.pattern.finditer(text):
         first = text.count(" ", 0, match.start()) - 1 - bool(before)
@@ -77,15 +77,15 @@ def phrases_in(
         first = max(first, 0)
         spoken = frozenset(match.group().replace(BARRED, "").split())
         named = phrase.own or not _OWN_WORDS.isdisjoint(spoken) or own_subject(reading, first)
-        refused = why_not(reading, first, last, own=first)
-        refused = refused or _not_own(post, reading, first, last, named=named)
+        refused = find_objection(reading, first, last, own=first)
+        refused = refused or _find_other_owner(post, reading, first, last, named=named)
         if not refused and post.professional:
             works = not (WORD_SETS["work"] | WORD_SETS["professions"]).isdisjoint(spoken)
             refused = "work" if works or _I_OR_ME.isdisjoint(spoken) else ""
         yield RuleMatch(first, last, "phrase", refused)
 
 
-def _not_own(
+def _find_other_owner(
     post: ReadPost, reading: SentenceReading, first: int, last: int, *, named: bool
 ) -> str:
     """Why a phrase is not the author's, who is ``named`` in it or not."""
@@ -106,13 +106,13 @@ def _not_own(
 def frames(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """What the frames find in a sentence."""
     letters, shift = marked.letters, 0
-    if reading.elided and letters[0] != AUTHOR:
+    if reading.is_elided and letters[0] != AUTHOR:
         letters, shift = AUTHOR + letters, 1
     for name, pattern in FRAMES.frames.items():
         for match in pattern.finditer(letters):
             first, own, last = words_of_match(marked, match, shift)
-            refused = why_not(reading, first, last, own=own)
-            refused = refused or _not_by_frame(post, reading, name, (first, own))
+            refused = find_objection(reading, first, last, own=own)
+            refused = refused or _find_frame_objection(post, reading, name, (first, own))
             if not refused and match.group()[-1] in "SM" and is_fiction(reading):
                 refused = "fiction"
             if not refused and name == "does to me" and letters[match.end() :][:1] == KIN:
@@ -120,7 +120,7 @@ def frames(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator
             yield RuleMatch(first, last, name, refused)
 
 
-def _not_by_frame(
+def _find_frame_objection(
     post: ReadPost, reading: SentenceReading, name: str, words: tuple[int, int]
 ) -> str:
     """Why what a frame finds is another's: its verb, or the author's work."""

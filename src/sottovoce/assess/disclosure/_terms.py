@@ -195,7 +195,7 @@ def compiled_phrase(phrase: str) -> CompiledPhrase:
         choice = _CLASSES.get(bare) or (bare[1:-1] if bare.startswith("(") else bare)
         parts.append(f"(?:(?:{_expression(choice)}){_WORD_END})" + "?" * optional + "$" * last)
         if not optional and bare not in _CLASSES:
-            needs.append(_needed(choice))
+            needs.append(_list_needed_words(choice))
     own = elements[0] in {"<i>", "<my>", "i", "my", "our", "we"}
     usable = sorted((need for need in needs if need), key=_commonest)
     return CompiledPhrase("(?<= )" + "".join(parts), tuple(usable), own)
@@ -209,7 +209,7 @@ def _expression(choice: str) -> str:
     return joined.replace("\x02", f"(?:{_WORD_END})?").replace("\x03", _GAP % _GAPS["~"])
 
 
-def _needed(choice: str) -> frozenset[str]:
+def _list_needed_words(choice: str) -> frozenset[str]:
     """For each choice a word that it has; none at all if one of them has no plain word."""
     longest = []
     for each in re.sub(r"\([^()]*\)", "", choice).split("|"):
@@ -253,10 +253,10 @@ def misspellings(words: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     """
     long = [word for word in words if len(word) >= _LONG and word.isalpha()]
     right = {*known, *words, *_OTHERS}
-    return {wrong: word for word in long for wrong in _mistyped(word) if wrong not in right}
+    return {wrong: word for word in long for wrong in _mistype_word(word) if wrong not in right}
 
 
-def _mistyped(word: str) -> Iterator[str]:
+def _mistype_word(word: str) -> Iterator[str]:
     for place in range(1, len(word)):
         before, letter, after = word[:place], word[place], word[place + 1 :]
         yield before + after

@@ -100,7 +100,7 @@ class Sentence(NamedTuple):
     question: bool
 
 
-def lowered(text: str) -> str:
+def lower_words(text: str) -> str:
     """``text`` in lower case with plain quotation marks, as long as it was."""
     low = text.lower()
     if len(low) != len(text):
@@ -259,7 +259,10 @@ def load_frames() -> Frames:
             "[" + "".join((known | sets)[each].strip("[]") for each in text.split("|")) + "]"
         )
     frames, fragments, illness = (
-        {name: re.compile(_compiled(text, letters, sets)) for name, text in _texts(written[kind])}
+        {
+            name: re.compile(_compile_pattern(text, letters, sets))
+            for name, text in _texts(written[kind])
+        }
         for kind in ("frames", "fragments", "illness")
     )
     return Frames(frames, fragments, illness, letter_of, letters)
@@ -269,6 +272,6 @@ def _texts(entries: object) -> list[tuple[str, str]]:
     return [(name, str(text)) for name, text in dict(entries).items()]  # type: ignore[call-overload] # a table of TOML
 
 
-def _compiled(text: str, letters: dict[str, str], sets: dict[str, str]) -> str:
+def _compile_pattern(text: str, letters: dict[str, str], sets: dict[str, str]) -> str:
     known = letters | _ROLE_NAMES | _FIXED | sets
     return _NAME.sub(lambda match: f"(?:{known[match.group()]})", text).replace(" ", "")

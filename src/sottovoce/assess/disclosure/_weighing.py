@@ -122,7 +122,7 @@ def _traits(post: ReadPost, found: Iterable[RuleMatch]) -> Iterator[str]:
         "casual": post.casual,
         "work": post.professional,
         "another's": post.anothers,
-        "without I": any(reading.elided for reading in post.readings),
+        "without I": any(reading.is_elided for reading in post.readings),
         "quotes": post.quotes,
     }
     yield from (name for name, true in holds.items() if true)

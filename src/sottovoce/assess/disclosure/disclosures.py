@@ -36,14 +36,14 @@ class DisclosureReader:
         if normal_form(text) == text:
             return tuple(read_post(text, self._known))
         composed, places = normal_form_placed(text)
-        return tuple(_placed(each, places) for each in read_post(composed, self._known))
+        return tuple(_place_spans(each, places) for each in read_post(composed, self._known))
 
     def read_all(self, texts: Iterable[str]) -> Iterator[tuple[Disclosure, ...]]:
         """What each of ``texts`` says, in order."""
         return map(self.read, texts)
 
 
-def _placed(found: Disclosure, places: Sequence[int]) -> Disclosure:
+def _place_spans(found: Disclosure, places: Sequence[int]) -> Disclosure:
     """What was found in the composed text, by its places in the text as it was written."""
     spans = tuple((places[first], places[last]) for first, last in found.spans)
     return found._replace(spans=spans)
@@ -51,7 +51,7 @@ def _placed(found: Disclosure, places: Sequence[int]) -> Disclosure:
 
 @lru_cache(maxsize=8)
 def _knowledge(named: tuple[tuple[str, tuple[str, ...]], ...]) -> ReaderKnowledge:
-    topics = tuple(starmap(_compiled, named))
+    topics = tuple(starmap(_compile_topic, named))
     index: Index = {}
     for number, topic in enumerate(topics):
         for anchor, phrase, others in topic.anchors:
@@ -63,12 +63,12 @@ def _knowledge(named: tuple[tuple[str, tuple[str, ...]], ...]) -> ReaderKnowledg
 
 
 @cache
-def _compiled(name: str, words: tuple[str, ...]) -> CompiledTopic:
+def _compile_topic(name: str, words: tuple[str, ...]) -> CompiledTopic:
     return compiled_topic(name, words, rules_of(name))
 
 
 @cache
-def _shipped() -> DisclosureReader:
+def _load_shipped_reader() -> DisclosureReader:
     return DisclosureReader()
 
 
@@ -89,7 +89,7 @@ def disclosures(text: str, catalogue: Catalogue | None = None) -> tuple[Disclosu
         text: the post.
         catalogue: the topics to look for; None takes the shipped ones.
     """
-    reader = _shipped() if catalogue is None else DisclosureReader(catalogue)
+    reader = _load_shipped_reader() if catalogue is None else DisclosureReader(catalogue)
     return reader.read(text)
 
 

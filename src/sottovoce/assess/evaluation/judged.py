@@ -55,10 +55,10 @@ Scores = Sequence[Floats]
 def judged_topics(truth: pa.Table) -> tuple[JudgedTopic, ...]:
     """Split a truth table (user, topic, persona, sensitive, grade) by topic, in its order."""
     names = pc.unique(truth["topic"])
-    return tuple(_judged(truth.filter(pc.equal(truth["topic"], name)), name) for name in names)
+    return tuple(_split_topic(truth.filter(pc.equal(truth["topic"], name)), name) for name in names)
 
 
-def _judged(rows: pa.Table, name: pa.Scalar) -> JudgedTopic:
+def _split_topic(rows: pa.Table, name: pa.Scalar) -> JudgedTopic:
     return JudgedTopic(
         name=name.as_py(),
         users=rows["user"].combine_chunks(),
@@ -147,10 +147,10 @@ def read_ranks(path: Path) -> pa.Table:
     missing = [name for name in NEEDED if name not in table.column_names]
     if missing:
         raise InputError(f"the ranks must have a column {missing[0]!r}; {path} has none.")
-    return _conformed(path, table)
+    return _cast_ranks(path, table)
 
 
-def _conformed(path: Path, table: pa.Table) -> pa.Table:
+def _cast_ranks(path: Path, table: pa.Table) -> pa.Table:
     for name in NEEDED:
         if name != "score" and table[name].null_count:
             raise InputError(f"{path} has {table[name].null_count} rows without a {name}.")

@@ -30,7 +30,7 @@ class TieOrder:
         ordered = np.asarray(values, dtype=np.float64)[..., self.users]
         return np.add.reduceat(ordered, self.starts, axis=-1)
 
-    def shared(self, values: Floats) -> Floats:
+    def share_values(self, values: Floats) -> Floats:
         """What each user gets when each tie's value is given to all its users."""
         lengths = np.diff(self.starts, append=len(self.users))
         result = np.empty(len(self.users))
@@ -53,13 +53,13 @@ class TiedRanking:
     """The sum of their grades."""
 
     @property
-    def above(self) -> Floats:
+    def users_above(self) -> Floats:
         """Users ranked above each tie."""
         return np.cumsum(self.size, axis=-1) - self.size
 
     def share_within(self, cutoff: Floats | float) -> Floats:
         """The share of each tie that stands within the first ``cutoff`` places, on average."""
-        places = np.clip(np.asarray(cutoff)[..., None] - self.above, 0.0, self.size)
+        places = np.clip(np.asarray(cutoff)[..., None] - self.users_above, 0.0, self.size)
         return places / np.maximum(self.size, 1.0)
 
 
@@ -94,7 +94,7 @@ def average_precision(ranking: TiedRanking) -> Floats:
     at or above it. Summed over i, with harmonic numbers H, the tie adds
     t/n (n d + (R + 1 - d (s + 1)) (H(s+n) - H(s))), where d = (t-1)/(n-1).
     """
-    n, t, s = ranking.size, ranking.relevant, ranking.above
+    n, t, s = ranking.size, ranking.relevant, ranking.users_above
     before = np.cumsum(t, axis=-1) - t
     d = (t - 1.0) / np.maximum(n - 1.0, 1.0)
     d = np.where(n > 1, d, 0.0)
@@ -114,7 +114,7 @@ def _harmonic_numbers(most: int) -> Floats:
 def discounted_gain(ranking: TiedRanking) -> Floats:
     """Sum over places of the expected grade there, discounted."""
     discounts = _summed_discounts(int(ranking.size.sum(axis=-1).max()))
-    first = ranking.above.astype(np.intp)
+    first = ranking.users_above.astype(np.intp)
     last = first + ranking.size.astype(np.intp)
     mean = ranking.gain / np.maximum(ranking.size, 1.0)
     total: Floats = (mean * (discounts[last] - discounts[first])).sum(axis=-1)
@@ -164,7 +164,7 @@ def hits_of_sensitive_users(order: TieOrder, sensitive: Flags) -> Floats:
     size = order.totals(np.ones(len(sensitive)))
     ranking = TiedRanking(size, order.totals(sensitive), np.zeros_like(size))
     share = ranking.share_within(ranking.relevant.sum(axis=-1))
-    return order.shared(share)[sensitive]
+    return order.share_values(share)[sensitive]
 
 
 METRICS = ("r_precision_micro", "r_precision_macro", "precision_at_5", "map", "ndcg")
@@ -186,7 +186,7 @@ class TopicMetrics:
         return self.hits / self.sensitive
 
     @classmethod
-    def joined(cls, parts: Sequence["TopicMetrics"]) -> "TopicMetrics":
+    def join(cls, parts: Sequence["TopicMetrics"]) -> "TopicMetrics":
         """Repetitions one after the other."""
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
@@ -214,17 +214,20 @@ def metrics_by_topic(judged: Sequence[JudgedTopic], scores: Scores) -> list[Topi
     ]
 
 
-def averaged(topics: Sequence[TopicMetrics]) -> Mapping[str, Floats]:
+def average_topics(topics: Sequence[TopicMetrics]) -> Mapping[str, Floats]:
     """Over topics: R-precision by users (micro) and by topics (macro), the others by topics."""
-    hits, sensitive = _stacked(t.hits for t in topics), _stacked(t.sensitive for t in topics)
+    hits, sensitive = (
+        _stack_values(t.hits for t in topics),
+        _stack_values(t.sensitive for t in topics),
+    )
     return {
         "r_precision_micro": hits.sum(axis=0) / sensitive.sum(axis=0),
         "r_precision_macro": (hits / sensitive).mean(axis=0),
-        "precision_at_5": _stacked(t.precision_at_5 for t in topics).mean(axis=0),
-        "map": _stacked(t.average_precision for t in topics).mean(axis=0),
-        "ndcg": _stacked(t.ndcg for t in topics).mean(axis=0),
+        "precision_at_5": _stack_values(t.precision_at_5 for t in topics).mean(axis=0),
+        "map": _stack_values(t.average_precision for t in topics).mean(axis=0),
+        "ndcg": _stack_values(t.ndcg for t in topics).mean(axis=0),
     }
 
 
-def _stacked(values: Iterable[Floats]) -> Floats:
+def _stack_values(values: Iterable[Floats]) -> Floats:
     return np.stack(list(values))

@@ -24,7 +24,7 @@ from sottovoce.assess.evaluation.judged import (
     scores_by_measure,
     user_rows,
 )
-from sottovoce.assess.evaluation.metrics import averaged, metrics_by_topic
+from sottovoce.assess.evaluation.metrics import average_topics, metrics_by_topic
 from sottovoce.assess.evaluation.significance import (
     REPLICATES,
     Difference,
@@ -226,7 +226,7 @@ def evaluate(
     drawn = bootstrap_metrics(judged, everything, replicates=replicates, seed=seed)
     strata = _strata(everything)
     measures = tuple(
-        _evaluated(judged, measure, scores, drawn[measure], strata, seed)
+        _evaluate_measure(judged, measure, scores, drawn[measure], strata, seed)
         for measure, scores in everything.items()
     )
     return Evaluation(
@@ -255,7 +255,7 @@ def _strata(runs: Mapping[str, Scores]) -> Sequence[Integers] | None:
     return [volume_strata(words) for words in runs[WORDS]] if WORDS in runs else None
 
 
-def _evaluated(
+def _evaluate_measure(
     judged: Sequence[JudgedTopic],
     measure: str,
     scores: Scores,
@@ -269,7 +269,7 @@ def _evaluated(
         baseline=measure in BASELINES,
         metrics={
             name: percentile_interval(float(value), drawn[name])
-            for name, value in averaged(by_topic).items()
+            for name, value in average_topics(by_topic).items()
         },
         r_precision_by_topic={
             topic.name: float(own.r_precision) for topic, own in zip(judged, by_topic, strict=True)
@@ -285,7 +285,9 @@ def _comparisons(
     seed: int,
 ) -> tuple[Comparison, ...]:
     hits = {name: user_hits(judged, scores) for name, scores in runs.items()}
-    values = {name: averaged(metrics_by_topic(judged, scores)) for name, scores in runs.items()}
+    values = {
+        name: average_topics(metrics_by_topic(judged, scores)) for name, scores in runs.items()
+    }
     measures = [name for name in runs if name not in BASELINES]
     found = []
     for baseline in (name for name in runs if name in BASELINES):

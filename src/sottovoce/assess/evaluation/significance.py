@@ -21,7 +21,7 @@ from sottovoce.assess.evaluation.metrics import (
     TiedRanking,
     TieOrder,
     TopicMetrics,
-    averaged,
+    average_topics,
     hits_of_sensitive_users,
     tie_order,
     topic_metrics,
@@ -174,7 +174,7 @@ def stratified_test(
         for topic, own, stratum, pool in zip(judged, scores, strata, pools, strict=True)
     ]
     # The first repetition keeps the true labels.
-    values = averaged(parts)[metric]
+    values = average_topics(parts)[metric]
     true, shuffled = float(values[0]), values[1:]
     extreme = int((shuffled >= true * (1.0 - 1e-12)).sum())
     return StratifiedTest(true, float(shuffled.mean()), (extreme + 1) / (permutations + 1))
@@ -212,7 +212,7 @@ def _shuffled_metrics(
         gain = order.totals(topic.grades[places])
         return topic_metrics(TiedRanking(np.broadcast_to(size, gain.shape), relevant, gain), ideal)
 
-    return TopicMetrics.joined([metrics(places) for places in _shuffles(strata, permutations, rng)])
+    return TopicMetrics.join([metrics(places) for places in _shuffles(strata, permutations, rng)])
 
 
 def _shuffles(strata: Integers, permutations: int, rng: np.random.Generator) -> Iterator[Integers]:
@@ -295,7 +295,9 @@ def bootstrap_metrics(
     for drawn in _drawn_weights(judged, people, replicates, rng):
         for topic, places, own, found in zip(judged, people, orders, parts, strict=True):
             _add_metrics(topic, own, drawn[:, places], found)
-    return {name: averaged([TopicMetrics.joined(found[name]) for found in parts]) for name in runs}
+    return {
+        name: average_topics([TopicMetrics.join(found[name]) for found in parts]) for name in runs
+    }
 
 
 def _add_metrics(
@@ -305,12 +307,12 @@ def _add_metrics(
     found: Mapping[str, list[TopicMetrics]],
 ) -> None:
     """Every measure's metrics on some draws."""
-    ideal = _weighted(tie_order(topic.grades), topic, weights)
+    ideal = _weigh_ranking(tie_order(topic.grades), topic, weights)
     for measure, order in orders.items():
-        found[measure].append(topic_metrics(_weighted(order, topic, weights), ideal))
+        found[measure].append(topic_metrics(_weigh_ranking(order, topic, weights), ideal))
 
 
-def _weighted(order: TieOrder, topic: JudgedTopic, weights: Floats) -> TiedRanking:
+def _weigh_ranking(order: TieOrder, topic: JudgedTopic, weights: Floats) -> TiedRanking:
     return TiedRanking(
         order.totals(weights),
         order.totals(weights * topic.sensitive),

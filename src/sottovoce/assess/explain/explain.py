@@ -114,8 +114,8 @@ def what_if(
     removed: tuple[int, ...],
 ) -> Position:
     """The user's position without the posts ``removed``: exactly as if all were scored again."""
-    remaining = own_posts.without(removed)
-    others = state.without(question.user)
+    remaining = own_posts.drop_posts(removed)
+    others = state.drop_user(question.user)
     if not remaining.num_rows:
         return Position(None, None, len(others))
     return position(merge(others, scoring.state_of(remaining.to_batches())), question)

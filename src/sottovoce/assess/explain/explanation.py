@@ -106,10 +106,10 @@ def _at_level(
         choices.append(options.argmin(axis=0))
         least = options.min(axis=0)
     enough = np.flatnonzero(least <= room)
-    return _traced(choices, int(enough[0])) if enough.size else None
+    return _trace_choices(choices, int(enough[0])) if enough.size else None
 
 
-def _traced(choices: list[NDArray[np.int64]], removed: int) -> list[int]:
+def _trace_choices(choices: list[NDArray[np.int64]], removed: int) -> list[int]:
     counts = []
     for chosen in reversed(choices):
         counts.append(int(chosen[removed]))
@@ -234,7 +234,7 @@ class UserPosts:
         """The text of each of the user's posts by its number."""
         return dict(zip(self.numbers.tolist(), self.table["text"].to_pylist(), strict=True))
 
-    def without(self, removed: Iterable[int]) -> pa.Table:
+    def drop_posts(self, removed: Iterable[int]) -> pa.Table:
         """The user's posts but for those numbered ``removed``, all of which must be theirs."""
         gone = np.isin(self.numbers, np.array(sorted(set(removed)), np.int64))
         if gone.sum() < len(set(removed)):

@@ -133,7 +133,7 @@ def numbers_in(state: State) -> int:
     """How many values the columns of a state hold, as Parquet counts them."""
     header, everyone = state.header, np.arange(len(state))
     topics, spaces = len(header.catalogue), state.spaces.values()
-    slots = sum(int(space.used(everyone).sum()) for space in spaces)
+    slots = sum(int(space.count_used(everyone).sum()) for space in spaces)
     of_a_user = 2 if header.salient is None else 3
     of_a_post = 1 + len(spaces) * topics + (0 if header.salient is None else -(-header.words // 8))
     posts = 0 if state.log is None else len(state.log)
@@ -191,7 +191,7 @@ def _table(
             pa.binary(bits.shape[1]), rows.size, [None, pa.py_buffer(bits)]
         )
     if state.word_buckets is not None:
-        pairs, codes = state.word_buckets.of(rows)
+        pairs, codes = state.word_buckets.list_codes(rows)
         columns["words.buckets"] = _lists(pairs, codes[:, np.newaxis])
     for name, space in state.spaces.items():
         lines = space.lines(rows)

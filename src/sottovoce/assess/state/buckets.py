@@ -55,7 +55,7 @@ class GrowingRows:
             self._pages = mmap.mmap(-1, size, flags=_PRIVATE)
         else:
             del old
-            self._pages = _resized(self._pages, size)
+            self._pages = _resize_pages(self._pages, size)
         _in_large_pages(self._pages)
         whole = np.frombuffer(self._pages, self._kind, count=rows * self._width)
         self.array = whole.reshape(rows, self._width)
@@ -68,7 +68,7 @@ def _in_large_pages(pages: mmap.mmap) -> None:
             pages.madvise(mmap.MADV_HUGEPAGE)
 
 
-def _resized(pages: mmap.mmap, size: int) -> mmap.mmap:
+def _resize_pages(pages: mmap.mmap, size: int) -> mmap.mmap:
     try:
         # The system moves the pages to where there is room for more.
         pages.resize(size)
@@ -122,7 +122,7 @@ class UserBuckets(NamedTuple):
     """The posts, group by group."""
 
     @classmethod
-    def of(cls, users: NDArray[np.int64], buckets: NDArray[np.int32]) -> "UserBuckets":
+    def group_posts(cls, users: NDArray[np.int64], buckets: NDArray[np.int32]) -> "UserBuckets":
         """Group posts by the number of each one's user and its bucket."""
         keys = (users << _BUCKET_BITS) + (buckets.astype(np.int64) - np.int64(EMPTY))
         order = np.argsort(keys, kind="stable")
@@ -184,7 +184,7 @@ class BestBuckets:
         strengths: NDArray[np.float64],
     ) -> None:
         """Fold in posts: the row of each one's user, its bucket and its strength per topic."""
-        groups = UserBuckets.of(users, buckets)
+        groups = UserBuckets.group_posts(users, buckets)
         self.add_groups(groups.users, groups, groups.strongest(strengths))
 
     def add_groups(
@@ -214,14 +214,14 @@ class BestBuckets:
         if not self._place(users, lines):
             self._fold(np.repeat(users, lines.used), lines.buckets, lines.strengths)
 
-    def used(self, users: NDArray[np.int64]) -> NDArray[np.int64]:
+    def count_used(self, users: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many slots each of ``users`` has in use."""
         used: NDArray[np.int64] = count_used(self._buckets.array, self._start, self._room, users)
         return used
 
     def lines(self, users: NDArray[np.int64]) -> Lines:
         """What is held of ``users``, as ``add_lines`` takes it."""
-        used = self.used(users)
+        used = self.count_used(users)
         ends = np.cumsum(used)
         first = np.repeat(self._start[users] - (ends - used), used)
         places = np.arange(first.size) + first

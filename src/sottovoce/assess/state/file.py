@@ -161,7 +161,7 @@ def write_part(path: Path, state: State, record: Record) -> None:
 
 def part_at(path: Path) -> tuple[StatePart, Record]:
     """The file at ``path`` and its record."""
-    with _opened(path, None) as (file, part, _):
+    with _open_file(path, None) as (file, part, _):
         return part, read_record(file.schema_arrow.metadata, str(path))
 
 
@@ -171,7 +171,7 @@ def fill_from(path: Path, part: StatePart | None, state: State) -> Record:
     Refused with ``OtherFileError`` when it is not the file that ``part`` says.
     """
     where = str(path)
-    with _opened(path, part) as (file, _, groups):
+    with _open_file(path, part) as (file, _, groups):
         check_size(file, groups)
         record = read_record(file.schema_arrow.metadata, where)
         fill_tables(state, ahead(_groups(file)), where)
@@ -191,12 +191,12 @@ def fill_tables(state: State, parts: Iterable[pa.Table], where: str) -> None:
 
 def read_columns(path: Path, part: StatePart, names: list[str]) -> Iterator[pa.Table]:
     """Some columns of all users, a group of rows at a time."""
-    with _opened(path, part) as (file, _, _):
+    with _open_file(path, part) as (file, _, _):
         yield from _groups(file, names)
 
 
 @contextmanager
-def _opened(
+def _open_file(
     path: Path, part: StatePart | None
 ) -> Iterator[tuple[pq.ParquetFile, StatePart, list[RowGroup]]]:
     try:

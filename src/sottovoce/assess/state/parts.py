@@ -80,19 +80,19 @@ class KeptState:
     @cached_property
     def header(self) -> StateHeader:
         """How the posts were scored."""
-        header: StateHeader = self._taken(header_in)
+        header: StateHeader = self._take(header_in)
         return header
 
     @cached_property
     def inputs(self) -> frozenset[str]:
         """Fingerprints of the files that were folded in."""
-        inputs: frozenset[str] = self._taken(inputs_in)
+        inputs: frozenset[str] = self._take(inputs_in)
         return inputs
 
     @cached_property
     def earlier(self) -> tuple[StatePart, ...]:
         """The parts before the newest, oldest first."""
-        earlier: tuple[StatePart, ...] = self._taken(earlier_in)
+        earlier: tuple[StatePart, ...] = self._take(earlier_in)
         return earlier
 
     @cached_property
@@ -106,9 +106,9 @@ class KeptState:
         return self._counts[1]
 
     @property
-    def ranked(self) -> dict[str, Any]:
+    def last_ranking(self) -> dict[str, Any]:
         """How the state was last ranked."""
-        ranked: dict[str, Any] = self._taken(ranked_in)
+        ranked: dict[str, Any] = self._take(ranked_in)
         return ranked
 
     def load(self) -> State:
@@ -151,7 +151,7 @@ class KeptState:
                 aside = earlier_folder(self.path) / self.newest.name
                 files.enter_context(second_name(self.path, aside))
             temporary = files.enter_context(whole_file(self.path, private=True))
-            write_part(temporary, self._joined(left, added, whole), record)
+            write_part(temporary, self._join_parts(left, added, whole), record)
             yield
 
     def _left_alone(self, added: State) -> int:
@@ -165,7 +165,7 @@ class KeptState:
             numbers += self._parts[left].numbers
         return left
 
-    def _joined(self, left: int, added: State, whole: State | None) -> State:
+    def _join_parts(self, left: int, added: State, whole: State | None) -> State:
         if left == len(self._parts):
             return added
         if whole is not None and not left:
@@ -205,15 +205,15 @@ class KeptState:
 
     @cached_property
     def _counts(self) -> tuple[int, int]:
-        counts: tuple[int, int] = self._taken(counts_in if self.earlier else self._counted)
+        counts: tuple[int, int] = self._take(counts_in if self.earlier else self._count_rows)
         return counts
 
-    def _counted(self, _record: Mapping[str, Any]) -> tuple[int, int]:
+    def _count_rows(self, _record: Mapping[str, Any]) -> tuple[int, int]:
         found = list(read_columns(self.path, self.newest, ["posts"]))
         posts = sum(pc.sum(table["posts"]).as_py() or 0 for table in found)
         return sum(table.num_rows for table in found), posts
 
-    def _taken(self, take: Any) -> Any:  # noqa: ANN401 - whatever it takes
+    def _take(self, take: Any) -> Any:  # noqa: ANN401 - whatever it takes
         return taken_from(self.record, str(self.path), take)
 
 
@@ -306,7 +306,7 @@ def load_state(path: str | PathLike[str]) -> State:
 
 def load_ranked(path: Path) -> dict[str, Any]:
     """How the state at ``path`` was last ranked."""
-    return KeptState.open(path).ranked
+    return KeptState.open(path).last_ranking
 
 
 def input_fingerprint(path: Path) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sottovoce.assess.state.buckets import TOPICS_AT_ONCE, BestBuckets
 from sottovoce.assess.state.header import StateHeader
-from sottovoce.assess.state.words import WordBuckets, WordUse, not_kept
+from sottovoce.assess.state.words import WordBuckets, WordUse, missing_buckets_error
 from sottovoce.errors import InputError, ParameterError, check_choice
 
 Result = TypeVar("Result")
@@ -203,15 +203,15 @@ class State:
     def word_buckets_kept(self) -> WordBuckets:
         """Which user has used which salient word in which time bucket."""
         if self.word_buckets is None:
-            raise not_kept()
+            raise missing_buckets_error()
         return self.word_buckets
 
     def supposing(self, row: int, words: NDArray[np.uint8], buckets: NDArray[np.int32]) -> "State":
         """The same community, had the user of ``row`` written posts with these words instead."""
         community = copy.copy(self)
-        community.words = self.word_use().replaced(row, np.bitwise_or.reduce(words))
+        community.words = self.word_use().replace_user(row, np.bitwise_or.reduce(words))
         if self.word_buckets is not None:
-            community.word_buckets = self.word_buckets.replaced(row, buckets, words)
+            community.word_buckets = self.word_buckets.replace_user(row, buckets, words)
         numbers = self._posts.copy()
         numbers[row] = len(words)
         community._posts = numbers  # noqa: SLF001 - a copy of this very object
@@ -289,7 +289,7 @@ class State:
             self.log.append(posts._replace(users=rows[posts.users]))
         self.inputs |= other.inputs
 
-    def selected(self, rows: NDArray[np.int64]) -> "State":
+    def select_users(self, rows: NDArray[np.int64]) -> "State":
         """The state of some users only, in the order of ``rows``."""
         chosen = State(self.header)
         chosen.inputs = self.inputs
@@ -300,7 +300,7 @@ class State:
         if chosen.words is not None:
             chosen.words.add_bits(new, self.word_use().bits[rows])
         if chosen.word_buckets is not None:
-            used, codes = self.word_buckets_kept().of(rows)
+            used, codes = self.word_buckets_kept().list_codes(rows)
             chosen.word_buckets.add(np.repeat(new, used), codes)
         if chosen.log is not None and self.log is not None:
             chosen.log.append(_posts_of(self.log.all(), rows, len(self)))
@@ -331,7 +331,7 @@ class State:
         if missing := sum(time not in own.times for time in set(times)):
             raise InputError(f"the user has no post at {missing} of the times given.")
         kept = own.take(np.flatnonzero(~np.isin(own.times, np.array(list(times), np.int64))))
-        others = self.without(user)
+        others = self.drop_user(user)
         if kept.users.size:
             new = others.rows(pa.array([user]))
             instants = pa.array(kept.times).cast(pa.timestamp("us", "UTC"))
@@ -339,17 +339,17 @@ class State:
             others.add_post_values(kept._replace(users=np.full(kept.users.size, new[0])), buckets)
         return others
 
-    def without(self, user: str) -> "State":
+    def drop_user(self, user: str) -> "State":
         """The state as if ``user`` had never posted; they must be in it."""
         row = self.users.row(user)
         if row is None:
             raise InputError("the user is not in this state.")
-        return self.selected(np.delete(np.arange(len(self)), row))
+        return self.select_users(np.delete(np.arange(len(self)), row))
 
-    def ordered(self) -> "State":
+    def sort_users(self) -> "State":
         """The same with users in the order of their ids: equal posts give equal arrays."""
         order = pc.sort_indices(self.users.names()).to_numpy().astype(np.int64)
-        return self.selected(order)
+        return self.select_users(order)
 
     def _space(self, name: str) -> BestBuckets:
         if name not in self.spaces:

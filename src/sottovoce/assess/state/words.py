@@ -20,7 +20,7 @@ class WordUse:
         self._users = 0
         self._bits = np.zeros((0, -(-words // _BITS)), np.uint8)
         # How many have used each word, once somebody asked.
-        self._counted: NDArray[np.int64] | None = None
+        self._holder_counts: NDArray[np.int64] | None = None
 
     @classmethod
     def of_incidence(cls, incidence: sparse.csr_array) -> "WordUse":
@@ -56,44 +56,44 @@ class WordUse:
         """Fold in posts: the row of each one's user, and its word counts."""
         if users.size:
             self.admit(int(users.max()) + 1)
-        self._counted = None
+        self._holder_counts = None
         _mark(self._bits, users, counts.indptr, counts.indices, counts.data)
 
     def add_posts_bits(self, users: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
         """Fold in posts whose bits are known; a user may have several."""
         if users.size:
             self.admit(int(users.max()) + 1)
-        self._counted = None
+        self._holder_counts = None
         np.bitwise_or.at(self._bits, users, bits)
 
     def add_bits(self, users: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
         """Fold in what another state holds of ``users``, each named once."""
         if users.size:
             self.admit(int(users.max()) + 1)
-        self._counted = None
+        self._holder_counts = None
         self._bits[users] |= bits
 
-    def replaced(self, user: int, bits: NDArray[np.uint8]) -> "WordUse":
+    def replace_user(self, user: int, bits: NDArray[np.uint8]) -> "WordUse":
         """A copy in which one user has used other words."""
         use = WordUse(self.words)
         use.admit(len(self))
         use.add_bits(np.arange(len(self)), self.bits)
         use.bits[user] = bits
-        use._counted = None
+        use._holder_counts = None
         return use
 
     def holders(self) -> NDArray[np.int64]:
         """How many users have used each word."""
-        counted = self._counted
+        counted = self._holder_counts
         if counted is None:
-            counted = self._counted = _count_holders(self.bits, self.words)
+            counted = self._holder_counts = _count_holders(self.bits, self.words)
         return counted
 
     def any_used(self, words: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which users have used at least one of ``words``."""
         return _any_used(self.bits, words)
 
-    def used(self, word: int) -> NDArray[np.bool_]:
+    def find_users(self, word: int) -> NDArray[np.bool_]:
         """Which users have used one word."""
         return (self.bits[:, word // _BITS] >> (word % _BITS) & 1).astype(np.bool_)
 
@@ -224,7 +224,7 @@ class WordBuckets:
             self._pending, self._waiting = [], 0
         return self._users, self._codes
 
-    def of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def list_codes(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many codes each of ``rows`` has, and these, one user after the other."""
         users, codes = self.pairs()
         begins = np.searchsorted(users, rows)
@@ -232,7 +232,7 @@ class WordBuckets:
         shift = np.repeat(begins - (np.cumsum(used) - used), used)
         return used, codes[np.arange(shift.size) + shift]
 
-    def replaced(
+    def replace_user(
         self, user: int, buckets: NDArray[np.int32], bits: NDArray[np.uint8]
     ) -> "WordBuckets":
         """A copy in which one user has written other posts."""
@@ -281,7 +281,7 @@ def check_codes(codes: NDArray[np.int64], words: int) -> None:
         raise ValueError("a code stands for no word and bucket")
 
 
-def not_kept() -> ParameterError:
+def missing_buckets_error() -> ParameterError:
     """What is said where a state lacks it."""
     return ParameterError(
         "this state does not hold which words were used in which time bucket; score again with "

@@ -48,11 +48,13 @@ def read_profiles(
     return [
         pair
         for topic in pc.unique(table["topic"]).to_pylist()
-        for pair in _sampled(table.filter(pc.equal(table["topic"], topic)), sample, base, seed)
+        for pair in _sample_ranking(
+            table.filter(pc.equal(table["topic"], topic)), sample, base, seed
+        )
     ]
 
 
-def _sampled(ranking: pa.Table, count: int, base: float, seed: int) -> list[tuple[str, str]]:
+def _sample_ranking(ranking: pa.Table, count: int, base: float, seed: int) -> list[tuple[str, str]]:
     users = ranking["user"].cast(pa.string()).to_pylist()
     scores = ranking["score"].cast(pa.float64()).to_numpy()
     places = sample_users(users, scores, min(count, len(users)), base=base, seed=seed)

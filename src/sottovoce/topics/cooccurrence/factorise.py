@@ -134,7 +134,7 @@ def pair_topics(
     with threadpool_limits(1):  # so that no sum depends on the number of threads
         scaled = square / np.outer(scale, scale)
         fits = [
-            _descended(scaled, start / scale[:, None], np.sqrt(usual / usual.mean() / scale), steps)
+            _descend(scaled, start / scale[:, None], np.sqrt(usual / usual.mean() / scale), steps)
             for start in _starts(square, topics, usual, starts, seed)
         ]
     weighted, misfit = min(fits, key=lambda fit: fit[1])
@@ -161,7 +161,7 @@ def _starts(square: Floats, topics: int, usual: Floats, starts: int, seed: int) 
         yield size * drawn / np.sqrt((drawn**2).sum(axis=0))
 
 
-def _descended(pairs: Floats, start: Floats, unit: Floats, steps: int) -> tuple[Floats, float]:
+def _descend(pairs: Floats, start: Floats, unit: Floats, steps: int) -> tuple[Floats, float]:
     """W >= 0 with least ||pairs - W W'||^2 off the diagonal, and that sum.
 
     W is the square of what moves, so that it stays >= 0; each entry moves in its word's own unit,
@@ -178,7 +178,7 @@ def _descended(pairs: Floats, start: Floats, unit: Floats, steps: int) -> tuple[
         size = _RATE * min(1.0, 2 * (1 - step / steps) + 0.02) / (1 - _MOMENTUM**step)
         move = speed / (np.sqrt(spread / (1 - _SCALE**step)) + _TINY)
         root = np.abs(root - np.float32(size) * own * move)
-    return _sized(pairs, (root * root).astype(np.float64))
+    return _scale_start(pairs, (root * root).astype(np.float64))
 
 
 def _slope(pairs: Singles, root: Singles) -> Singles:
@@ -188,7 +188,7 @@ def _slope(pairs: Singles, root: Singles) -> Singles:
     return np.asarray((weighted @ (weighted.T @ weighted) - own - pairs @ weighted) * root)
 
 
-def _sized(pairs: Floats, weighted: Floats) -> tuple[Floats, float]:
+def _scale_start(pairs: Floats, weighted: Floats) -> tuple[Floats, float]:
     """``weighted`` times what makes it fit best, 0 where any size fits worse than none; its misfit.
 
     ||P - s V||^2 with V = W W' is least at s = <P, V> / <V, V>, and at 0 if that is negative.

@@ -142,10 +142,10 @@ def noised_pair_topics(
     square = checked_pairs(votes)
     _check(square, topics, variance, shares)
     with threadpool_limits(1):  # so that no sum depends on the number of threads
-        fit = _PairFit.of(square, topics, float(variance), steps, seed)
-        held_out = fit.judged(shares) if len(shares) > 1 else {}
+        fit = _PairFit.of_square(square, topics, float(variance), steps, seed)
+        held_out = fit.judge_shares(shares) if len(shares) > 1 else {}
         share = min(held_out, key=lambda each: held_out[each]) if held_out else shares[0]
-        weighted = fit.fitted(square, share)
+        weighted = fit.fit(square, share)
         dimensions = fit.dimensions()
     found, weights = _as_topics(weighted, fit.frequencies)
     common = _NOISY * max(0.0, 1 - 2 * dimensions / topics)
@@ -188,7 +188,9 @@ class _PairFit:
     seed: int
 
     @classmethod
-    def of(cls, square: Floats, topics: int, variance: float, steps: int, seed: int) -> "_PairFit":
+    def of_square(
+        cls, square: Floats, topics: int, variance: float, steps: int, seed: int
+    ) -> "_PairFit":
         words, rows = len(square), square.sum(axis=1)
         noise = (words - 1) * variance
         drawn = above_zero(rows, noise + np.maximum(rows, 1))
@@ -199,7 +201,7 @@ class _PairFit:
         variances = variance + _BUNCHED * by_chance
         return cls(square, topics, frequencies, clear, by_chance, variances, steps, seed)
 
-    def fitted(self, votes: Floats, share: float) -> Floats:
+    def fit(self, votes: Floats, share: float) -> Floats:
         """W, words x topics, that fits ``votes`` less the pairs without a topic."""
         about, weights = votes - share * self.by_chance, 1 / self.variances
         np.fill_diagonal(about, 0)
@@ -212,12 +214,12 @@ class _PairFit:
         whole[self.clear] = found
         return whole
 
-    def judged(self, shares: tuple[float, ...]) -> dict[float, float]:
+    def judge_shares(self, shares: tuple[float, ...]) -> dict[float, float]:
         """The misfit of the second reading under what was fitted to the first, by share."""
         upper = np.triu(np.random.default_rng(self.seed).standard_normal(self.square.shape), 1)
         cut = (upper + upper.T) * np.sqrt(self.variances)
         first, second = self.square + _CUT * cut, self.square - cut / _CUT
-        return {share: self._misfit(second, self.fitted(first, share), share) for share in shares}
+        return {share: self._misfit(second, self.fit(first, share), share) for share in shares}
 
     def _misfit(self, votes: Floats, weighted: Floats, share: float) -> float:
         """The mean square, in variances a cell, less what the cut added."""

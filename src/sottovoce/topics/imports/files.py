@@ -225,10 +225,10 @@ Cells = Counter[tuple[bytes, bytes]]
 def import_mallet(path: Path, rules: TokenRules | None = None) -> LdaModel:
     """The model of a state file, gzipped or not: phi = (n_kw + beta) / (n_k + V beta)."""
     try:
-        with _opened(path) as file:
+        with _open_text(path) as file:
             lines = _lines(file, Growth(path))
             alpha, beta = _priors(lines)
-            cells = _counted(lines)
+            cells = _count_tokens(lines)
     except (OSError, EOFError, zlib.error) as error:
         raise ModelFileError(f"cannot read {path}: it is absent, damaged or cut short.") from error
     words = list(dict.fromkeys(word for word, _ in cells))
@@ -240,7 +240,7 @@ def import_mallet(path: Path, rules: TokenRules | None = None) -> LdaModel:
     return topic_model(weights, alpha, names, tool=MALLET, rules=rules)
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open_text(path: Path) -> BinaryIO:
     packed = begins_with(path, _GZIP)
     return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
 
@@ -268,7 +268,7 @@ def _priors(lines: Iterator[bytes]) -> tuple[NDArray[np.float64], float]:
     return alpha, beta
 
 
-def _counted(lines: Iterator[bytes]) -> Cells:
+def _count_tokens(lines: Iterator[bytes]) -> Cells:
     """How often each word is in each dimension; a document's name may hold blanks."""
     cells: Cells = Counter()
     for line in lines:

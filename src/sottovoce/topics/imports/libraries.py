@@ -75,7 +75,7 @@ def import_gensim(
             "made it, add --trust-pickle (in Python trust_pickle=True); else have it saved as "
             "word2vec text, or as MALLET state."
         )
-    return from_gensim(_loaded(path), rules)
+    return from_gensim(_load_pickle(path), rules)
 
 
 def from_gensim(
@@ -106,7 +106,7 @@ def from_keyed_vectors(vectors: "KeyedVectors", rules: TokenRules | None = None)
     return vector_model(list(vectors.index_to_key), vectors.vectors, tool=GENSIM, rules=rules)
 
 
-def _loaded(path: Path) -> Any:  # noqa: ANN401 - whichever of gensim's it is
+def _load_pickle(path: Path) -> Any:  # noqa: ANN401 - whichever of gensim's it is
     try:
         from gensim.utils import SaveLoad  # noqa: PLC0415 - an optional dependency
     except ImportError as error:

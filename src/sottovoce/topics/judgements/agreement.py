@@ -178,7 +178,7 @@ def judged_topics(
             "--allow-missing (in Python allow_missing=True) leaves them as they are."
         )
     return [
-        _judged(topic, by_topic[topic.name], threshold)
+        _judge_topic(topic, by_topic[topic.name], threshold)
         for topic in catalogue
         if topic.name in by_topic
     ]
@@ -188,7 +188,8 @@ def judged_catalogue(catalogue: Catalogue, judged: Iterable[TopicVerdict]) -> Ca
     """The catalogue with sensitivity and domain as judged; dimensions stay as matched."""
     outcome = {each.topic: each for each in judged}
     return replace(
-        catalogue, topics=tuple(_applied(topic, outcome.get(topic.name)) for topic in catalogue)
+        catalogue,
+        topics=tuple(_apply_judgement(topic, outcome.get(topic.name)) for topic in catalogue),
     )
 
 
@@ -205,7 +206,7 @@ def plurality(domains: Iterable[str]) -> tuple[str, bool] | None:
     return tied[0], len(tied) > 1
 
 
-def _judged(topic: Topic, votes: list[Vote], threshold: float) -> TopicVerdict:
+def _judge_topic(topic: Topic, votes: list[Vote], threshold: float) -> TopicVerdict:
     said = sum(vote.sensitive for vote in votes)
     chosen = plurality(vote.domain for vote in votes if vote.domain is not None)
     domain, tied = chosen if chosen is not None else (topic.domain, False)
@@ -213,7 +214,7 @@ def _judged(topic: Topic, votes: list[Vote], threshold: float) -> TopicVerdict:
     return TopicVerdict(topic.name, len(votes), said, share, share > threshold, domain, tied)
 
 
-def _applied(topic: Topic, judged: TopicVerdict | None) -> Topic:
+def _apply_judgement(topic: Topic, judged: TopicVerdict | None) -> Topic:
     if judged is None:
         return topic
     return replace(topic, sensitive=judged.sensitive, domain=judged.domain)

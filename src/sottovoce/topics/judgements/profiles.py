@@ -149,11 +149,13 @@ def judged_truth(
 def sensitive_users(truth: pa.Table) -> list[dict[str, object]]:
     """Sensitive users out of all judged, by topic and in total: R-Susceptibility, Table 3."""
     topics: list[str] = pc.unique(truth["topic"]).to_pylist()
-    rows = [_counted(truth.filter(pc.equal(truth["topic"], topic)), topic) for topic in topics]
-    return [*rows, _counted(truth, "TOTAL")]
+    rows = [
+        _count_sensitive(truth.filter(pc.equal(truth["topic"], topic)), topic) for topic in topics
+    ]
+    return [*rows, _count_sensitive(truth, "TOTAL")]
 
 
-def _counted(truth: pa.Table, topic: str) -> dict[str, object]:
+def _count_sensitive(truth: pa.Table, topic: str) -> dict[str, object]:
     sensitive = pc.sum(truth["sensitive"]).as_py() or 0
     return {"topic": topic, "sensitive": sensitive, "judged": truth.num_rows}
 

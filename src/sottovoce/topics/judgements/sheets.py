@@ -82,7 +82,7 @@ _COLUMNS = ("Description", "mean")
 
 def topic_item(topic: Topic) -> str:
     """The code of a topic on a sheet: it says nothing, and changes when the shown words do."""
-    return _code("topic", topic.name, *_shown(topic))
+    return _code("topic", topic.name, *_choose_words(topic))
 
 
 def check_items() -> dict[str, tuple[str, str]]:
@@ -102,7 +102,7 @@ def topic_sheet(
         raise ParameterError(f"judges must be 0 to {MOST_JUDGES}, got {judges}.")
     if not 0 <= checks <= len(CHECKS):
         raise ParameterError(f"checks must be 0 to {len(CHECKS)}, got {checks}.")
-    items = [(topic_item(topic), ", ".join(_shown(topic))) for topic in catalogue]
+    items = [(topic_item(topic), ", ".join(_choose_words(topic))) for topic in catalogue]
     items += [
         (code, CHECK_TEXT.format(answer=answer, domain=domain))
         for code, (answer, domain) in list(check_items().items())[:checks]
@@ -132,7 +132,7 @@ def _judge_rows(
     ]
 
 
-def _shown(topic: Topic) -> tuple[str, ...]:
+def _choose_words(topic: Topic) -> tuple[str, ...]:
     return topic.words[:SALIENT_WORDS]
 
 

@@ -75,7 +75,7 @@ def read_votes(paths: Sequence[Path], *, allow_missing: bool = False) -> ReadVot
     for path in paths:
         for number, row in read_rows(path):
             place = f"{path.name}, row {number}"
-            if _is_no_vote(row):
+            if _lacks_vote(row):
                 continue
             vote = _vote(row, place)
             if vote is None:
@@ -116,7 +116,7 @@ def without_checks(votes: Iterable[Vote]) -> tuple[list[Vote], Counter[str]]:
     failed: Counter[str] = Counter()
     for vote in votes:
         if vote.item in checks:
-            failed[vote.judge] += _failed(vote, checks)
+            failed[vote.judge] += _fails_check(vote, checks)
         else:
             real.append(vote)
     return real, +failed
@@ -130,12 +130,12 @@ def vote_counts(votes: Iterable[Vote]) -> tuple[tuple[str, ...], NDArray[np.int6
     return tuple(counts), np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
 
 
-def _failed(vote: Vote, checks: Mapping[str, tuple[str, str]]) -> bool:
+def _fails_check(vote: Vote, checks: Mapping[str, tuple[str, str]]) -> bool:
     answer, domain = checks[vote.item]
     return vote.sensitive != _ANSWERS[answer] or vote.domain != domain
 
 
-def _is_no_vote(row: Mapping[str, str]) -> bool:
+def _lacks_vote(row: Mapping[str, str]) -> bool:
     """Whether the row is a rejected assignment, or an earlier part of a long profile."""
     rejected = row.get("AssignmentStatus", "").lower() == "rejected"
     return rejected or row.get("part", "") != row.get("parts", "")
@@ -165,7 +165,7 @@ def _cell(row: Mapping[str, str], column: str, place: str, *, needed: bool = Tru
     for name in _COLUMNS[column]:
         if name in row:
             return row[name]
-        ticked = _ticked(row, name)
+        ticked = _read_ticked(row, name)
         if ticked is not None:
             return ticked
     if needed:
@@ -173,7 +173,7 @@ def _cell(row: Mapping[str, str], column: str, place: str, *, needed: bool = Tru
     return ""
 
 
-def _ticked(row: Mapping[str, str], name: str) -> str | None:
+def _read_ticked(row: Mapping[str, str], name: str) -> str | None:
     """The ticked option, where a form has a column for each: ``Answer.sensitive.yes``."""
     options = {key[len(name) + 1 :]: row[key] for key in row if key.startswith(f"{name}.")}
     if not options:

@@ -26,7 +26,7 @@ _BYTES = 8
 
 
 @kernel
-def aligned(rows: Whole, width: Whole) -> Floats:
+def align_rows(rows: Whole, width: Whole) -> Floats:
     """Zeros, each row of which begins where the processor fetches; wider than asked for."""
     wide = (width + LANES - 1) // LANES * LANES
     raw = np.zeros(rows * wide + LANES)
@@ -121,14 +121,14 @@ else:
                 (_DOUBLE, whole, size, 1),
             ):
                 if kind is _DOUBLE:
-                    total = cgutils.alloca_once_value(builder, self._joined(lanes))
+                    total = cgutils.alloca_once_value(builder, self._join_lanes(lanes))
                 into = lanes if kind is _VECTOR else total
                 with cgutils.for_range_slice(builder, first, last, _PLACE(step), _PLACE) as (at, _):
                     weight = weigh(_Topics(builder, self._given, at, kind))
                     builder.store(builder.fadd(builder.load(into), weight), into)
             return builder.load(total)
 
-        def _joined(self, lanes: Any) -> Any:  # noqa: ANN401 - the compiler's own
+        def _join_lanes(self, lanes: Any) -> Any:  # noqa: ANN401 - the compiler's own
             add, found = self.builder.fadd, self.builder.load(lanes)
             a, b, c, d, e, f, g, h = (
                 self.builder.extract_element(found, ir.IntType(32)(lane)) for lane in range(LANES)
@@ -244,7 +244,7 @@ def fold_in(
     topics = alpha.size
     most = longest(pointers, first, last)
     # Beyond the words' rows: of no word, of the word that is shared out again, what is expected.
-    shares, factors = aligned(most + 3, topics), np.zeros(most)
+    shares, factors = align_rows(most + 3, topics), np.zeros(most)
     nothing, weights, expected = shares[most], shares[most + 1], shares[most + 2]
     for row in range(first, last):
         begin, words = pointers[row], pointers[row + 1] - pointers[row]

@@ -26,7 +26,7 @@ from sottovoce.topics.model_file import (
     rules_record,
     write_folder,
 )
-from sottovoce.topics.rows import checked_rows, contributions_of_words, scored, topic_number
+from sottovoce.topics.rows import checked_rows, contributions_of_words, score_rows, topic_number
 from sottovoce.topics.space import Mode
 
 KIND = "lda"
@@ -61,16 +61,16 @@ class LdaScorer:
                 *rows, self.phi, self.alpha, self.set_pointers, self.sets, first, last, out
             )
 
-        return scored(rows, len(self.topics), work, threads)
+        return score_rows(rows, len(self.topics), work, threads)
 
     def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
         """For each word of each post, the strength it adds: with the word less without it."""
-        only = self._only(topic_number(self.topics, topic))
+        only = self._select_topic(topic_number(self.topics, topic))
         return contributions_of_words(
             counts, self.vocabulary, lambda posts: only.strengths(posts)[:, 0]
         )
 
-    def _only(self, number: int) -> "LdaScorer":
+    def _select_topic(self, number: int) -> "LdaScorer":
         chosen = self.sets[self.set_pointers[number] : self.set_pointers[number + 1]]
         return replace(
             self,
@@ -179,7 +179,7 @@ class LdaModel:
         def work(first: int, last: int, out: NDArray[np.float64]) -> None:
             topic_shares(*rows, self.phi, self.alpha, first, last, out)
 
-        return scored(rows, self.dimensions, work, threads)
+        return score_rows(rows, self.dimensions, work, threads)
 
     def top_words(self, count: int = 10) -> list[list[tuple[str, float]]]:
         """The most probable words of each latent dimension with their probabilities."""

@@ -89,7 +89,7 @@ def train_lda(
     """
     parameters, words = parameters or LdaParameters(), words or WordChoice()
     facts = corpus_facts(texts)
-    vocabulary = words.chosen(texts, public=public)
+    vocabulary = words.choose_words(texts, public=public)
     request = training_request(asdict(parameters), facts, vocabulary, words.rules)
     counts, vocabulary = background_counts(texts, vocabulary, words.rules)
     sampler = _Sampler(parameters, request, checkpoint)
@@ -117,7 +117,7 @@ class _Sampler:
         return {"tomotopy": str(self._tomotopy.__version__)}
 
     def start(self, counts: sparse.csr_array) -> None:
-        found = None if self._checkpoint is None else self._checkpoint.found(self._request)
+        found = None if self._checkpoint is None else self._checkpoint.find(self._request)
         if found is None:
             self._model = self._fresh(counts)
         else:

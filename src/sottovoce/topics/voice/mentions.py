@@ -16,7 +16,7 @@ from sottovoce.corpus.words.codes import DROPPED, OUTSIDE, WordCoder
 from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 from sottovoce.corpus.words.scan import text_buffers
 from sottovoce.errors import ParameterError
-from sottovoce.topics.rows import checked_rows, contributions_of_words, scored, topic_number
+from sottovoce.topics.rows import checked_rows, contributions_of_words, score_rows, topic_number
 from sottovoce.topics.space import PostScorer
 
 
@@ -196,7 +196,7 @@ class SpeakerScorer:
             weigh_speaker(*rows, self.person, first, last, out)
 
         strengths = self.words.strengths(counts, threads=threads)
-        return strengths * scored(rows, 1, work, threads)
+        return strengths * score_rows(rows, 1, work, threads)
 
     def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
         """For each word of each post, the strength it adds: with the word less without it.

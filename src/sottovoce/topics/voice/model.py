@@ -30,7 +30,7 @@ from sottovoce.topics.model_file import (
     rules_record,
     write_folder,
 )
-from sottovoce.topics.rows import checked_rows, scored, topic_number
+from sottovoce.topics.rows import checked_rows, score_rows, topic_number
 from sottovoce.topics.space import Mode, Space
 from sottovoce.topics.voice.mentions import (
     FIRST,
@@ -68,7 +68,7 @@ class VoiceScorer:
         def work(first: int, last: int, out: NDArray[np.float64]) -> None:
             _sums(rows.pointers, rows.columns, self.weights, first, last, out)
 
-        return scored(rows, len(self.topics), work, threads)
+        return score_rows(rows, len(self.topics), work, threads)
 
     def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
         """For each word of each post, the strength it adds: its evidence."""
@@ -170,7 +170,7 @@ class VoiceModel:
     def _digest(self, *more: object) -> str:
         parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules), *more]
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
-        for name, array in _stored(self.mentions).items():
+        for name, array in _list_arrays(self.mentions).items():
             digest.update(name.encode())
             digest.update(array.data)
         return digest.hexdigest()
@@ -227,7 +227,7 @@ class VoiceModel:
         card = ModelCard(
             KIND, self.fingerprint, len(self.vocabulary), self.dimensions, self.rules, origin, {}
         )
-        write_folder(folder, card, self.vocabulary, _stored(self.mentions))
+        write_folder(folder, card, self.vocabulary, _list_arrays(self.mentions))
 
     @classmethod
     def from_folder(cls, folder: Path, card: ModelCard) -> "VoiceModel":
@@ -336,7 +336,7 @@ def _words(listed: object) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _stored(mentions: Mentions) -> dict[str, NDArray[np.generic]]:
+def _list_arrays(mentions: Mentions) -> dict[str, NDArray[np.generic]]:
     return {
         "pointers": mentions.pointers.astype("<i8"),
         "columns": mentions.columns.astype("<i4"),

@@ -62,7 +62,7 @@ def train_voice(
     parameters, words = parameters or VoiceParameters(), words or voice_words()
     if words.rules.bigrams:
         raise ParameterError("the first-person space knows words only: leave bigrams out.")
-    vocabulary = words.chosen(texts, public=public)
+    vocabulary = words.choose_words(texts, public=public)
     form = words.rules.former()
     mentions = find_mentions(
         text_arrays(texts),
@@ -125,7 +125,7 @@ class LearntVoice:
         """SHA-256 over the weights, the words, the token rules and the topics."""
         parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules), self.catalogue]
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
-        digest.update(_stored(self.scores.weights).data)
+        digest.update(_pack_weights(self.scores.weights).data)
         return digest.hexdigest()
 
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> VoiceScorer:  # noqa: ARG002 - not the paper's: one mode
@@ -143,7 +143,7 @@ class LearntVoice:
         origin = replace(self.origin, parameters=parameters, public=False)
         sizes = len(self.vocabulary), self.dimensions
         card = ModelCard(KIND, self.fingerprint, *sizes, self.rules, origin, {})
-        write_folder(folder, card, self.vocabulary, {"weights": _stored(self.scores.weights)})
+        write_folder(folder, card, self.vocabulary, {"weights": _pack_weights(self.scores.weights)})
 
     @classmethod
     def from_folder(cls, folder: Path, card: ModelCard) -> "LearntVoice":
@@ -169,7 +169,7 @@ def learn_voice(
 
     At most ``MOST_POSTS``, evenly over all of them and the same each time, are held in memory.
     """
-    texts = _own_texts(_thinned(posts), clean=clean)
+    texts = _own_texts(_thin_posts(posts), clean=clean)
     try:
         model = train_voice(texts, public=False)
     except (CorpusError, ParameterError):
@@ -209,7 +209,7 @@ def _weights(model: VoiceModel, topic: Topic) -> Floats:
         return np.zeros(len(model.vocabulary))
 
 
-def _thinned(posts: Iterable[pa.RecordBatch]) -> list[tuple[str, str]]:
+def _thin_posts(posts: Iterable[pa.RecordBatch]) -> list[tuple[str, str]]:
     """Author and text of every post, or of every second, fourth and so on if there are too many."""
     kept: list[tuple[str, str]] = []
     step, seen, size = 1, 0, 0
@@ -236,5 +236,5 @@ def _own_texts(kept: list[tuple[str, str]], *, clean: bool) -> list[str]:
     return found
 
 
-def _stored(weights: Floats) -> Floats:
+def _pack_weights(weights: Floats) -> Floats:
     return np.ascontiguousarray(weights, dtype="<f8")

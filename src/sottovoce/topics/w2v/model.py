@@ -34,7 +34,7 @@ from sottovoce.topics.rows import (
     lane_dot,
     lane_sum,
     longest,
-    scored,
+    score_rows,
     topic_number,
 )
 from sottovoce.topics.space import Mode
@@ -69,7 +69,7 @@ class SkipGramScorer:
                 *rows, self.vectors, self.norms, self.cosines, self.positive, first, last, out
             )
 
-        return scored(rows, len(self.topics), work, threads)
+        return score_rows(rows, len(self.topics), work, threads)
 
     def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
         """For each word of each post, the strength it adds: with the word less without it."""

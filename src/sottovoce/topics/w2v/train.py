@@ -86,7 +86,7 @@ def train_skip_gram(
     if words.rules.bigrams:
         raise ParameterError("skip-gram is trained on single words; leave bigrams out (--bigrams).")
     facts = corpus_facts(texts)
-    vocabulary = words.chosen(texts, public=public)
+    vocabulary = words.choose_words(texts, public=public)
     request = training_request(asdict(parameters), facts, vocabulary, words.rules)
     trainer = _Trainer(parameters, request, checkpoint, texts, facts, words.rules)
     trainer.start(vocabulary)
@@ -124,7 +124,7 @@ class _Trainer:
 
     def start(self, vocabulary: Vocabulary) -> None:
         self._model = self._fresh(vocabulary)
-        found = None if self._checkpoint is None else self._checkpoint.found(self._request)
+        found = None if self._checkpoint is None else self._checkpoint.find(self._request)
         if found is not None:
             self._done, path = found
             self._restore(path)
