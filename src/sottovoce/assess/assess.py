@@ -16,15 +16,12 @@ from typing import Unpack, cast
 import pyarrow as pa
 
 from sottovoce.assess.alerts import Alerts, check_alerts
-from sottovoce.assess.disclosure.disclosures import DisclosureReader
-from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.assess.explain.explain import Question, explain
 from sottovoce.assess.explain.explanation import Explanation, UserPosts
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.posts import Listener, find_background, fold_posts, open_given_posts
 from sottovoce.assess.ranking import RankedTopicUsers, Ranking, ranking_of
 from sottovoce.assess.request import AssessOptions, AssessRequest, choose_measure, model_folder
-from sottovoce.assess.scores import Scoring
 from sottovoce.corpus.read.corpus import Corpus, Source, Sources, open_posts
 from sottovoce.corpus.read.guessed import keep_reading
 from sottovoce.errors import ParameterError
@@ -32,8 +29,6 @@ from sottovoce.files import FilePath, only_one, output_folder
 from sottovoce.topics.catalogue import Catalogue
 
 _NOTHING = "there is nothing to rank: give posts, or a state that holds some."
-MOST_READ = 20_000
-"""Posts of one user that are read closely; it takes a quarter of a millisecond a post."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +133,7 @@ def carry_out(
 
 @dataclass(frozen=True)
 class ExplainedRank:
-    """Why a user of a community stands where they stand, and what their posts say outright."""
+    """Why a user of a community stands where they stand, and their posts."""
 
     found: Explanation
     measure: str
@@ -147,8 +142,9 @@ class ExplainedRank:
     """How many users have their score."""
     texts: dict[int, str]
     """The texts of their posts by number."""
-    levels: dict[int, DisclosureLevel]
-    """How plainly each post speaks of the topic, whatever others write."""
+    own_words: dict[int, str]
+    """The same as they are scored: cleaned, where posts are."""
+    catalogue: Catalogue
 
 
 def explain_rank(
@@ -185,24 +181,10 @@ def explain_rank(
     question = Question(user, topic, assessment.measures[measure], setting)
     found = explain(state, scoring, own_posts, question, without=tuple(without), most=most)
     scores = question.measure.score(state, topic, setting)
-    levels = _read_levels(catalogue, topic, own_posts, scoring)
     sharing = int((scores == found.position.score).sum())
-    return ExplainedRank(found, measure, topic, sharing, own_posts.texts(), levels)
-
-
-def _read_levels(
-    catalogue: Catalogue, topic: str, own_posts: UserPosts, scoring: Scoring
-) -> dict[int, DisclosureLevel]:
-    """How plainly posts speak of the topic; the first of very many."""
-    reader = DisclosureReader(catalogue)
-    numbers = own_posts.numbers.tolist()
-    found = dict.fromkeys(numbers, DisclosureLevel.NONE)
-    texts = scoring.own_words(own_posts.table["text"].combine_chunks())[:MOST_READ].to_pylist()
-    for number, text in zip(numbers, texts, strict=False):
-        for each in reader.read(text):
-            if each.topic == topic:
-                found[number] = each.level
-    return found
+    texts = scoring.own_words(own_posts.table["text"].combine_chunks()).to_pylist()
+    own_words = dict(zip(own_posts.numbers.tolist(), texts, strict=True))
+    return ExplainedRank(found, measure, topic, sharing, own_posts.texts(), own_words, catalogue)
 
 
 class _PostsTogether:

@@ -12,6 +12,8 @@ from sottovoce.cli._output import AsJson, finite, show_facts, show_json, show_ro
 from sottovoce.cli._reading import CleanOption, ReadingOptions
 
 MOST_NAMED = 20
+MOST_READ = 20_000
+"""Posts of one user that are read closely; it takes a quarter of a millisecond a post."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,7 +73,7 @@ def explain(
 
 
 def _show(why: "ExplainedRank", show_text: bool, as_json: bool) -> None:
-    found, levels = why.found, why.levels
+    found, levels = why.found, _read_levels(why)
     posts = []
     for share in found.posts:
         posts.append(asdict(share))
@@ -103,6 +105,20 @@ def _show(why: "ExplainedRank", show_text: bool, as_json: bool) -> None:
         typer.echo(_describe_exit(found.leaving))
     if more["without"] is not None:
         show_facts("What if", more["without"])
+
+
+def _read_levels(why: "ExplainedRank") -> "dict[int, DisclosureLevel]":
+    """How plainly each post speaks of the topic, whatever others write; the first of very many."""
+    from sottovoce.assess.disclosure.disclosures import DisclosureReader  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.disclosure.levels import DisclosureLevel  # noqa: PLC0415 - fast --help
+
+    reader = DisclosureReader(why.catalogue)
+    found = dict.fromkeys(why.own_words, DisclosureLevel.NONE)
+    for number, text in islice(why.own_words.items(), MOST_READ):
+        for each in reader.read(text):
+            if each.topic == why.topic:
+                found[number] = each.level
+    return found
 
 
 def _show_posts(shares: "Sequence[PostShare]", posts: list[dict[str, Any]], in_all: int) -> None:
@@ -158,8 +174,6 @@ def _describe_exit(leaving: "BandExit") -> str:
 
 def _count_outright(levels: "dict[int, DisclosureLevel]", words: int) -> str:
     """What the posts say by themselves, and how many were read; so many ``words`` count."""
-    from sottovoce.assess.assess import MOST_READ  # noqa: PLC0415 - keeps --help fast
-
     if len(levels) > MOST_READ:
         first = dict(islice(levels.items(), MOST_READ))
         rest = f"The other {len(levels) - MOST_READ:,} were not read for this."
