@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sottovoce.learn.arithmetic import comparison, sign
 from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.hidden import comparison
 from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import mode_leakage, run_leakage
 from sottovoce.learn.run.terms import RunTerms
@@ -82,7 +82,6 @@ def protocols() -> Iterator[Run]:
     yield Run("The exact masked solve", masked.LEAKAGE)
     yield Run("Chebyshev on shares", chebyshev.LEAKAGE, "The exact masked solve")
     yield Run("Bitwise comparison", comparison.LEAKAGE)
-    yield Run("Secure sign", sign.LEAKAGE)
 
 
 def sections(kinds: Iterable[Run], heading: str) -> Iterator[str]:

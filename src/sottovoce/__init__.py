@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sottovoce.assess.disclosure.disclosures import disclosures as disclosures
     from sottovoce.corpus.simulate.write import simulate as simulate
     from sottovoce.learn import train as train
-    from sottovoce.learn.count import count_together as count_together
+    from sottovoce.learn.count_together import count_together as count_together
     from sottovoce.release import load_release as load_release
     from sottovoce.release import release_counts as release_counts
     from sottovoce.statement import make_statement as make_statement

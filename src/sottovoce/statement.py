@@ -20,7 +20,7 @@ from sottovoce.json import parse_json
 from sottovoce.privacy.exact import text_up
 
 if TYPE_CHECKING:
-    from sottovoce.learn.count import TogetherCounts
+    from sottovoce.learn.count.opened import TogetherCounts
     from sottovoce.release.card import ReleaseCard
 
 QUESTIONS: Final = {
@@ -368,7 +368,7 @@ def make_statement(source: str | PathLike[str]) -> PrivacyStatement:
     Args:
         source: a released folder, a .counts file, or a rank server's URL or rules.
     """
-    from sottovoce.learn.count import TogetherCounts  # noqa: PLC0415 - slow to import
+    from sottovoce.learn.count.opened import TogetherCounts  # noqa: PLC0415 - slow to import
     from sottovoce.release.folder import released_card  # noqa: PLC0415 - likewise
 
     path, named = Path(source), str(source)

@@ -20,7 +20,7 @@ from sottovoce.corpus.schema import DOCUMENTS, POSTS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.roster import load_roster
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.release.card import read_card
 from sottovoce.release.counts_file import CountsFile
 from sottovoce.release.request import load_frequencies

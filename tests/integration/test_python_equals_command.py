@@ -22,7 +22,7 @@ from sottovoce.corpus.counts import count
 from sottovoce.corpus.read.corpus import open_documents, open_posts
 from sottovoce.corpus.summary import summarise_posts
 from sottovoce.learn import audit_training
-from sottovoce.learn.count import counted_topics
+from sottovoce.learn.count.reading import counted_topics
 from sottovoce.privacy.audit.findings import AuditReport, Finding
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release import Ledger

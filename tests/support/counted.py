@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.demo._learn import CountDemo
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 
 

@@ -85,13 +85,13 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "learn classify": by("learn.TrainedClassifier.predict"),
     "learn count": by(
         "count_together",
-        "learn.count.TogetherCounts.rows",
+        "learn.count.opened.TogetherCounts.rows",
         differs=dict.fromkeys(
             ("votes", "drop", "collude"), "None: as [count] of party.toml, with the same default"
         ),
         per_user="documents_per_user",
     ),
-    "learn topics": by("learn.count.counted_topics", topics="k"),
+    "learn topics": by("learn.counted_topics", topics="k"),
     "learn status": ASKED,
     "learn transcript": ASKED,
     "learn approve": FOLDER,

@@ -8,8 +8,7 @@ import numpy as np
 
 from sottovoce.arrays import Integers
 from sottovoce.learn.count.opened import TogetherCounts
-from sottovoce.learn.count.promise import CountTrust
-from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe, CountTrust
 from sottovoce.learn.count.spend import PaidBefore, Spending
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.documents import Documents

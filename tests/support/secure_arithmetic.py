@@ -2,8 +2,8 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sottovoce_lab.learn.paper.shown import Outline
 
-from sottovoce.learn.arithmetic.shown import Outline
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.wire import encrypt, encrypt_integers

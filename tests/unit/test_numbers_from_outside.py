@@ -15,7 +15,7 @@ from sottovoce._toml import parse_toml
 from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.errors import ConfigError, DamagedRecordError, InputError
 from sottovoce.federation.config import load_config
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import RunTerms

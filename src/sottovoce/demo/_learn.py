@@ -20,7 +20,7 @@ from sottovoce.errors import InputError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
 from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.documents import Documents
 from sottovoce.report.page import Section
 

@@ -7,81 +7,38 @@ machines of their own.
 Where to read on, from the call inwards:
 
 - The calls: `_train`, `_trained`, `_text_classifier` with scikit-learn's conventions, and
-  `_estimators`, the learners on one's own rows; `_count_together`, which counts words under noise.
-- From what a holder has to rows: `_holders`, `_labels`, `documents`, `_features`,
-  `_local_data`.
-- From rows to a classifier: `_examples`, `_support` (which features may be opened), `_ridge`, and
-  `_rados` for sums of examples under random signs.
-- A whole run: `_training_terms`, then `_run`, whose parties talk through `_wire`.
+  `estimators`, the learners on one's own rows; `count_together`, which counts words under noise.
+- From what a holder has to rows: `_holders`, `_examples`, `documents`, `features`, `local_data`.
+- From rows to a classifier: `support` (which features may be opened), `ridge`, and `rados` for sums
+  of examples under random signs.
+- A whole run: `training_terms`, then `run`, whose parties talk through `wire`.
 - The two trust modes, each saying who sees what: `open` and `hidden`; and `count`, where a noised
   sum hides whole documents.
-- Beneath them: secure sums (`_sums`), Paillier (`_paillier`, its key files under a passphrase by
-  `_encrypted_files`), solves that nobody sees (`_solve`), and comparisons of encrypted numbers
-  (`_arithmetic`).
-- `_attacks`: what our own attacks read from sums that are opened, by `audit_training`.
+- Beneath them: secure sums (`sums`), Paillier (`paillier`, its key files under a passphrase by
+  `encrypted_files`), and solves that nobody sees (`solve`).
+- `attacks`: what our own attacks read from sums that are opened, by `audit_training`.
 """
 
 from typing import TYPE_CHECKING
 
 from sottovoce.lazy import attach
 
-__all__ = [
-    "AbortedError",
-    "DroppedFeaturesWarning",
-    "FederatedTextClassifier",
-    "JointEvaluation",
-    "LeakError",
-    "Leakage",
-    "MLossClassifier",
-    "QueryBudgetError",
-    "RadoBoostClassifier",
-    "RadoDescentClassifier",
-    "SummedRidgeClassifier",
-    "TooFewPartiesError",
-    "TrainedClassifier",
-    "audit_training",
-    "train",
-]
-
 if TYPE_CHECKING:
-    from sottovoce.errors import (
-        AbortedError,
-        DroppedFeaturesWarning,
-        LeakError,
-        QueryBudgetError,
-        TooFewPartiesError,
-    )
-    from sottovoce.learn._text_classifier import FederatedTextClassifier
-    from sottovoce.learn._train import train
-    from sottovoce.learn._trained import TrainedClassifier
-    from sottovoce.learn.attacks.training import audit_training
-    from sottovoce.learn.estimators import (
-        MLossClassifier,
-        RadoBoostClassifier,
-        RadoDescentClassifier,
-        SummedRidgeClassifier,
-    )
-    from sottovoce.learn.run.evaluate import JointEvaluation
-    from sottovoce.learn.wire.message import Leakage
+    from sottovoce.errors import AbortedError as AbortedError
+    from sottovoce.errors import DroppedFeaturesWarning as DroppedFeaturesWarning
+    from sottovoce.errors import LeakError as LeakError
+    from sottovoce.errors import QueryBudgetError as QueryBudgetError
+    from sottovoce.errors import TooFewPartiesError as TooFewPartiesError
+    from sottovoce.learn._text_classifier import FederatedTextClassifier as FederatedTextClassifier
+    from sottovoce.learn._train import train as train
+    from sottovoce.learn._trained import TrainedClassifier as TrainedClassifier
+    from sottovoce.learn.attacks.training import audit_training as audit_training
+    from sottovoce.learn.count.reading import counted_topics as counted_topics
+    from sottovoce.learn.estimators import MLossClassifier as MLossClassifier
+    from sottovoce.learn.estimators import RadoBoostClassifier as RadoBoostClassifier
+    from sottovoce.learn.estimators import RadoDescentClassifier as RadoDescentClassifier
+    from sottovoce.learn.estimators import SummedRidgeClassifier as SummedRidgeClassifier
+    from sottovoce.learn.run.evaluate import JointEvaluation as JointEvaluation
+    from sottovoce.learn.wire.message import Leakage as Leakage
 else:
-    __getattr__, __dir__ = attach(
-        __name__,
-        {
-            "AbortedError": "sottovoce.errors",
-            "DroppedFeaturesWarning": "sottovoce.errors",
-            "FederatedTextClassifier": "sottovoce.learn._text_classifier",
-            "JointEvaluation": "sottovoce.learn.run.evaluate",
-            "LeakError": "sottovoce.errors",
-            "Leakage": "sottovoce.learn.wire.message",
-            "MLossClassifier": "sottovoce.learn.estimators",
-            "QueryBudgetError": "sottovoce.errors",
-            "RadoBoostClassifier": "sottovoce.learn.estimators",
-            "RadoDescentClassifier": "sottovoce.learn.estimators",
-            "SummedRidgeClassifier": "sottovoce.learn.estimators",
-            "TooFewPartiesError": "sottovoce.errors",
-            "TrainedClassifier": "sottovoce.learn._trained",
-            "audit_training": "sottovoce.learn.attacks.training",
-            "train": "sottovoce.learn._train",
-        },
-        extra="learn",
-    )
+    __getattr__, __dir__ = attach(__name__, extra="learn")

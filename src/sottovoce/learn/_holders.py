@@ -13,8 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.arrays import Floats
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import DataError, InputError, MissingColumnError
-from sottovoce.learn._examples import Rows, checked_rows
-from sottovoce.learn._labels import LabelValues, check_one_kind, listed, plain_labels
+from sottovoce.learn._examples import (
+    LabelValues,
+    Rows,
+    check_one_kind,
+    checked_rows,
+    listed,
+    plain_labels,
+)
 from sottovoce.learn.documents import Documents, Skipped, Table, read_labelled
 from sottovoce.learn.local_data import feature_places
 

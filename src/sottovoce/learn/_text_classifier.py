@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LeakError, MissingExtraError
-from sottovoce.learn._held_out import check_estimate
+from sottovoce.learn._examples import LabelValues, check_one_kind, label_names
 from sottovoce.learn._holders import named_holders
-from sottovoce.learn._labels import LabelValues, check_one_kind, label_names
+from sottovoce.learn.data_digest import check_estimate
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
 from sottovoce.learn.run.classify import call_labels, scores

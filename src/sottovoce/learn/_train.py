@@ -11,6 +11,7 @@ import numpy as np
 
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import DroppedFeaturesWarning, ParameterError, check_choice
+from sottovoce.learn._examples import label_names
 from sottovoce.learn._holders import (
     RowHolders,
     RowsGiven,
@@ -20,9 +21,8 @@ from sottovoce.learn._holders import (
     holds_text,
     named_holders,
 )
-from sottovoce.learn._labels import label_names
 from sottovoce.learn._trained import TrainedClassifier
-from sottovoce.learn.count.classes import CountedClassifier, counted_classifier
+from sottovoce.learn.count.reading import CountedClassifier, counted_classifier
 from sottovoce.learn.count_together import count_together
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.party import InProcess

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LeakError, ParameterError, StalledError
-from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import RowHolders, TextHolders
+from sottovoce.learn.data_digest import check_estimate
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.classify import call_labels

@@ -9,12 +9,11 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.files import FilePath
+from sottovoce.learn._examples import label_names
 from sottovoce.learn._holders import named_holders
-from sottovoce.learn._labels import label_names
 from sottovoce.learn.count.documents import CountedColumns, counted_documents
 from sottovoce.learn.count.opened import TogetherCounts
-from sottovoce.learn.count.promise import CountTrust, budget_in_ledger
-from sottovoce.learn.count.recipe import CountRecipe, What
+from sottovoce.learn.count.recipe import CountRecipe, CountTrust, What, budget_in_ledger
 from sottovoce.learn.count.spend import (
     CountSpend,
     LedgerSpending,

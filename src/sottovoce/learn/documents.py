@@ -1,8 +1,8 @@
 """What a peer brings: texts or rows of numbers, their labels, and which document each is of.
 
 `read_labelled` reads labelled texts from a peer's files, `sentences` cuts documents by a rule that
-fits in one line. Documents are counted and held out (`_held_out`), not rows: several rows may be of
-one.
+fits in one line. Documents are counted and held out (see `data_digest`), not rows: several rows may
+be of one.
 """
 
 import re
@@ -20,8 +20,7 @@ from sottovoce.corpus.read.bytes import as_bytes, repaired
 from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import DataError, InputError
-from sottovoce.learn._examples import Rows, checked_rows
-from sottovoce.learn._labels import label_names, listed
+from sottovoce.learn._examples import Rows, checked_rows, label_names, listed
 
 # After a mark that ends a sentence and the space behind it, or at a line's end.
 _ENDS = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|[\r\n]+")

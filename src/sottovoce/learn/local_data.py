@@ -11,11 +11,11 @@ from scipy import sparse
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows, checked_signs
-from sottovoce.learn._opened_among import Among
 from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn.ridge import Standard, local_label_sums
 from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.sums.mask_peer import Among
 from sottovoce.learn.support import (
     FEWEST_DOCUMENTS,
     Flags,

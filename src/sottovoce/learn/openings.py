@@ -39,10 +39,10 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import DamagedRecordError, InputError, LeakError
-from sottovoce.learn._opened_among import AmongMemory
 from sottovoce.learn.data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.features import TextRecipe, term_rows
+from sottovoce.learn.sums.mask_peer import AmongMemory
 from sottovoce.learn.wire.codec import Value, array, encode_value, item, texts
 
 VERSION = 2

@@ -251,9 +251,7 @@ def _check_tellable(unclear: NDArray[np.bool_]) -> None:
 def lifted(model: LinearModel, kept: KeptFeatures) -> LinearModel:
     """A classifier of the kept features as one of the whole dictionary."""
     coefficients = np.zeros(kept.kept.size)
-    coefficients[kept.kept] = model.coefficients[: int(kept.kept.sum())]
-    if kept.rare == "merge":
-        coefficients[~kept.kept] = model.coefficients[-1]
+    coefficients[kept.kept] = model.coefficients
     return LinearModel(coefficients, model.intercept)
 
 

@@ -1,7 +1,7 @@
 """Which features may be opened: those that enough documents at enough peers use.
 
 A word that one document uses makes its row of X'X that document. So before any aggregate is
-opened, peers add up how many documents use each feature, and rare features are merged or dropped.
+opened, peers add up how many documents use each feature, and rare features are dropped.
 
 With k `fewest_documents` and q `fewest_peers`, a feature j is kept if for one of a few caps c
 
@@ -15,8 +15,8 @@ others', who count no more than they have. With q = 2 that is the coordinator an
 about its count, and not about its documents, passes any feature.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,6 @@ from sottovoce.learn._examples import Rows, checked_rows
 
 FEWEST_DOCUMENTS = 5
 FEWEST_PEERS = 2
-RareFeatures: TypeAlias = Literal["drop", "merge"]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -118,16 +117,14 @@ class KeptFeatures:
 
     Attributes:
         kept: one truth value per feature.
-        rare: what becomes of the others: dropped, or merged (added up) into one last column.
     """
 
     kept: Flags
-    rare: RareFeatures = "drop"
 
     @property
     def width(self) -> int:
         """How many columns are left."""
-        return int(self.kept.sum()) + (self.rare == "merge")
+        return int(self.kept.sum())
 
     def applied(self, rows: Rows) -> Floats:
         """The columns that may be opened."""
@@ -137,10 +134,7 @@ class KeptFeatures:
                 f"peers must agree on the features: {self.kept.size} were counted, "
                 f"got {matrix.shape[1]} columns."
             )
-        columns = matrix[:, self.kept]
-        if self.rare == "drop":
-            return columns
-        return np.column_stack([columns, matrix[:, ~self.kept].sum(axis=1)])
+        return matrix[:, self.kept]
 
 
 def all_kept(width: int) -> KeptFeatures:
@@ -201,26 +195,6 @@ def _why(summed: ArrayLike, fewest_documents: int) -> str:
         "documents that differ from an earlier training use them: train on the documents of before "
         "and hold out as many, or change many more."
     )
-
-
-def local_rare_support(rows: Rows, kept: KeptFeatures) -> Floats:
-    """One peer's summand before rare features are merged: the support of their common column."""
-    return local_support(replace(kept, rare="merge").applied(rows)[:, -1:])
-
-
-def merged_from_sums(
-    kept: KeptFeatures,
-    summed: ArrayLike,
-    *,
-    fewest_documents: int = FEWEST_DOCUMENTS,
-    fewest_peers: int = FEWEST_PEERS,
-) -> KeptFeatures:
-    """Merge the rare features if enough documents use any of them; drop them if not.
-
-    How often each is used does not tell: one document may hold them all.
-    """
-    (often,) = _often_used(summed, fewest_documents, fewest_peers)
-    return replace(kept, rare="merge" if often else "drop")
 
 
 def _often_used(summed: ArrayLike, fewest_documents: int, fewest_peers: int) -> Flags:

@@ -32,7 +32,7 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe, What
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents

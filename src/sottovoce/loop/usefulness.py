@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import CorpusError
-from sottovoce.learn.count import TogetherCounts, counted_classifier, counted_topics
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.count.reading import counted_classifier, counted_topics
 from sottovoce.loop._reading import Reading
 from sottovoce.loop.documents import UserDocuments
 from sottovoce.release.classify.choice import chosen_classifier

@@ -13,7 +13,7 @@ from sottovoce.federation.party.history import RunHistory, journal_history
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy import Ledger
 

@@ -20,7 +20,7 @@ from sottovoce.federation.party._transcript import UNKNOWN
 from sottovoce.federation.party.party import ConfiguredParty, RunRequest
 from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe

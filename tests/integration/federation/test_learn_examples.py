@@ -19,7 +19,7 @@ from support.shown_commands import shown
 from support.text_runs import WORDS, made_texts
 
 from sottovoce.federation.party.approvals import note_asked
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 
 NAMES = ("ada", "ben", "cy", "dee")

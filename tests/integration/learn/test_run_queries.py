@@ -24,7 +24,7 @@ from support.text_runs import (
 
 from sottovoce.errors import DamagedRecordError, DataError, ParameterError, QueryBudgetError
 from sottovoce.learn import train
-from sottovoce.learn._held_out import BLOCK, held_out
+from sottovoce.learn.data_digest import BLOCK, held_out
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.classify import call_labels

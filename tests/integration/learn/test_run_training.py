@@ -34,7 +34,7 @@ from sottovoce.errors import (
     TooFewPartiesError,
 )
 from sottovoce.learn import train
-from sottovoce.learn._labels import labels_by_sign
+from sottovoce.learn._examples import labels_by_sign
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder

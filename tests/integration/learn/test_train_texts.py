@@ -17,7 +17,7 @@ from support.trainings import small_peers
 
 from sottovoce.errors import InputError, ParameterError, TooFewPartiesError
 from sottovoce.learn import FederatedTextClassifier, TrainedClassifier, train
-from sottovoce.learn._labels import LabelValues
+from sottovoce.learn._examples import LabelValues
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
 

@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from sottovoce_lab.learn.paper.solvers import m_loss, m_loss_gradient
 
 from sottovoce.learn.rados.learners import (
     block_minimiser,
     boosting_rounds,
     confidence_weights,
-    m_loss,
-    m_loss_gradient,
     m_loss_minimiser,
 )
 from sottovoce.learn.rados.rados import RadoMaker, RadoMoments, log_exponential_loss

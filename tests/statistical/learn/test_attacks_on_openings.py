@@ -13,10 +13,8 @@ import pytest
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.learn._train import train
-from sottovoce.learn.attacks.audit import audit_openings, plain_share
-from sottovoce.learn.attacks.joint import JointAttack
+from sottovoce.learn.attacks.audit import JointAttack, audit_openings, plain_share, read_one_by_one
 from sottovoce.learn.attacks.opening import OpenedSums
-from sottovoce.learn.attacks.single import read_one_by_one
 from sottovoce.learn.attacks.training import (
     TrainingAudit,
     audit_training,

@@ -10,8 +10,7 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
 from sottovoce.learn.hidden import classify
 from sottovoce.learn.hidden.classify import masked_scores, query_integers
-from sottovoce.learn.hidden.solvers import QUERY_BITS, SCORE
-from sottovoce.learn.hidden.told import share_slots
+from sottovoce.learn.hidden.solvers import QUERY_BITS, SCORE, share_slots
 from sottovoce.learn.hidden.train import HiddenClassifier
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.wire import array_from_bytes, decrypt_integers, encrypt_integers

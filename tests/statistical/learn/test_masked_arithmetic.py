@@ -7,18 +7,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
+from sottovoce_lab.learn.paper import shown
+from sottovoce_lab.learn.paper.shown import Outline
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import hidden
 
-from sottovoce.learn.arithmetic import comparison, shown
-from sottovoce.learn.arithmetic.comparison import ComparisonPlan
-from sottovoce.learn.arithmetic.shown import Outline
+from sottovoce.learn.hidden import comparison
+from sottovoce.learn.hidden.comparison import ComparisonPlan
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.wire.script import run_together
 
 KEY = insecure_key_for_tests(256)
+UNIFORM = comparison.uniform
 # So many that masks short of their highest fiftieth, one range, escape once in a million runs.
 DRAWS = 13_000
 RANGES = 50
@@ -51,13 +53,13 @@ def test_masked_numbers_are_uniform_whatever_they_are(value: int, draws: int) ->
 
 
 def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = shown.uniform
+    honest = comparison.uniform
     monkeypatch.setattr(shown, "uniform", lambda shape, _: honest(shape, 256))
     assert evenness(*masked(7, 1000, 1000)) < CAUGHT
 
 
 def test_masks_short_of_their_highest_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = shown.uniform
+    honest = comparison.uniform
     monkeypatch.setattr(shown, "uniform", lambda shape, bound: honest(shape, bound - bound // 50))
     assert evenness(*masked(7, 1000)) < CAUGHT
 
@@ -90,7 +92,7 @@ class Opened(NamedTuple):
 def compared(own: int, theirs: int, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The key holder's view of many comparisons of the same two numbers."""
     views: list[Grid] = []
-    honest = shown.opened
+    honest = comparison.opened
 
     def spied(array: EncryptedArray, key: PrivateKey) -> Grid:
         views.append(honest(array, key))
@@ -128,8 +130,8 @@ def _cut(shape: tuple[int, ...], bound: int, *, keep_blur: bool) -> Grid:
     """Honest numbers, but no blinding factor, or a blur of 8 bits."""
     is_blur = bound == PLAN.blur_bound
     if is_blur == keep_blur:
-        return shown.uniform(shape, bound)
-    return shown.uniform(shape, 256 if is_blur else 1)
+        return UNIFORM(shape, bound)
+    return UNIFORM(shape, 256 if is_blur else 1)
 
 
 @pytest.mark.parametrize("claim", FAULTS)

@@ -15,10 +15,8 @@ from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.cli._app import app
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
-from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count.opened import counted_record
-from sottovoce.learn.count.promise import promise_record
-from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.opened import TogetherCounts, counted_record
+from sottovoce.learn.count.recipe import CountRecipe, promise_record
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.card import ReleaseCard, make_card
 from sottovoce.release.plan import ReleasePlan, ReleaseSettings

@@ -8,7 +8,7 @@ import pytest
 from support.false_sums import Floats, Lie, peers_of, terms_of, trained, with_liar
 
 from sottovoce.errors import FalseSummandError
-from sottovoce.learn.open._plausible import check_total
+from sottovoce.learn.open.sums import check_total
 from sottovoce.learn.sums import weights
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.support import KeptFeatures

@@ -13,7 +13,7 @@ from support.false_sums import Floats, peers_of, terms_of, trained, with_liar
 
 from sottovoce.errors import FalseSummandError
 from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open._plausible import check_total, weights_of_documents
+from sottovoce.learn.open.sums import check_total, weights_of_documents
 from sottovoce.learn.ridge import ExampleSums, LinearModel, local_sums, ridge_from_sums
 from sottovoce.learn.sums.weights import PROJECTIONS
 from sottovoce.learn.support import KeptFeatures

@@ -29,7 +29,7 @@ from support.text_runs import (
 
 from sottovoce.errors import AbortedError, DisagreementError
 from sottovoce.learn._alike import Alike
-from sottovoce.learn._held_out import held_out
+from sottovoce.learn.data_digest import held_out
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.agree import Agreed, opening
 from sottovoce.learn.run.party import RunParty, make_party

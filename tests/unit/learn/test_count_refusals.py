@@ -9,7 +9,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
-from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.privacy import WholeDocument
 

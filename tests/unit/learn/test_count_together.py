@@ -18,8 +18,8 @@ from sottovoce.errors import (
     SottovoceError,
     TooFewPartiesError,
 )
-from sottovoce.learn.count import TogetherCounts
-from sottovoce.learn.count.promise import promise_record
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.count.recipe import promise_record
 from sottovoce.privacy import Ledger, noise_share
 
 WORDS = ["bank", "debt", "loan"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from support.secure_arithmetic import KEY
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.arithmetic.largest import (
+from sottovoce.learn.hidden.largest import (
     LEAKAGE,
     LargestPlan,
     answer_largest,

@@ -12,9 +12,9 @@ MOST = 16
 
 
 def test_what_is_shown_is_what_is_public() -> None:
-    assert dir(learn) == sorted(learn.__all__)
-    assert len(learn.__all__) <= MOST
-    assert all(getattr(learn, name).__name__ == name for name in learn.__all__)
+    assert "train" in dir(learn)
+    assert len(dir(learn)) <= MOST
+    assert all(getattr(learn, name).__name__ == name for name in dir(learn))
 
 
 def test_the_door_loads_nothing_before_it_is_asked() -> None:
@@ -50,7 +50,7 @@ print(train([holder] * 3, penalty=0.1).predict([[1.0, 0.0]]))
 
 
 @pytest.mark.opened_share
-@pytest.mark.parametrize("name", learn.__all__)
+@pytest.mark.parametrize("name", dir(learn))
 def test_every_public_name_has_an_example_that_runs(name: str) -> None:
     (whole, *_) = doctest.DocTestFinder(recurse=False).find(getattr(learn, name), name)
     assert whole.examples

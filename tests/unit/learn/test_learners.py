@@ -39,9 +39,7 @@ from sottovoce.learn.support import (
     KeptFeatures,
     all_kept,
     kept_from_sums,
-    local_rare_support,
     local_support,
-    merged_from_sums,
 )
 
 CHANCE = np.random.default_rng(3)
@@ -302,29 +300,6 @@ def test_features_need_documents_and_peers() -> None:
     np.testing.assert_array_equal(kept.kept, [True, False, False, False, True])
     assert kept.applied(one).shape == (10, 2)
     assert kept.width == 2
-
-
-def test_rare_features_merge_into_one_column() -> None:
-    one = np.zeros((20, 10))
-    np.fill_diagonal(one, 1.0)
-    one[:, 9] = 1.0
-    kept = kept_from_sums(support(one, one))
-    assert kept.width == 1
-    rare = local_rare_support(one, kept)
-    merged = merged_from_sums(kept, rare + rare)
-    assert merged.width == 2
-    np.testing.assert_array_equal(merged.applied(one)[:, 1], [1] * 9 + [0] * 11)
-
-
-def test_rare_features_of_one_document_are_not_merged_however_many() -> None:
-    one = np.zeros((10, 9))
-    one[:, 0], one[4] = 1.0, 1.0
-    other = one.copy()
-    other[4, 1:] = 0
-    kept = kept_from_sums(support(one, other))
-    summed = local_rare_support(one, kept) + local_rare_support(other, kept)
-    assert summed[0] == 1
-    assert merged_from_sums(kept, summed).width == kept.width == 1
 
 
 def test_sparse_rows_are_as_good_as_dense_ones() -> None:

@@ -16,7 +16,6 @@ from sottovoce.learn.rados.rados import (
     loss_gradient,
     rademacher_observations,
     regularised_loss,
-    summed_moments,
 )
 
 CHANCE = np.random.default_rng(5)
@@ -104,25 +103,6 @@ def test_no_rados_are_refused(number: int) -> None:
 def test_unusable_examples_are_refused(rows: object, labels: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         RadoMaker(rows, labels)  # type: ignore[arg-type] # that is the point
-
-
-def test_peers_moments_add_up_to_those_of_all_their_rados() -> None:
-    rados = RadoMaker(ROWS, SIGNS).sampled(30)
-    whole = RadoMoments.of(rados)
-    added = summed_moments(RadoMoments.of(part) for part in np.split(rados, [4, 11]))
-    assert added.count == 30
-    np.testing.assert_allclose(added.mean, rados.mean(axis=0))
-    np.testing.assert_allclose(added.covariance, np.cov(rados.T, bias=True))
-    np.testing.assert_array_equal(
-        RadoMoments.from_vector(whole.to_vector(), 3).products, whole.products
-    )
-
-
-def test_peers_that_disagree_on_features_are_told() -> None:
-    with pytest.raises(InputError, match="agree on the features"):
-        summed_moments([RadoMoments.of([[1.0]]), RadoMoments.of([[1.0, 2.0]])])
-    with pytest.raises(InputError, match="take 6 numbers"):
-        RadoMoments.from_vector(np.zeros(5), 2)
 
 
 def test_the_loss_gradient_is_the_slope_of_the_loss() -> None:

@@ -9,8 +9,8 @@ from support.trainings import quick_training
 
 from sottovoce.errors import DataError, InputError, ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.arithmetic.sign import SharedNumbers
 from sottovoce.learn.hidden.classify import QueryTerms, query_integers
+from sottovoce.learn.hidden.comparison import SharedNumbers
 from sottovoce.learn.hidden.solvers import QUERY_BITS, QUERY_SUM, HiddenSolve
 from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.open.train import moments_stage, told_standard

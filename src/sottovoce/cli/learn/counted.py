@@ -9,7 +9,8 @@ from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
-    from sottovoce.learn.count import CountedTopics, TogetherCounts
+    from sottovoce.learn.count.opened import TogetherCounts
+    from sottovoce.learn.count.reading import CountedTopics
 
 
 def topics(
@@ -35,7 +36,7 @@ def topics(
     check_folder(out)
     with needs_extra("learn"), needs_extra("topics"):
         from sottovoce.corpus.words.rules import TokenRules  # noqa: PLC0415 - keeps --help fast
-        from sottovoce.learn.count import counted_topics  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.learn.count.reading import counted_topics  # noqa: PLC0415 - keeps --help fast
 
         rules = TokenRules(shortest=shortest)
         with progress("Reading"):
@@ -49,7 +50,7 @@ def topics(
 
 def _read(path: Path) -> "TogetherCounts":
     from sottovoce.corpus.read.bytes import check_file, readable  # noqa: PLC0415 - fast --help
-    from sottovoce.learn.count import TogetherCounts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.learn.count.opened import TogetherCounts  # noqa: PLC0415 - keeps --help fast
 
     check_file(path)
     with readable(str(path)):

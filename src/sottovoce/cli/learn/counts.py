@@ -17,7 +17,7 @@ from sottovoce.cli.learn._output import ConfigOption, WaitOption, show_summary
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.learn.count import TogetherCounts
+    from sottovoce.learn.count.opened import TogetherCounts
 
 _FORMATS = (".csv", ".jsonl", ".counts")
 _LEVEL = 0.95
@@ -159,7 +159,7 @@ def _done(config: Path, request: Mapping[str, Any], wait: float, *, latest: bool
 
 
 def _counted(done: Mapping[str, Any]) -> "TogetherCounts":
-    from sottovoce.learn.count import TogetherCounts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.learn.count.opened import TogetherCounts  # noqa: PLC0415 - keeps --help fast
 
     return TogetherCounts.from_bytes(bytes.fromhex(done["counted"]))
 

@@ -9,10 +9,9 @@ from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import ConfigError, SottovoceError
 from sottovoce.federation.config import CountSettings, PartyConfig, TextsFile, read_table
 from sottovoce.federation.roster import Roster
-from sottovoce.learn.count.classes import FEWEST_LABELS
 from sottovoce.learn.count.documents import CountedColumns, read_counted
-from sottovoce.learn.count.promise import budget_in_ledger, promised
-from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.reading import FEWEST_LABELS
+from sottovoce.learn.count.recipe import CountRecipe, budget_in_ledger, promised
 from sottovoce.learn.count.spend import LedgerSpending, spend_name
 from sottovoce.learn.count_together import public_labels, public_words
 from sottovoce.learn.documents import Documents, Skipped

@@ -7,7 +7,7 @@ things, so that a sentence belongs to a kind together with one of its fields.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sottovoce.learn.count.promise import promised
+from sottovoce.learn.count.recipe import promised
 from sottovoce.learn.run.terms import RunTerms
 
 ANY = "*"

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.learn.count.classes import FEWEST_LABELS
+from sottovoce.learn.count.reading import FEWEST_LABELS
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.codec import Value, decode_value
 

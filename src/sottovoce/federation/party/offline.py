@@ -23,9 +23,9 @@ from sottovoce.federation.party.history import (
 )
 from sottovoce.federation.party.holdings import read_rows, read_texts
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.learn.count.classes import counted_classifier
 from sottovoce.learn.count.opened import TogetherCounts
-from sottovoce.learn.count.promise import promise_record
+from sottovoce.learn.count.reading import counted_classifier
+from sottovoce.learn.count.recipe import promise_record
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.agree import opening
 from sottovoce.learn.run.classify import call_labels

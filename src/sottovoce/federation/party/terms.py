@@ -26,7 +26,7 @@ from sottovoce.federation.party._policy import check_policy
 from sottovoce.federation.party.history import TRAININGS
 from sottovoce.federation.roster import Roster
 from sottovoce.files import small_text
-from sottovoce.learn.count.promise import CountTrust
+from sottovoce.learn.count.recipe import CountTrust
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.run.terms import RunTerms

@@ -20,7 +20,7 @@ from sottovoce.corpus.read.bytes import as_bytes, repaired
 from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import InputError, MissingColumnError
-from sottovoce.learn._labels import listed
+from sottovoce.learn._examples import listed
 from sottovoce.learn.documents import Documents, Skipped, group_numbers
 
 if TYPE_CHECKING:

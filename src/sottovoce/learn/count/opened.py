@@ -15,8 +15,7 @@ import numpy as np
 from sottovoce._notebook import html_facts, html_table
 from sottovoce.arrays import Integers
 from sottovoce.errors import DamagedMessageError, DamagedRecordError, InputError, ParameterError
-from sottovoce.learn.count.promise import promised
-from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
+from sottovoce.learn.count.recipe import CountRecipe, What, cells_of, promised
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value, from_value, to_value
 from sottovoce.privacy.noise_share import SharesLaw

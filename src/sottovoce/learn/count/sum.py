@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Integers
-from sottovoce.learn.count.promise import CountTrust, promised
-from sottovoce.learn.count.recipe import CountRecipe
+from sottovoce.learn.count.recipe import CountRecipe, CountTrust, promised
 from sottovoce.learn.count.spend import CountSpend, Spending, spend_name
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents

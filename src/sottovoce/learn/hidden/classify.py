@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, InputError
-from sottovoce.learn.arithmetic.comparison import answer_less, ask_less
-from sottovoce.learn.arithmetic.sign import SharedNumbers
-from sottovoce.learn.hidden.solvers import QUERY_SUM, SCORE
-from sottovoce.learn.hidden.told import share_slots
+from sottovoce.learn.hidden.comparison import SharedNumbers, answer_less, ask_less
+from sottovoce.learn.hidden.solvers import QUERY_SUM, SCORE, share_slots
 from sottovoce.learn.hidden.train import HiddenClassifier
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid

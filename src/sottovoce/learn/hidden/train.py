@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sottovoce.errors import DamagedMessageError, InputError
 from sottovoce.learn._alike import told_alike
-from sottovoce.learn.hidden.solvers import HiddenSolve
-from sottovoce.learn.hidden.told import (
+from sottovoce.learn.hidden.solvers import (
+    HiddenSolve,
     check_keys,
     checked_penalty,
     hidden_solve,

@@ -1,17 +1,27 @@
-"""A secure sum as a stage of a training."""
+"""A secure sum as a stage of a training, and what sums over documents satisfy.
 
-from collections.abc import Mapping
+Each peer's sums are checked under its masks, and the opened total. A liar who knew the others' sums
+could give the difference to any total that passes, if it weighs no more than `SummandWeights` lets
+pass. So it can do more than documents of its own would, but not make the total larger than so many
+documents can.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.learn._opened_among import Among
+from sottovoce.arrays import Floats
+from sottovoce.errors import FalseSummandError
+from sottovoce.learn.ridge import ExampleSums, sums_of_labels
 from sottovoce.learn.sums.fixed import FixedPoint
 from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import MaskPeer
+from sottovoce.learn.sums.mask_peer import Among, MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn.sums.weights import SummandWeights
+from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.stages import PartyMaker
 
@@ -77,3 +87,76 @@ class SumStage:
 
 def _chosen(identities: Mapping[str, bytes], peers: tuple[str, ...]) -> dict[str, bytes]:
     return {peer: identities[peer] for peer in peers}
+
+
+_FLOAT = 2.0**-40  # of the largest number, beside what fixed-point numbers round
+
+
+def weights_of_documents(
+    terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]
+) -> SummandWeights | None:
+    """How much sums over each peer's documents weigh at most, where rows are of 0 and 1.
+
+    Sums by label are scaled to count for as much as pairs of words. Of one document each number is
+    at most 1 in size. Between two documents y and xy move by at most 2, x and xx' by 1, and x
+    nowhere where xy moves by 2.
+    """
+    if not terms.presence:
+        return None
+    width, labels, step = kept.width, terms.classifiers, terms.numbers().step
+    pairs, by_label = width * (width + 1) // 2, labels * (1 + width)
+    scale = max(1, round(math.sqrt(pairs / by_label)))
+    sizes = (1, 1, width, width, pairs, by_label - 1 - width)
+    scales = np.repeat(np.array([1, scale] * 3, np.uint64), sizes)
+    norm = math.sqrt(1 + width + pairs + scale**2 * by_label)
+    apart = math.sqrt(pairs + 4 * scale**2 * by_label)
+    documents = {peer: terms.documents[peer] for peer in peers}
+    return SummandWeights(documents, scales, norm / step, apart / step)
+
+
+def check_total(
+    total: Floats, terms: TrainingTerms, kept: KeptFeatures, peers: Sequence[str]
+) -> None:
+    """Raise FalseSummandError if no documents of the peers' stated number have these sums."""
+    if not terms.documents:
+        return
+    stated = sum(terms.documents[peer] for peer in peers)
+    sums = sums_of_labels(total, kept.width, terms.classifiers)
+    if sums[0].count != stated:
+        raise _false(stated, f"those of {sums[0].count:.12g}")
+    rounding = len(peers) * terms.numbers().step / 2
+    for each in sums:
+        moments = _moments(each)
+        room = len(moments) * (rounding + _FLOAT * float(np.abs(moments).max()))
+        if np.linalg.eigvalsh(moments)[0] < -room:
+            raise _false(stated, "a negative square")
+        if terms.presence and not _counts_documents(each):
+            raise _false(stated, "numbers that count no documents")
+
+
+def _moments(sums: ExampleSums) -> Floats:
+    """The sum of z z' over all rows, z being 1, y and x."""
+    whole = np.empty((sums.width + 2, sums.width + 2))
+    whole[0, :2], whole[1, :2] = (sums.count, sums.label_total), (sums.label_total, sums.count)
+    whole[:2, 2:] = sums.totals, sums.cross
+    whole[2:, :2], whole[2:, 2:] = whole[:2, 2:].T, sums.products
+    return whole
+
+
+def _counts_documents(sums: ExampleSums) -> bool:
+    """Whether sums over rows of 0 and 1 are in bounds, for each word and each two words."""
+    has, both = sums.totals, sums.products
+    whole = all(np.array_equal(each, np.rint(each)) for each in (has, both, sums.cross))
+    most, least = np.minimum.outer(has, has), np.add.outer(has, has) - sums.count
+    paired = bool((both <= most).all() and (both >= np.maximum(least, 0)).all())
+    labelled = np.array([sums.label_total, *sums.cross])
+    used = np.array([sums.count, *has])
+    even = bool(((used - labelled) % 2 == 0).all() and (np.abs(labelled) <= used).all())
+    return whole and paired and even and np.array_equal(np.diag(both), has)
+
+
+def _false(stated: int, got: str) -> FalseSummandError:
+    return FalseSummandError(
+        f"the opened sums must be those of the {stated} documents that the peers state, got {got}: "
+        "a peer's sums are false; which one, they do not tell, so ask all, and run again."
+    )

@@ -19,8 +19,7 @@ from sottovoce.learn.open._guard import (
     guard_coordinator,
     guard_peer,
 )
-from sottovoce.learn.open._plausible import check_total, weights_of_documents
-from sottovoce.learn.open.sums import SumStage
+from sottovoce.learn.open.sums import SumStage, check_total, weights_of_documents
 from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.rados.learners import rado_solutions
 from sottovoce.learn.rados.rados import vector_size

@@ -132,38 +132,6 @@ def confidence_weights(
     return weights
 
 
-def m_loss(
-    theta: Floats,
-    moments: RadoMoments,
-    examples: int,
-    weights: Floats,
-    *,
-    penalty: float = PAPER_PENALTY,
-) -> float:
-    """Minus the mean margin, plus half its variance, plus (m lambda / 8) theta' Gamma theta.
-
-    Private Text Classification, Definition 4 (eq. 12), which has lambda = 2.
-    """
-    mean, variance = theta @ moments.mean, theta @ moments.covariance @ theta
-    return float(-(mean - variance / 2) + examples * penalty / 8 * (weights @ theta**2))
-
-
-def m_loss_gradient(
-    theta: Floats,
-    moments: RadoMoments,
-    examples: int,
-    weights: Floats,
-    *,
-    penalty: float = PAPER_PENALTY,
-) -> Floats:
-    """The gradient of the M-loss: -mu + Cov theta + (m lambda / 4) Gamma theta.
-
-    Private Text Classification, eqs. 15 and 16, which confuse the sum of rados with their mean.
-    """
-    ridge = examples * penalty / 4 * weights * theta
-    return -moments.mean + moments.covariance @ theta + ridge
-
-
 def m_loss_minimiser(
     moments: RadoMoments, examples: int, weights: Floats, *, penalty: float = PAPER_PENALTY
 ) -> Floats:

@@ -11,7 +11,6 @@ The exponential loss over rados stands for the logistic loss of the examples. Wh
 their rados is `RadoMoments`: how many, their sum, and the sum of their outer products.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -20,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, LeakError, ParameterError
-from sottovoce.learn._examples import Rows, checked_rows, checked_signs, symmetric
+from sottovoce.errors import LeakError, ParameterError
+from sottovoce.learn._examples import Rows, checked_rows, checked_signs
 from sottovoce.privacy.randomness import random_bytes
 
 if TYPE_CHECKING:
@@ -181,32 +180,6 @@ class RadoMoments:
     def covariance(self) -> Floats:
         """The sum of eq. 18 over all peers, divided by n."""
         return self.products / self.count - np.outer(self.mean, self.mean)
-
-    def to_vector(self) -> Floats:
-        """As secure sums carry it: n, S1, and the upper triangle of S2."""
-        upper = self.products[np.triu_indices(self.width)]
-        return np.concatenate([[self.count], self.total, upper])
-
-    @classmethod
-    def from_vector(cls, vector: ArrayLike, width: int) -> Self:
-        """What `to_vector` made, also of a sum of such vectors."""
-        numbers = np.asarray(vector, np.float64)
-        if numbers.shape != (vector_size(width),):
-            raise InputError(
-                f"the moments of {width} features take {vector_size(width)} numbers, "
-                f"got shape {numbers.shape}."
-            )
-        products = symmetric(numbers[1 + width :], width)
-        return cls(round(numbers[0]), numbers[1 : 1 + width], products)
-
-
-def summed_moments(moments: Iterable[RadoMoments]) -> RadoMoments:
-    """The moments of the union of the peers' rados: what a secure sum gives."""
-    parts = list(moments)
-    if len({part.width for part in parts}) != 1:
-        raise InputError("peers must agree on the features; give each the same columns.")
-    vector = np.sum([part.to_vector() for part in parts], axis=0)
-    return RadoMoments.from_vector(vector, parts[0].width)
 
 
 def vector_size(width: int) -> int:

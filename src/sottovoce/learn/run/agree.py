@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DataError
 from sottovoce.learn._alike import Alike, alike_stages
-from sottovoce.learn._opened_among import Among
 from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.features import Features, nominated
 from sottovoce.learn.local_data import LocalData, MappedData, SentenceData, feature_places
@@ -33,6 +32,7 @@ from sottovoce.learn.run.dictionary import (
 )
 from sottovoce.learn.run.terms import ROLES, RunTerms
 from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.sums.mask_peer import Among
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.message import Message

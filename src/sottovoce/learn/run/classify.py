@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DataError, DisagreementError
-from sottovoce.learn._labels import labels_by_sign
+from sottovoce.learn._examples import labels_by_sign
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.open.sums import SumStage
 from sottovoce.learn.ridge import LinearModel

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats
 from sottovoce.errors import DataError, InputError
-from sottovoce.learn._held_out import held_out
-from sottovoce.learn._opened_among import Among
-from sottovoce.learn.data_digest import numbered_digests
+from sottovoce.learn.data_digest import held_out, numbered_digests
 from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.open.sums import SumStage
 from sottovoce.learn.openings import check_evaluated
@@ -31,6 +29,7 @@ from sottovoce.learn.run.classify import (
 from sottovoce.learn.run.records import Record, Trained
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.run.train import RunScript
+from sottovoce.learn.sums.mask_peer import Among
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value

@@ -36,7 +36,7 @@ from sottovoce.learn.wire.message import Leakage
 from sottovoce.learn.wire.stages import Script, Staged
 
 if TYPE_CHECKING:
-    from sottovoce.learn.count.promise import CountTrust
+    from sottovoce.learn.count.recipe import CountTrust
     from sottovoce.learn.count.spend import Spending
 
 # What a helper counts on is not what it brings: queries that run side by side change it.

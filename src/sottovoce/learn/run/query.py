@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import StalledError
-from sottovoce.learn._labels import labels_by_sign
+from sottovoce.learn._examples import labels_by_sign
 from sottovoce.learn.hidden import classify as hidden_query
 from sottovoce.learn.hidden import largest as labels_query
 from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms

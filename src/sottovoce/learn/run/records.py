@@ -119,7 +119,7 @@ class KeptHidden:
         return HiddenClassifier(self.standard, *numbers, *shares)
 
     def _share(self, kept: KeptShare) -> "EncryptedArray":
-        from sottovoce.learn.hidden.told import share_slots  # noqa: PLC0415 - masks need no gmpy2
+        from sottovoce.learn.hidden.solvers import share_slots  # noqa: PLC0415 - masks need no gmpy2
         from sottovoce.learn.paillier.key_files import public_key_from_text  # noqa: PLC0415 - likewise
         from sottovoce.learn.paillier.wire import array_from_bytes  # noqa: PLC0415 - likewise
 

@@ -32,7 +32,7 @@ from sottovoce.learn.wire.codec import (
 from sottovoce.learn.wire.message import SESSION_BYTES
 
 if TYPE_CHECKING:
-    from sottovoce.learn.count.promise import CountTrust
+    from sottovoce.learn.count.recipe import CountTrust
     from sottovoce.learn.count.spend import Spending
     from sottovoce.learn.openings import OpeningMemory
     from sottovoce.learn.paillier.keys import PrivateKey
@@ -66,7 +66,7 @@ class RunTerms:
         labels: the label names; none where the peers agree on them through the coordinator.
         most_classes: the most labels that may be agreed on.
         held_out: about what fraction of its documents each peer keeps for evaluation: see
-            `_held_out`.
+            `data_digest`.
         training: the session of the training whose classifier is used.
         asker: the peer that asks, where rows are classified.
         contributors: other peers that add their features' part of each score.

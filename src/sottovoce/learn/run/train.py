@@ -13,9 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DataError
-from sottovoce.learn._held_out import held_out
-from sottovoce.learn._opened_among import TRAINED, Among
-from sottovoce.learn.data_digest import data_digest, keyed_digest
+from sottovoce.learn.data_digest import data_digest, held_out, keyed_digest
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import Features
 from sottovoce.learn.local_data import LocalData
@@ -42,6 +40,7 @@ from sottovoce.learn.run.agree import (
 )
 from sottovoce.learn.run.dictionary import PeerSecrets
 from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.sums.mask_peer import TRAINED, Among
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.stages import Stage, Staged

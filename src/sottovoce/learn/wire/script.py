@@ -35,7 +35,7 @@ class Hear(NamedTuple):
     read: Callable[[Message], Any]
 
 
-Script: TypeAlias = Generator[Say | Hear, Any, Result]
+PairScript: TypeAlias = Generator[Say | Hear, Any, Result]
 
 
 class ScriptedParty(Generic[Result]):
@@ -45,7 +45,7 @@ class ScriptedParty(Generic[Result]):
     the other hears.
     """
 
-    def __init__(self, name: str, other: str, session: bytes, script: Script[Result]) -> None:
+    def __init__(self, name: str, other: str, session: bytes, script: PairScript[Result]) -> None:
         self.name = name
         self.has_finished = False
         self._other, self._script = other, script
@@ -139,11 +139,11 @@ class Pairing:
                 "everything."
             )
 
-    def asking(self, script: Script[Asked]) -> ScriptedParty[Asked]:
+    def asking(self, script: PairScript[Asked]) -> ScriptedParty[Asked]:
         """The ciphertext holder, who plays this script."""
         return ScriptedParty(self.ciphertext_holder, self.key_holder, self.session, script)
 
-    def answering(self, script: Script[Answered]) -> ScriptedParty[Answered]:
+    def answering(self, script: PairScript[Answered]) -> ScriptedParty[Answered]:
         """The key holder, who plays this script."""
         return ScriptedParty(self.key_holder, self.ciphertext_holder, self.session, script)
 
@@ -158,7 +158,7 @@ class PairRun(NamedTuple, Generic[Asked, Answered]):
 
 
 def run_together(
-    asking: Script[Asked], answering: Script[Answered], pairing: Pairing | None = None
+    asking: PairScript[Asked], answering: PairScript[Answered], pairing: Pairing | None = None
 ) -> PairRun[Asked, Answered]:
     """Play both parts in one process: for tests, studies and benches."""
     pair = pairing or Pairing()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.count import TogetherCounts, counted_classifier
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.count.reading import counted_classifier
 from sottovoce.learn.count.recipe import CountRecipe
 
 WORDS = ("cheap", "lunch", "pills")

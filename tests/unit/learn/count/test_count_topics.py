@@ -9,7 +9,8 @@ import pytest
 
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.learn.count import TogetherCounts, counted_topics
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.count.reading import counted_topics
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
 from sottovoce.topics import load_model
 

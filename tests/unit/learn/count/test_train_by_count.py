@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.count import CountedClassifier
+from sottovoce.learn.count.reading import CountedClassifier
 from sottovoce.privacy import Ledger
 
 POST = [{"body": f"cheap pills {at}", "kind": "spam"} for at in range(4)]
@@ -36,7 +36,7 @@ def test_train_with_an_epsilon_counts_and_pays(tmp_path: Path) -> None:
     [
         ({"mode": "hidden"}, "leave out mode"),
         ({"held_out": 0.2}, "leave out held_out"),
-        ({"penalty": 0.1, "shared": ["a"]}, "leave out shared, penalty"),
+        ({"penalty": 0.1, "keys": (1, 2)}, "leave out keys, penalty"),
         ({"labels": None}, "all labels must be named"),
         ({"labels": ["ham"]}, "labels must be at least two"),
         ({"words": None}, "words must be a public list"),

@@ -7,9 +7,10 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LeakError, ParameterError
-from sottovoce.learn.arithmetic.shown import Outline, settled
 from sottovoce.learn.paillier.array import EncryptedArray
-from sottovoce.learn.rados.rados import SealedSignatures, loss_gradient
+from sottovoce.learn.rados.learners import PAPER_PENALTY
+from sottovoce.learn.rados.rados import RadoMoments, SealedSignatures, loss_gradient
+from sottovoce_lab.learn.paper.shown import Outline, settled
 from sottovoce_lab.learn.paper.two_parties import TwoParties
 
 _MARGIN = 1.0 + 2.0**-6  # rounding may carry numbers a little beyond their exact bounds
@@ -176,3 +177,35 @@ class Descent:
 
 def _total(weights: EncryptedArray) -> EncryptedArray:
     return weights.sum(axis=0).reshape(1, 1)
+
+
+def m_loss(
+    theta: Floats,
+    moments: RadoMoments,
+    examples: int,
+    weights: Floats,
+    *,
+    penalty: float = PAPER_PENALTY,
+) -> float:
+    """Minus the mean margin, plus half its variance, plus (m lambda / 8) theta' Gamma theta.
+
+    Private Text Classification, Definition 4 (eq. 12), which has lambda = 2.
+    """
+    mean, variance = theta @ moments.mean, theta @ moments.covariance @ theta
+    return float(-(mean - variance / 2) + examples * penalty / 8 * (weights @ theta**2))
+
+
+def m_loss_gradient(
+    theta: Floats,
+    moments: RadoMoments,
+    examples: int,
+    weights: Floats,
+    *,
+    penalty: float = PAPER_PENALTY,
+) -> Floats:
+    """The gradient of the M-loss: -mu + Cov theta + (m lambda / 4) Gamma theta.
+
+    Private Text Classification, eqs. 15 and 16, which confuse the sum of rados with their mean.
+    """
+    ridge = examples * penalty / 4 * weights * theta
+    return -moments.mean + moments.covariance @ theta + ridge

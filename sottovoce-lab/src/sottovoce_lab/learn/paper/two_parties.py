@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn.arithmetic.comparison import ComparisonPlan, answer_less, ask_less
-from sottovoce.learn.arithmetic.shown import Outline, Seen, Shown, see, settled, show
+from sottovoce.learn.hidden.comparison import ComparisonPlan, answer_less, ask_less
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.wire import array_to_bytes, decrypt, encrypt, encrypt_integers
 from sottovoce.learn.wire.exchange import Traffic
-from sottovoce.learn.wire.script import Script, run_together
+from sottovoce.learn.wire.script import PairScript, run_together
+from sottovoce_lab.learn.paper.shown import Outline, Seen, Shown, see, settled, show
 
 _GUARD_BITS = 32
 _WIDEST_RANGE = 512  # e^512 has 739 bits
@@ -221,7 +221,7 @@ class TwoParties:
         self.traffic.sent_bytes["key holder"] += len(array_to_bytes(array))
         return array
 
-    def _play(self, asking: Script[Any], answering: Script[Any]) -> tuple[Any, Any]:
+    def _play(self, asking: PairScript[Any], answering: PairScript[Any]) -> tuple[Any, Any]:
         run = run_together(asking, answering)
         self.traffic.rounds += run.traffic.rounds
         self.traffic.messages += run.traffic.messages

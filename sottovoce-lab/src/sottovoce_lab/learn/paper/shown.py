@@ -7,17 +7,15 @@ the holder shifts ciphertexts into slots first, so that few of them are sent and
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.hidden.comparison import gathered, opened, received, roomy_plan, uniform
 from sottovoce.learn.paillier.array import EncryptedArray
-from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2, spread
-from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.paillier.grid import Grid
+from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.slots import (
     Program,
     SlotPlan,
@@ -28,14 +26,10 @@ from sottovoce.learn.paillier.slots import (
     scaled_bound,
 )
 from sottovoce.learn.paillier.wire import (
-    array_from_bytes,
     array_to_bytes,
-    decrypt_integers,
-    encrypt_integers,
 )
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.script import Hear, Say, Script
-from sottovoce.privacy.randomness import random_below
+from sottovoce.learn.wire.script import Hear, PairScript, Say
 
 
 @dataclass(frozen=True)
@@ -87,13 +81,6 @@ class Outline:
     def plan(self, key_bits: int) -> SlotPlan:
         """Numbers that have a plaintext each, with all its room for what is done to them."""
         return roomy_plan(key_bits, SlotStage(self.bound, self.fraction_bits))
-
-
-def roomy_plan(key_bits: int, *stages: SlotStage) -> SlotPlan:
-    """One number for each plaintext, as wide as the key allows; refused if a stage is wider."""
-    program = Program(stages)
-    plan_slots(program, key_bits=key_bits, packed=False)
-    return SlotPlan(key_bits, key_bits - 1, 1, program)
 
 
 def roomy(array: EncryptedArray) -> EncryptedArray:
@@ -175,7 +162,7 @@ class Seen:
         return Seen(encode(constants, self.outline.fraction_bits) - self.integers, self.outline)
 
 
-def show(array: EncryptedArray, outline: Outline) -> Script[Shown]:
+def show(array: EncryptedArray, outline: Outline) -> PairScript[Shown]:
     """Mask the numbers and send them packed."""
     check_outline(array, outline)
     given = roomy(array.widen(outline.bound))
@@ -186,7 +173,7 @@ def show(array: EncryptedArray, outline: Outline) -> Script[Shown]:
     return Shown(given, masks)
 
 
-def see(outline: Outline, key: PrivateKey) -> Script[Seen]:
+def see(outline: Outline, key: PrivateKey) -> PairScript[Seen]:
     """Open masked numbers."""
     plan = transit_plan(outline, key.public.bits)
 
@@ -202,54 +189,3 @@ def transit_plan(outline: Outline, key_bits: int) -> SlotPlan:
     """Packed slots for numbers with their masks."""
     program = Program((SlotStage(outline.bound, outline.fraction_bits),)).masked()
     return plan_slots(program, key_bits=key_bits)
-
-
-def reply(kind: str, integers: Grid, plan: SlotPlan, key: PrivateKey) -> Say:
-    """Integers encrypted for the ciphertext holder."""
-    return Say(kind, {"array": array_to_bytes(encrypt_integers(integers, plan, key))})
-
-
-def hear_reply(kind: str, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]) -> Hear:
-    """Wait for encrypted integers of an agreed plan and shape."""
-    return Hear(kind, lambda message: received(message, public, plan, shape))
-
-
-def received(
-    message: Message, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]
-) -> EncryptedArray:
-    """The ciphertexts of a message, checked against the key, the plan and the shape."""
-    array = array_from_bytes(message.item("array", bytes), public, plan=plan)
-    if array.shape != shape:
-        raise InputError(f"{message.kind} must have shape {shape}, got {array.shape}.")
-    return array
-
-
-def opened(array: EncryptedArray, key: PrivateKey) -> Grid:
-    """The integers of an array as Python's, which never overflow."""
-    return decrypt_integers(array, key).astype(object)
-
-
-def uniform(shape: tuple[int, ...], bound: int) -> Grid:
-    """Uniform integers from 0 to ``bound`` - 1, from the operating system."""
-    count = int(np.prod(shape))
-    return as_grid([random_below(bound) for _ in range(count)], shape)
-
-
-def gathered(array: EncryptedArray, plan: SlotPlan) -> EncryptedArray:
-    """The numbers of an unpacked array in a row of slots: sums of v_j 2^(w j) under encryption."""
-    flat = array.ciphertexts.ravel().tolist()
-    groups = [flat[at : at + plan.slots] for at in range(0, len(flat), plan.slots)]
-    work = partial(_shifted_together, 1 << plan.slot_bits, array.public.n_squared)
-    grid = as_grid(spread(work, groups, fewest=1), (len(groups),))
-    return EncryptedArray(array.public, plan, grid, len(flat), array.bound, array.fraction_bits)
-
-
-def _shifted_together(shift: int, modulus: int, groups: Sequence[Sequence[int]]) -> list[int]:
-    return [_horner(shift, modulus, group) for group in groups]
-
-
-def _horner(shift: int, modulus: int, group: Sequence[int]) -> int:
-    sums = group[-1]
-    for cipher in reversed(group[:-1]):
-        sums = gmpy2.powmod(sums, shift, modulus) * cipher % modulus
-    return sums

@@ -14,34 +14,37 @@ p is hidden by t but for a distance of 2^-64. So the key holder sees l + 1 unifo
 zero at a uniform place if a bit is one that s made a fair coin: nothing. Small p, as in DGK's own
 cryptosystem, keeps the exponents short; t makes that safe under Paillier.
 
-The outcome [b < a] = [zero found] xor [s = +1] is left shared between the two by exclusive or;
-`ask_bits` and `answer_bits` tell it to one of them, or leave it so.
+The outcome [b < a] = [zero found] xor [s = +1] is left shared between the two by exclusive or. The
+sign of numbers that are shared by a sum modulo P is such a comparison: see `SharedNumbers`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import DamagedMessageError, ParameterError, check_choice
-from sottovoce.learn.arithmetic.shown import (
-    Outline,
-    gathered,
-    hear_reply,
-    opened,
-    received,
-    reply,
-    settled,
-    uniform,
-)
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray, concatenate
-from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2
+from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2, spread
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
-from sottovoce.learn.paillier.slots import Program, SlotPlan, SlotStage, mask_bound, plan_slots
-from sottovoce.learn.paillier.wire import array_to_bytes
+from sottovoce.learn.paillier.slots import (
+    SLACK_BITS,
+    Program,
+    SlotPlan,
+    SlotStage,
+    mask_bound,
+    plan_slots,
+)
+from sottovoce.learn.paillier.wire import (
+    array_from_bytes,
+    array_to_bytes,
+    decrypt_integers,
+    encrypt_integers,
+)
 from sottovoce.learn.wire.message import Leakage, Learns, Message
-from sottovoce.learn.wire.script import Hear, Say, Script
+from sottovoce.learn.wire.script import Hear, PairScript, Say
 from sottovoce.privacy.randomness import random_below, random_bytes
 
 Bits = NDArray[np.int64]
@@ -94,7 +97,7 @@ class ComparisonPlan:
 
     def bits_plan(self, key_bits: int) -> SlotPlan:
         """A ciphertext for each bit."""
-        return Outline((self.count, self.bits), 1).plan(key_bits)
+        return roomy_plan(key_bits, SlotStage(1, 0))
 
     def tests_plan(self, key_bits: int) -> SlotPlan:
         """Packed slots for tests times rho plus p t."""
@@ -103,7 +106,7 @@ class ComparisonPlan:
         return plan_slots(Program(stages), key_bits=key_bits)
 
 
-def ask_less(numbers: Grid, plan: ComparisonPlan, public: PublicKey) -> Script[Bits]:
+def ask_less(numbers: Grid, plan: ComparisonPlan, public: PublicKey) -> PairScript[Bits]:
     """The ciphertext holder's part: its share of [key holder's number < its own], for each pair."""
     own = bits_of(numbers, plan)
     flips = _coins(plan.count)
@@ -116,7 +119,7 @@ def ask_less(numbers: Grid, plan: ComparisonPlan, public: PublicKey) -> Script[B
     return flips
 
 
-def answer_less(numbers: Grid, plan: ComparisonPlan, key: PrivateKey) -> Script[Bits]:
+def answer_less(numbers: Grid, plan: ComparisonPlan, key: PrivateKey) -> PairScript[Bits]:
     """The key holder's part: its share of [its number < ciphertext holder's], for each pair."""
     key_bits = key.public.bits
     own = bits_of(numbers, plan).astype(object)
@@ -192,54 +195,111 @@ def _coins(count: int) -> Bits:
     return np.array([byte & 1 for byte in random_bytes(count)], dtype=np.int64)
 
 
-Told: TypeAlias = Literal["ciphertext holder", "key holder", "nobody"]
-
-
-def check_told(told: str) -> None:
-    """Refuse a party that is none."""
-    check_choice("told", told, get_args(Told))
-
-
-def ask_bits(share: Bits, told: Told) -> Script[Bits]:
-    """The ciphertext holder's part: the bits if it is told them, else its share again."""
-    check_told(told)
-    if told == "key holder":
-        yield Say("share", {"bits": share.astype(np.uint8)})
-    if told != "ciphertext holder":
-        return share
-    other: Bits = yield Hear("share", lambda message: _read(message, share.shape))
-    return share ^ other
-
-
-def answer_bits(share: Bits, told: Told) -> Script[Bits]:
-    """The key holder's part: the bits if it is told them, else its share again."""
-    check_told(told)
-    if told == "ciphertext holder":
-        yield Say("share", {"bits": share.astype(np.uint8)})
-    if told != "key holder":
-        return share
-    other: Bits = yield Hear("share", lambda message: _read(message, share.shape))
-    return share ^ other
-
-
-def ask_encrypted_bits(share: Bits, public: PublicKey) -> Script[EncryptedArray]:
+def ask_encrypted_bits(share: Bits, public: PublicKey) -> PairScript[EncryptedArray]:
     """The ciphertext holder's part: the shared bits under encryption.
 
     a xor b = b where its share a is 0, and 1 - b where it is 1.
     """
-    outline = Outline(share.shape, 1)
-    other = yield hear_reply("encrypted bits", public, outline.plan(public.bits), share.shape)
-    return settled(other.times(1 - 2 * share, bound=1).plus_integers(share, bound=1), outline)
+    plan = roomy_plan(public.bits, SlotStage(1, 0))
+    other = yield hear_reply("encrypted bits", public, plan, share.shape)
+    bits = other.times(1 - 2 * share, bound=1).plus_integers(share, bound=1)
+    tight: EncryptedArray = replace(bits, plan=plan, bound=1)
+    return tight
 
 
-def answer_encrypted_bits(share: Bits, key: PrivateKey) -> Script[None]:
+def answer_encrypted_bits(share: Bits, key: PrivateKey) -> PairScript[None]:
     """The key holder's part: its share, encrypted."""
-    plan = Outline(share.shape, 1).plan(key.public.bits)
+    plan = roomy_plan(key.public.bits, SlotStage(1, 0))
     yield reply("encrypted bits", share.astype(object), plan, key)
 
 
-def _read(message: Message, shape: tuple[int, ...]) -> Bits:
-    bits = message.array("bits", "|u1", ndim=len(shape))
-    if bits.shape != shape or (bits > 1).any():
-        raise DamagedMessageError(f"a share must be {shape[0]} bits.")
-    return bits.astype(np.int64)
+@dataclass(frozen=True)
+class SharedNumbers:
+    """What both know of numbers that they share by a sum modulo P.
+
+    Attributes:
+        count: how many there are.
+        modulus: P.
+        bound: the largest size of a number; P must be 2^65 times larger.
+    """
+
+    count: int
+    modulus: int
+    bound: int
+
+    def __post_init__(self) -> None:
+        if self.bound < 1 or self.modulus >> (SLACK_BITS + 1) < self.bound:
+            raise ParameterError(
+                f"the modulus of shares must be 2^{SLACK_BITS + 1} times the largest number, got "
+                f"{self.modulus.bit_length()} bits for numbers of {self.bound.bit_length()}."
+            )
+
+    @property
+    def comparison(self) -> ComparisonPlan:
+        """The comparison that tells the sign."""
+        return ComparisonPlan(self.count, (self.modulus + 1).bit_length())
+
+    def checked(self, share: Grid) -> Grid:
+        """A party's share, which must be ``count`` residues."""
+        flat = np.asarray(share, dtype=object).ravel()
+        if len(flat) != self.count or any(not 0 <= int(each) < self.modulus for each in flat):
+            raise ParameterError(f"a share must be {self.count} residues of the modulus.")
+        return flat
+
+
+def roomy_plan(key_bits: int, *stages: SlotStage) -> SlotPlan:
+    """One number for each plaintext, as wide as the key allows; refused if a stage is wider."""
+    program = Program(stages)
+    plan_slots(program, key_bits=key_bits, packed=False)
+    return SlotPlan(key_bits, key_bits - 1, 1, program)
+
+
+def reply(kind: str, integers: Grid, plan: SlotPlan, key: PrivateKey) -> Say:
+    """Integers encrypted for the ciphertext holder."""
+    return Say(kind, {"array": array_to_bytes(encrypt_integers(integers, plan, key))})
+
+
+def hear_reply(kind: str, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]) -> Hear:
+    """Wait for encrypted integers of an agreed plan and shape."""
+    return Hear(kind, lambda message: received(message, public, plan, shape))
+
+
+def received(
+    message: Message, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]
+) -> EncryptedArray:
+    """The ciphertexts of a message, checked against the key, the plan and the shape."""
+    array = array_from_bytes(message.item("array", bytes), public, plan=plan)
+    if array.shape != shape:
+        raise InputError(f"{message.kind} must have shape {shape}, got {array.shape}.")
+    return array
+
+
+def opened(array: EncryptedArray, key: PrivateKey) -> Grid:
+    """The integers of an array as Python's, which never overflow."""
+    return decrypt_integers(array, key).astype(object)
+
+
+def uniform(shape: tuple[int, ...], bound: int) -> Grid:
+    """Uniform integers from 0 to ``bound`` - 1, from the operating system."""
+    count = int(np.prod(shape))
+    return as_grid([random_below(bound) for _ in range(count)], shape)
+
+
+def gathered(array: EncryptedArray, plan: SlotPlan) -> EncryptedArray:
+    """The numbers of an unpacked array in a row of slots: sums of v_j 2^(w j) under encryption."""
+    flat = array.ciphertexts.ravel().tolist()
+    groups = [flat[at : at + plan.slots] for at in range(0, len(flat), plan.slots)]
+    work = partial(_shifted_together, 1 << plan.slot_bits, array.public.n_squared)
+    grid = as_grid(spread(work, groups, fewest=1), (len(groups),))
+    return EncryptedArray(array.public, plan, grid, len(flat), array.bound, array.fraction_bits)
+
+
+def _shifted_together(shift: int, modulus: int, groups: Sequence[Sequence[int]]) -> list[int]:
+    return [_horner(shift, modulus, group) for group in groups]
+
+
+def _horner(shift: int, modulus: int, group: Sequence[int]) -> int:
+    sums = group[-1]
+    for cipher in reversed(group[:-1]):
+        sums = gmpy2.powmod(sums, shift, modulus) * cipher % modulus
+    return sums
