@@ -21,12 +21,11 @@ from playwright.sync_api import (
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
-from sottovoce.web._listening import listening_socket
-from sottovoce.web.advise.app import PageOptions, create_app
+from sottovoce.web.advise.app import LoginTokens, PageOptions, create_app
 from sottovoce.web.advise.comparison import DEMO, ComparedCommunity, Reporting, ask
+from sottovoce.web.guards import listening_socket
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.store import SqliteStore
-from sottovoce.web.security.login import LoginTokens
 from support.rank_servers import running
 from support.serving import served_at
 

@@ -12,9 +12,8 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from sottovoce.advisor.person import Person
-from sottovoce.web.advise.app import PageOptions, create_app
+from sottovoce.web.advise.app import LoginTokens, PageOptions, create_app
 from sottovoce.web.advise.session import AdvisorSession
-from sottovoce.web.security.login import LoginTokens
 from support.serving import served_at
 
 # Nothing here is under TLS, and to read all authorities for each client would be dear.
@@ -67,7 +66,7 @@ def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[Pag
     """Serve the page from ``folder`` until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port, login = listening.getsockname()[1], LoginTokens()
-        page = create_app(PageOptions(port, folder / "advise.sqlite", login=login, **options))
+        page = create_app(PageOptions(folder / "advise.sqlite", port, login=login, **options))
         with served_at(listening, page), PageClient(page, login, port) as client:
             if let_in:
                 client.come_in()

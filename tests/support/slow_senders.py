@@ -4,15 +4,15 @@ import socket
 
 import pytest
 
-from sottovoce.web.security import requests
+from sottovoce.web import guards
 
 TIMEOUT_S = 30
 
 
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers of this process wait a moment instead of half a minute."""
-    monkeypatch.setattr(requests, "PATIENCE_S", 0.2)
-    monkeypatch.setattr(requests, "SLOWEST_BYTES_PER_S", 1 << 60)
+    monkeypatch.setattr(guards, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(guards, "SLOWEST_BYTES_PER_S", 1 << 60)
 
 
 def given_up(port: int, sent: str) -> tuple[str, str]:

@@ -104,19 +104,27 @@ def advise(
     Example: sottovoce advise
     """
     with needs_extra("web"):
-        from sottovoce.web.advise.app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise.app import (  # noqa: PLC0415 - fast --help
+            HELP_LINE,
+            PageAddress,
+            PageOptions,
+            serve,
+        )
     listen_at = PageAddress(page.host, page.port, page.beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(compared, reports, kept)
-    serve(
-        listen_at,
-        store=kept,
+    options = PageOptions(
+        kept,
         comparison=_comparison(compared, first=reporting is not None),
         reporting=reporting,
+        help_line=HELP_LINE if help_line is None else help_line or None,
+    )
+    serve(
+        listen_at,
+        options,
         show_address=_show_json_address if as_json else _show_address,
         show_next_address=_show_json_address if as_json else _show_next_address,
         open_browser=not no_open,
-        help_line=HELP_LINE if help_line is None else help_line or None,
     )
 
 

@@ -14,7 +14,7 @@ from sottovoce.advisor.community import Community
 from sottovoce.corpus.clean import clean_text
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.web.advise.comparison import ComparedCommunity
-from sottovoce.web.security.requests import CONTENT_POLICY
+from sottovoce.web.guards import CONTENT_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

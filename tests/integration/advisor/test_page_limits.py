@@ -205,7 +205,7 @@ def test_a_defect_is_told_without_anybodys_text(
 
     # Its own, since whatever else runs in this process may change that of all.
     terminal = SimpleNamespace(stderr=StringIO())
-    monkeypatch.setattr("sottovoce.web.security.requests.sys", terminal)
+    monkeypatch.setattr("sottovoce.web.guards.sys", terminal)
     monkeypatch.setattr("sottovoce.web.advise._what_if.check_draft", broken)
     answer = demo.post("/api/draft", json={"text": "x"})
     assert answer.status_code == 500

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.advisor_page import PageClient, routes_of, served
 
-from sottovoce.web.security.requests import HEADERS
+from sottovoce.web.guards import HEADERS
 
 
 def test_nothing_is_told_without_a_session(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """The small parts of the page's guard."""
 
+from sottovoce.web.advise.app import MOST_SESSIONS, LoginTokens
+from sottovoce.web.guards import hosts_of, size_in_words
 from sottovoce.web.rank.app import MOST_KEYS, RateLimit
-from sottovoce.web.security.login import MOST_SESSIONS, LoginTokens
-from sottovoce.web.security.requests import hosts_of, size_in_words
 
 
 class Clock:

@@ -40,10 +40,9 @@ from sottovoce.web.advise.received import (
     safe_name,
 )
 from sottovoce.web.advise.session import AdvisorSession
-from sottovoce.web.security.requests import header, refuse, size_in_words
+from sottovoce.web.guards import header, refuse, size_in_words
 
-login_router = APIRouter(tags=["login"], responses=PAGES)
-start_router = APIRouter(default_response_class=HTMLResponse, tags=["bring"], responses=PAGES)
+router = APIRouter(default_response_class=HTMLResponse, tags=["bring"], responses=PAGES)
 UPLOAD = "/start/upload"
 PASTE = "/start/paste"
 UPLOAD_LIMIT_BYTES = 256 * 1024 * 1024
@@ -92,7 +91,7 @@ class Script(Response):
     media_type = "text/javascript"
 
 
-@login_router.get(LOGIN_PATH, response_class=HTMLResponse, responses=html(UNAUTHORISED))
+@router.get(LOGIN_PATH, response_class=HTMLResponse, responses=html(UNAUTHORISED))
 def enter(
     request: Request, token: Annotated[str, Query(max_length=LONGEST_TOKEN)] = ""
 ) -> HTMLResponse:
@@ -112,13 +111,13 @@ def enter(
     return answer
 
 
-@login_router.get(STYLE, response_class=Style)
+@router.get(STYLE, response_class=Style)
 def style() -> Style:
     """Our style."""
     return Style(asset("page.css"))
 
 
-@login_router.get(SCRIPT, response_class=Script)
+@router.get(SCRIPT, response_class=Script)
 def script() -> Script:
     """Our script."""
     return Script(asset("page.js"))
@@ -133,27 +132,27 @@ async def outside(scope: Scope, receive: Receive, send: Send) -> None:
         await page("outside.html", status=UNAUTHORISED)(scope, receive, send)
 
 
-@start_router.get("/", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+@router.get("/", status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def first(session: CurrentSession) -> Response:
     """To where they are."""
     return see_other("/start" if session.person is None else "/standing")
 
 
-@start_router.get("/start")
+@router.get("/start")
 def start(request: Request, session: CurrentSession, deleted: bool = False) -> HTMLResponse:
     """Bring posts."""
     told = "Everything was deleted." if deleted else None
     return _start_page(request, session, told=told)
 
 
-@start_router.post("/start/demo", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+@router.post("/start/demo", status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def demo(session: CurrentSession) -> Response:
     """The demo community."""
     session.look_at_demo()
     return see_other("/standing")
 
 
-@start_router.post(PASTE, status_code=SEE_OTHER, responses=html(SEE_OTHER))
+@router.post(PASTE, status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def paste(
     request: Request, session: CurrentSession, posts: Annotated[str, Form(min_length=1)]
 ) -> Response:
@@ -165,7 +164,7 @@ def paste(
     return see_other("/standing")
 
 
-@start_router.post(
+@router.post(
     UPLOAD,
     status_code=SEE_OTHER,
     responses=html(SEE_OTHER),
@@ -182,13 +181,13 @@ async def upload(request: Request, session: CurrentSession) -> Response:
         return await run_in_threadpool(_take_upload, request, session, file, fields)
 
 
-@start_router.get("/start/who", responses=html(SEE_OTHER))
+@router.get("/start/who", responses=html(SEE_OTHER))
 def ask_member(request: Request, session: CurrentSession) -> Response:
     """Which member of the community are they?"""
     return see_other("/start") if session.waiting is None else _member_page(request, session)
 
 
-@start_router.post("/start/who", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
+@router.post("/start/who", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
 def choose_member(
     request: Request,
     session: CurrentSession,
@@ -267,7 +266,7 @@ def _bring_file(
     return see_other("/start/who")
 
 
-@start_router.get("/start/columns", responses=html(SEE_OTHER))
+@router.get("/start/columns", responses=html(SEE_OTHER))
 def columns(request: Request, session: CurrentSession) -> Response:
     """Which column of the file is which?"""
     if session.kept_file is None:
@@ -275,7 +274,7 @@ def columns(request: Request, session: CurrentSession) -> Response:
     return _columns_page(request, session, {})
 
 
-@start_router.post("/start/columns", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+@router.post("/start/columns", status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def choose_columns(
     request: Request,
     session: CurrentSession,

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 import sottovoce
 from sottovoce.advisor.guides import NOT_A_DIAGNOSIS
 from sottovoce.web.advise.session import AdvisorSession
-from sottovoce.web.security.requests import Problem
+from sottovoce.web.guards import Problem
 
 SEE_OTHER = 303
 BAD_INPUT, TOO_LARGE, UNREADABLE = 400, 413, 422

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from sottovoce.advisor.rank.client import Quote
 
 
-topics_router = APIRouter(default_response_class=HTMLResponse, tags=["stand"], responses=PAGES)
-draft_router = APIRouter(default_response_class=HTMLResponse, tags=["draft"], responses=PAGES)
-report_router = APIRouter(default_response_class=HTMLResponse, tags=["report"], responses=PAGES)
+router = APIRouter(default_response_class=HTMLResponse, tags=["stand"], responses=PAGES)
 NOT_FOUND, REFUSED = 404, 409
 SHOWN_FIRST = 20
 REASONS = 3
@@ -40,7 +38,7 @@ LONGEST_MARK = 64
 Topic = Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
 
 
-@topics_router.get("/standing", responses=html(SEE_OTHER))
+@router.get("/standing", responses=html(SEE_OTHER))
 def standing(request: Request, session: CurrentSession) -> Response:
     """All sensitive topics."""
     person = session.person
@@ -86,7 +84,7 @@ def _help_line(request: Request, found: list[views.TopicView]) -> str | None:
     return request.app.state.help_line if shown else None
 
 
-@topics_router.get("/topic", responses=html(SEE_OTHER, NOT_FOUND))
+@router.get("/topic", responses=html(SEE_OTHER, NOT_FOUND))
 def topic(
     request: Request,
     session: CurrentSession,
@@ -102,7 +100,7 @@ def topic(
     return _topic_page(request, session, person, name, most)
 
 
-@topics_router.post("/what-if", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
+@router.post("/what-if", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
 def what_if(
     request: Request,
     session: CurrentSession,
@@ -168,7 +166,7 @@ def _new_alerts(session: AdvisorSession) -> str | None:
     return f"There {verb} {views.count_of(unseen, 'new alert', 'new alerts')}." if unseen else None
 
 
-@draft_router.get("/draft", responses=html(SEE_OTHER))
+@router.get("/draft", responses=html(SEE_OTHER))
 def draft(request: Request, session: CurrentSession) -> Response:
     """The draft, and what it would do."""
     if session.person is None:
@@ -185,7 +183,7 @@ def draft(request: Request, session: CurrentSession) -> Response:
     )
 
 
-@draft_router.post("/draft", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+@router.post("/draft", status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def check(
     session: CurrentSession,
     text: Annotated[str, Form(max_length=LONGEST_DRAFT)] = "",
@@ -196,13 +194,13 @@ def check(
     return see_other("/draft")
 
 
-@report_router.get("/report", responses=html(SEE_OTHER, NOT_FOUND, REFUSED))
+@router.get("/report", responses=html(SEE_OTHER, NOT_FOUND, REFUSED))
 def quote(request: Request, session: CurrentSession, name: Topic, sent: bool = False) -> Response:
     """What a report about one topic would hold, cost and show."""
     return _absent(request, session, name) or _quote_page(request, session, name, sent=sent)
 
 
-@report_router.post("/report", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND, REFUSED))
+@router.post("/report", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND, REFUSED))
 def report(
     request: Request,
     session: CurrentSession,

@@ -24,7 +24,7 @@ from sottovoce.web.advise._pages import (
     with_refusals,
 )
 from sottovoce.web.advise._views import count_of
-from sottovoce.web.security.requests import Problem
+from sottovoce.web.guards import Problem
 
 NOT_FOUND = 404
 _NOBODY: dict[int | str, dict[str, Any]] = {NOTHING_BROUGHT: {"model": Problem}}

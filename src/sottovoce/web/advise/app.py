@@ -4,35 +4,39 @@ It is served from a socket on this machine, at an address that works once, witho
 requests.
 """
 
+import hashlib
 import ipaddress
+import secrets
 import signal
 import socket
 import sys
+import threading
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hmac import compare_digest
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import sottovoce
 from sottovoce.advisor.alert_store import AlertStore
 from sottovoce.errors import ParameterError, SottovoceError, UnwantedError
 from sottovoce.files import passing_folder, whole_file
-from sottovoce.web._listening import listening_socket
 from sottovoce.web.advise import _bring, _settings, _standing, _what_if
 from sottovoce.web.advise._bring import LOGIN_PATH
 from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
 from sottovoce.web.advise.comparison import DEMO, ComparedCommunity, Reporting
 from sottovoce.web.advise.session import AdvisorSession
-from sottovoce.web.security.login import LoginTokens, NeedsSession
-from sottovoce.web.security.requests import (
+from sottovoce.web.guards import (
     LOOPBACK,
     BodyLimit,
     DefectAnswer,
@@ -41,6 +45,7 @@ from sottovoce.web.security.requests import (
     SecureHeaders,
     WhileWanted,
     hosts_of,
+    listening_socket,
 )
 
 HELP_LINE = (
@@ -51,17 +56,86 @@ BODY_LIMIT_BYTES = 2 * 1024 * 1024
 LAST_PORT = 65_535
 STOPPED = 503
 FOLDER_PREFIX = "sottovoce-advise-"
+MOST_SESSIONS = 20
+TOKEN_BYTES = 32
 _REDIRECT_PAGE = (
     '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
 )
+
+
+class LoginTokens:
+    """Exchanges tokens, each good for one time, for sessions.
+
+    ``renewed`` is told each new token, so that another browser can be let in.
+    """
+
+    def __init__(self, renewed: Callable[[str], None] | None = None) -> None:
+        self._lock = threading.Lock()
+        self._renewed = renewed
+        self._sessions: OrderedDict[bytes, None] = OrderedDict()
+        self._token = secrets.token_urlsafe(TOKEN_BYTES)
+
+    @property
+    def token(self) -> str:
+        """What lets the next browser in."""
+        return self._token
+
+    def exchange(self, token: str) -> str | None:
+        """A session for the token, which is then spent; None for a wrong one."""
+        with self._lock:
+            if not compare_digest(_digest(token), _digest(self._token)):
+                return None
+            self._token = renewed = secrets.token_urlsafe(TOKEN_BYTES)
+            session = secrets.token_urlsafe(TOKEN_BYTES)
+            self._sessions[_digest(session)] = None
+            while len(self._sessions) > MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+        if self._renewed is not None:
+            self._renewed(renewed)
+        return session
+
+    def knows(self, session: str | None) -> bool:
+        """Whether the session was given out here; looked up by digest, so timing tells nothing."""
+        return session is not None and _digest(session) in self._sessions
+
+
+class NeedsSession:
+    """Hand requests without a session of ``login`` to ``outside``, but for the ``open_paths``."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        login: LoginTokens,
+        cookie: str,
+        open_paths: Collection[str],
+        outside: ASGIApp,
+    ) -> None:
+        self._app = app
+        self._login = login
+        self._cookie = cookie
+        self._open_paths = frozenset(open_paths)
+        self._outside = outside
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        inside = (
+            scope["type"] == "lifespan"
+            or scope["path"] in self._open_paths
+            or self._login.knows(HTTPConnection(scope).cookies.get(self._cookie))
+        )
+        await (self._app if inside else self._outside)(scope, receive, send)
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="replace")).digest()
 
 
 @dataclass(frozen=True)
 class PageOptions:
     """What the page is started with."""
 
-    port: int
     store: Path
+    port: int = 0
     names: tuple[str, ...] = LOOPBACK
     """Under which names or addresses it may be reached."""
     comparison: ComparedCommunity = DEMO
@@ -116,17 +190,8 @@ def routes(options: PageOptions) -> FastAPI:
     app.state.uploads = options.uploads
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
-    routers = (
-        _bring.login_router,
-        _bring.start_router,
-        _standing.topics_router,
-        _standing.draft_router,
-        _standing.report_router,
-        _settings.router,
-        _what_if.router,
-    )
-    for router in routers:
-        app.include_router(router)
+    for module in (_bring, _standing, _settings, _what_if):
+        app.include_router(module.router)
     _answer_errors(app)
     return app
 
@@ -214,14 +279,11 @@ class PageAddress:
 
 def serve(
     listen_at: PageAddress,
+    options: PageOptions,
     *,
-    store: Path,
-    comparison: ComparedCommunity,
-    reporting: Reporting | None,
     show_address: Callable[[str], None],
     show_next_address: Callable[[str], None],
     open_browser: bool,
-    help_line: str | None = HELP_LINE,
 ) -> None:
     """Serve until stopped; ``show_address`` gets the address, the other each one that follows."""
     with listen_at.listen() as listening, passing_folder(FOLDER_PREFIX) as folder:
@@ -232,14 +294,11 @@ def serve(
 
         login = LoginTokens(lambda token: show_next_address(address(token)))
         app = create_app(
-            PageOptions(
-                port,
-                store,
-                listen_at.names,
-                comparison,
-                reporting=reporting,
+            replace(
+                options,
+                port=port,
+                names=listen_at.names,
                 login=login,
-                help_line=help_line,
                 uploads=folder,
                 stopping=lambda: server.should_exit,
             )

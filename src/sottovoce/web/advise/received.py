@@ -38,7 +38,7 @@ from sottovoce.errors import (
     UnclearColumnsError,
 )
 from sottovoce.steps import while_wanted
-from sottovoce.web.security.requests import size_in_words
+from sottovoce.web.guards import size_in_words
 
 ME = "me"
 MOST_POSTS = 2_000_000

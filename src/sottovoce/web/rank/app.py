@@ -26,12 +26,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import sottovoce
 from sottovoce.errors import BusyError, SottovoceError
 from sottovoce.privacy.randomness import system_bytes
-from sottovoce.web.rank._forms import (
+from sottovoce.web.guards import BodyLimit, refuse
+from sottovoce.web.rank._routes import (
     LARGEST_PERIOD,
     DescriptionForm,
     HistogramForm,
     Kept,
     Periods,
+    add_peer_routes,
+    add_shares,
     check_length,
     check_running,
     noised_form,
@@ -39,12 +42,10 @@ from sottovoce.web.rank._forms import (
     store_report,
     topic_names,
 )
-from sottovoce.web.rank._share_routes import add_peer_routes, add_shares
 from sottovoce.web.rank.pair import FirstServer, PairedServer, SecondServer
 from sottovoce.web.rank.peer import HEADER, MOST_PEER_BYTES, OPEN, VERIFY
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.telemetry import RequestMeter
-from sottovoce.web.security.requests import BodyLimit, refuse
 
 MOST_BODY = 1 << 14
 _PUBLISH_S, _VERIFY_S = 60.0, 1.0

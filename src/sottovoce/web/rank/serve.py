@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.web._listening import listening_socket
+from sottovoce.web.guards import listening_socket
 from sottovoce.web.rank.store import SqliteStore, Store
 
 HEADERS_S = 10.0

@@ -1,4 +1,6 @@
-"""Which requests are refused before any page's own code has run, each with one short sentence.
+"""What guards a page and a server: which requests are refused, and what goes on every answer.
+
+Requests are refused before a page's own code has run, each with one short sentence.
 
 `HostCheck`: only requests to our own address are served. DNS rebinding needs another: a page of
 another site whose name is suddenly ours. The browser then still sends the other site's name as
@@ -14,7 +16,10 @@ is one that takes too long: whoever sends a byte a minute must not hold a place.
 """
 
 import asyncio
+import errno
 import json
+import os
+import socket
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping
@@ -314,3 +319,19 @@ def _tell(error: Exception) -> None:
     place = traceback.extract_tb(error.__traceback__)[-1]
     words = f"A defect in Sottovoce: {type(error).__name__} at {place.filename}:{place.lineno}."
     print(words, file=sys.stderr)  # noqa: T201 - the message itself may hold private text
+
+
+def listening_socket(
+    host: str, port: int, *, family: int = socket.AF_INET, backlog: int | None = None
+) -> socket.socket:
+    """Listen there; an OSError says why that cannot be."""
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=backlog)
+    except OSError as error:
+        if error.errno is None or error.errno not in errno.errorcode:
+            raise
+        # Python adds the address to the reason, which whoever catches this has said already.
+        raise OSError(error.errno, os.strerror(error.errno)) from None
+    # Else the second half of an answer waits for the first to be acknowledged: 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
