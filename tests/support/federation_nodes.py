@@ -5,7 +5,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation import Machines, Node, Roster, Settings
+from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation._node.node import Node
+from sottovoce.federation.roster import Roster
+from sottovoce.federation.transport.frames import Settings
 from support.federations import JOURNAL_KEY, Authority, ToySum, ToyTraining, roster_of
 from support.ports import free_ports
 

@@ -16,7 +16,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sottovoce.errors import AbortedError
-from sottovoce.federation import Credentials, Machines, Member, Node, Roster, Settings
+from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation._node.node import Node
+from sottovoce.federation.certificates import Credentials
+from sottovoce.federation.roster import Member, Roster
+from sottovoce.federation.transport.frames import Settings
 from sottovoce.learn import opened_bits
 from support.federations import JOURNAL_KEY, ToyDocuments, ToyTraining
 from support.hidden_systems import small_keys_allowed

@@ -22,13 +22,17 @@ from support.federations import JOURNAL_KEY
 
 from sottovoce.errors import QueryBudgetError
 from sottovoce.federation._files import NONE, load_secret
+from sottovoce.federation._journal.file import Event, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._journal.rows import Event, OutgoingFrame
 from sottovoce.federation._secrets import new_journal_key
 from sottovoce.federation.party._memory import PartyMemory
-from sottovoce.federation.party._outside_count import OutsideCount, settle_count
 from sottovoce.federation.party.approvals import approve, is_approved, note_asked, waiting
-from sottovoce.federation.party.journal_key import rotate_journal, settle_key
+from sottovoce.federation.party.journal_key import (
+    OutsideCount,
+    rotate_journal,
+    settle_count,
+    settle_key,
+)
 from sottovoce.learn.query_budget import QueryCharge
 
 SESSION, SECRET = bytes(16), b"what nobody else may read"

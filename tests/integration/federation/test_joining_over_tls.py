@@ -18,7 +18,7 @@ from sottovoce.federation.join.folders import (
 )
 from sottovoce.federation.join.request import JoinToken
 from sottovoce.federation.party import party as party_module
-from sottovoce.federation.party._joins import Joins, membership_of
+from sottovoce.federation.party._proposals import Joins, membership_of
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.renewal import renew_joined
 

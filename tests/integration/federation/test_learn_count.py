@@ -16,7 +16,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation import Connected
 from sottovoce.federation.config import TrainingSettings, load_config
-from sottovoce.federation.party._transcript import UNKNOWN
+from sottovoce.federation.party.history import UNKNOWN
 from sottovoce.federation.party.party import ConfiguredParty, RunRequest
 from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan

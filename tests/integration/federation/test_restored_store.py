@@ -41,7 +41,7 @@ KILLED_IN = """
 import os, signal
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.party import party
-from sottovoce.federation.party._outside_count import OutsideCount
+from sottovoce.federation.party.journal_key import OutsideCount
 def end(*_args, **_options):
     os.kill(os.getpid(), signal.SIGKILL)
 {place} = end

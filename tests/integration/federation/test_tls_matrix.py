@@ -13,8 +13,9 @@ from support.federation_nodes import Enrolled
 from support.federations import Authority, ToyTraining
 
 from sottovoce.errors import InputError, StrangerError
-from sottovoce.federation import Credentials, Member, Node
-from sottovoce.federation.certificates import network_name
+from sottovoce.federation._node.node import Node
+from sottovoce.federation.certificates import Credentials, network_name
+from sottovoce.federation.roster import Member
 from sottovoce.federation.transport.client import MessageClient
 from sottovoce.federation.transport.frames import (
     VERSION,

@@ -16,7 +16,7 @@ from support.text_runs import GIVEN, made_terms
 
 from sottovoce.errors import InputError
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation.party._run_keys import RADOS, SOLVE, RunKeys, purposes
+from sottovoce.federation.party.holdings import RADOS, SOLVE, RunKeys, purposes
 from sottovoce.learn.paillier.wire import array_to_bytes, encrypt_integers
 from sottovoce.learn.rados.intermediary import RadoReceiver, RadoTerms
 from sottovoce.learn.run.terms import INTERMEDIARY, RunTerms

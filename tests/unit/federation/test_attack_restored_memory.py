@@ -12,7 +12,7 @@ import pytest
 from sottovoce.errors import ConfigError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party._memory import MEMORY_FILE
-from sottovoce.federation.party._outside_count import OutsideCount, restored_at
+from sottovoce.federation.party.journal_key import OutsideCount, restored_at
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.learn.query_budget import QueryCharge

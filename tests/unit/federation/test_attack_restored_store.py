@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from support.federations import JOURNAL_KEY
 
+from sottovoce.federation._journal.file import Event
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._journal.rows import Event
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation.party._outside_count import (
+from sottovoce.federation.party.history import RunHistory
+from sottovoce.federation.party.journal_key import (
     OutsideCount,
     restored_at,
     settle_count,
     spent_unknown,
 )
-from sottovoce.federation.party.history import RunHistory
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.party.terms import training_terms
 from sottovoce.federation.setup import SetupPlan, set_up

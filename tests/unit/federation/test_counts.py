@@ -22,17 +22,18 @@ from sottovoce.federation.config import (
     TrainingSettings,
     load_config,
 )
-from sottovoce.federation.party._counts import (
-    count_terms,
-    counted_examples,
-    promised_by,
-    spending,
-)
 from sottovoce.federation.party._policy import RULES
 from sottovoce.federation.party.history import RunHistory, count_by_label
 from sottovoce.federation.party.offline import counted_report
 from sottovoce.federation.party.service import Service
-from sottovoce.federation.party.terms import check_accepted, wanted_trust
+from sottovoce.federation.party.terms import (
+    check_accepted,
+    count_terms,
+    counted_examples,
+    promised_by,
+    spending,
+    wanted_trust,
+)
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count.spend import CountSpend, spend_name

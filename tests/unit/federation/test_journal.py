@@ -10,9 +10,8 @@ from support.federations import JOURNAL_KEY, ToySum
 from support.rehearsal import Crash, Rehearsal
 
 from sottovoce.errors import JournalError, ParameterError
-from sottovoce.federation._journal.file import JOURNAL, JournalSeal
+from sottovoce.federation._journal.file import JOURNAL, Event, JournalSeal, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._journal.rows import Event, OutgoingFrame
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.privacy.randomness import drawing_from

@@ -28,12 +28,16 @@ from sottovoce.federation.config import FeatureSettings, TextsFile, TrainingSett
 from sottovoce.federation.party import control as parties_control
 from sottovoce.federation.party import journal_key as parties_rekey
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
-from sottovoce.federation.party._transcript import ANY, MEANINGS, UNKNOWN, in_words, meaning
 from sottovoce.federation.party.control import ControlServer, ask, asked
 from sottovoce.federation.party.history import (
+    ANY,
+    MEANINGS,
+    UNKNOWN,
     RunHistory,
+    in_words,
     journal_history,
     latest_training,
+    meaning,
     trained_peers,
     training_record,
 )

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from sottovoce.federation.config import PartyConfig, TextsFile, TrainingSettings, load_config
-from sottovoce.federation.party.readable import unreadable_data, why_untrainable
+from sottovoce.federation.party.holdings import unreadable_data, why_untrainable
 from sottovoce.federation.setup import SetupPlan, set_up
 
 if TYPE_CHECKING:

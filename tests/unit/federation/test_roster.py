@@ -9,8 +9,14 @@ from support.federations import Authority
 
 import sottovoce.federation
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation import Credentials, Member, Roster
-from sottovoce.federation.certificates import as_pem, fingerprint, named_party, network_name
+from sottovoce.federation.certificates import (
+    Credentials,
+    as_pem,
+    fingerprint,
+    named_party,
+    network_name,
+)
+from sottovoce.federation.roster import Member, Roster
 
 ANN = Member("ann", "peer", "127.0.0.1:1", "AB:" * 31 + "AB")
 

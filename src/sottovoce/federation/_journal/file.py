@@ -1,12 +1,18 @@
 """The journal's SQLite file: durable, readable by its owner only, its private columns sealed.
 
-AES-256-GCM keeps a private value from being read, or moved to another place of the journal.
+AES-256-GCM keeps a private value from being read, or moved to another place of the journal. Keys of
+runs serve one run and one purpose each; of a key no longer used, the fingerprint is left.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
 from sottovoce.errors import JournalError, MissingExtraError, ParameterError
+from sottovoce.federation.transport.frames import Kind
 from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy.randomness import system_bytes
-from sottovoce.sqlite import DURABLE, StoreKind
+from sottovoce.sqlite import DURABLE, StoreFile, StoreKind
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -106,3 +112,88 @@ class JournalSeal:
             raise JournalError(
                 "the journal does not open: its key is another one, or it was changed."
             ) from None
+
+
+class KeptKey(NamedTuple):
+    """One key: of which run and purpose, its fingerprint, and whether it can be used."""
+
+    session: bytes
+    purpose: str
+    fingerprint: str
+    usable: bool
+
+
+class JournalKeys:
+    """The part of a journal that holds keys; bodies are sealed, each for its own place."""
+
+    _file: StoreFile
+    _seal: JournalSeal
+
+    def run_keys(self) -> list[KeptKey]:
+        """All keys, the oldest first."""
+        rows = self._file.rows(
+            "SELECT session, purpose, fingerprint, body IS NOT NULL FROM run_key ORDER BY rowid",
+        )
+        return [KeptKey(run, purpose, name, bool(body)) for run, purpose, name, body in rows]
+
+    def key(self, session: bytes, purpose: str) -> bytes | None:
+        """The key of a run for a purpose."""
+        row = self._file.row(
+            "SELECT body FROM run_key WHERE session = ? AND purpose = ? AND body IS NOT NULL",
+            (session, purpose),
+        )
+        return None if row is None else self._seal.opened(row[0], "key", session, purpose)
+
+    def keep_key(self, session: bytes, purpose: str, fingerprint: str, body: bytes) -> None:
+        """Keep a new key; one that was used before is refused."""
+        sealed = self._seal.sealed(body, "key", session, purpose)
+        with self._file.transaction() as db:
+            db.execute(
+                "INSERT INTO run_key VALUES (?, ?, ?, ?)", (session, purpose, fingerprint, sealed)
+            )
+
+    def forget_key(self, session: bytes, purpose: str) -> None:
+        """Wipe a key, so that nothing can be opened with it any more."""
+        with self._file.transaction() as db:
+            db.execute(
+                "UPDATE run_key SET body = NULL WHERE session = ? AND purpose = ?",
+                (session, purpose),
+            )
+
+
+class OutgoingFrame(NamedTuple):
+    """One frame to send: to whom, its place, what it is, what may be shown of it, and its body."""
+
+    receiver: str
+    sequence: int
+    frame: Kind
+    shown: Mapping[str, Any]
+    body: bytes
+
+
+class Event(NamedTuple):
+    """One step that the party took: what moved it, and whom it then told what.
+
+    The first step also has a digest of the data that the party brought, under the run's seed.
+    """
+
+    position: int
+    what: str
+    sender: str
+    sequence: int
+    said: tuple[str, ...]
+    data: bytes = b""
+
+
+@dataclass(frozen=True)
+class JournalRun:
+    """A run as the journal has it."""
+
+    session: bytes
+    participants: tuple[str, ...]
+    status: str
+    terms: bytes = field(repr=False)
+    seed: bytes = field(repr=False)
+    ended: dict[str, Any]
+    followed_by: bytes | None
+    begun: float

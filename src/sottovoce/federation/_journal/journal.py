@@ -15,9 +15,14 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation._journal.file import JOURNAL, JournalSeal
-from sottovoce.federation._journal.keys import JournalKeys
-from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
+from sottovoce.federation._journal.file import (
+    JOURNAL,
+    Event,
+    JournalKeys,
+    JournalRun,
+    JournalSeal,
+    OutgoingFrame,
+)
 from sottovoce.federation.transport.frames import Kind
 from sottovoce.json import parse_json
 from sottovoce.sqlite import StoreFile

@@ -13,14 +13,21 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from sottovoce.errors import ParameterError, SottovoceError
-from sottovoce.federation._events import Log, to_logger
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation._node.state import no_hook, public_error
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.federation.transport.client import MessageClient
-from sottovoce.federation.transport.frames import Answer, Beat, Frame, Header, Settings
+from sottovoce.federation.transport.frames import (
+    Answer,
+    Beat,
+    Frame,
+    Header,
+    Log,
+    Settings,
+    to_logger,
+)
 from sottovoce.federation.transport.server import Answering, MessageServer
 
 _IDLE_S = 0.5

@@ -23,11 +23,10 @@ from sottovoce.errors import (
     SottovoceError,
     UnexpectedMessageError,
 )
-from sottovoce.federation._events import Log, to_logger
+from sottovoce.federation._journal.file import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._journal.rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation.roster import Roster
-from sottovoce.federation.transport.frames import Settings, State
+from sottovoce.federation.transport.frames import Log, Settings, State, to_logger
 from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Message, Party, list_awaited
 from sottovoce.privacy.randomness import drawing_from

@@ -13,7 +13,7 @@ from sottovoce.errors import (
     TooLargeError,
     UnexpectedMessageError,
 )
-from sottovoce.federation._journal.rows import Event, OutgoingFrame
+from sottovoce.federation._journal.file import Event, OutgoingFrame
 from sottovoce.federation._node.aborts import Aborts
 from sottovoce.federation._node.state import (
     NodeState,

@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 
 from sottovoce.errors import InputError, ProtocolError, RosterRefusedError, SottovoceError
-from sottovoce.federation._events import Log
 from sottovoce.federation._files import (
     NONE,
     found_from_anywhere,
@@ -44,7 +43,7 @@ from sottovoce.federation.config import (
 )
 from sottovoce.federation.join import request as joining
 from sottovoce.federation.join.changes import RosterHistory, read_changes
-from sottovoce.federation.join.endpoint import JoinClient
+from sottovoce.federation.join.invitations import JoinClient
 from sottovoce.federation.join.request import (
     Ask,
     Collect,
@@ -58,6 +57,7 @@ from sottovoce.federation.join.request import (
 )
 from sottovoce.federation.roster import member, save_roster
 from sottovoce.federation.setup import host_of, new_private_folder, write_whole
+from sottovoce.federation.transport.frames import Log
 from sottovoce.files import whole_file
 
 COORDINATOR_NAME = "coordinator"

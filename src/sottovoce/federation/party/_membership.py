@@ -23,7 +23,6 @@ from sottovoce.errors import (
     RosterRefusedError,
     SottovoceError,
 )
-from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import DAYS, Authority, fingerprint
 from sottovoce.federation.config import PartyConfig, Role
 from sottovoce.federation.join.changes import (
@@ -38,6 +37,7 @@ from sottovoce.federation.join.invitations import Joined
 from sottovoce.federation.join.request import JoinRequest, joiner_role, packed, unpacked
 from sottovoce.federation.roster import Member, Roster, configured_role, member, protocol_name
 from sottovoce.federation.setup import host_of
+from sottovoce.federation.transport.frames import Log
 from sottovoce.learn.training_terms import COORDINATOR
 
 if TYPE_CHECKING:

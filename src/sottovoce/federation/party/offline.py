@@ -13,12 +13,13 @@ from sottovoce.errors import DataError, InputError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.config import PartyConfig, Role, TextsFile
 from sottovoce.federation.join.changes import RosterHistory
-from sottovoce.federation.party._transcript import in_words, meaning
 from sottovoce.federation.party.history import (
     RunHistory,
     count_by_label,
+    in_words,
     journal_history,
     latest_training,
+    meaning,
     training_record,
 )
 from sottovoce.federation.party.holdings import read_rows, read_texts

@@ -22,7 +22,6 @@ from sottovoce.errors import (
     RosterRefusedError,
     SottovoceError,
 )
-from sottovoce.federation._events import Log
 from sottovoce.federation._files import read_passphrase
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.aborts import TermsWithout
@@ -41,18 +40,18 @@ from sottovoce.federation.certificates import (
 from sottovoce.federation.config import CONFIG_FILE, PartyConfig, Role, load_config
 from sottovoce.federation.join.changes import RosterHistory, load_history
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
-from sottovoce.federation.party._outside_count import (
+from sottovoce.federation.party.history import RunHistory, journal_history, training_record
+from sottovoce.federation.party.holdings import MachineMaker, RunKeys
+from sottovoce.federation.party.journal_key import (
     Counted,
     OutsideCount,
+    following_key,
     note_restored,
     restored_error,
     settle_count,
+    settle_key,
     settle_memory,
 )
-from sottovoce.federation.party._run_keys import RunKeys
-from sottovoce.federation.party.history import RunHistory, journal_history, training_record
-from sottovoce.federation.party.holdings import MachineMaker
-from sottovoce.federation.party.journal_key import following_key, settle_key
 from sottovoce.federation.party.terms import check_accepted
 from sottovoce.federation.roster import (
     Member,
@@ -61,7 +60,7 @@ from sottovoce.federation.roster import (
     protocol_name,
     save_roster,
 )
-from sottovoce.federation.transport.frames import VERSION, Settings
+from sottovoce.federation.transport.frames import VERSION, Log, Settings
 from sottovoce.files import output_folder, whole_file
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import COORDINATOR

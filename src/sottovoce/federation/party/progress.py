@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import InputError
-from sottovoce.federation._events import Log
+from sottovoce.federation.transport.frames import Log
 from sottovoce.files import PRIVATE_MODE
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.terms import RunTerms

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import msgspec
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation._events import to_logger
 from sottovoce.federation._files import read_passphrase, save_secret
 from sottovoce.federation._secrets import IDENTITY, load_identity
 from sottovoce.federation.certificates import (
@@ -31,7 +30,7 @@ from sottovoce.federation.party._membership import CERTIFY, wish
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.setup import host_of, write_whole
 from sottovoce.federation.transport.client import MessageClient
-from sottovoce.federation.transport.frames import Settings
+from sottovoce.federation.transport.frames import Settings, to_logger
 from sottovoce.learn.sums.keys import Identity
 
 _CALL_S = 30.0

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from sottovoce.errors import AbortedError, DataError, InputError, ParameterError
-from sottovoce.federation._events import Log
 from sottovoce.federation.join.changes import RosterChange, RosterHistory
-from sottovoce.federation.party._counts import count_terms, paid_before
+from sottovoce.federation.party import offline
 from sottovoce.federation.party._differences import GIVING, TermsMemory
-from sottovoce.federation.party._joins import (
+from sottovoce.federation.party._proposals import (
     Joins,
+    PeerRequests,
+    RetryWithoutLost,
     membership_of,
     offer_membership,
+    proposed,
     refuse_members,
 )
-from sottovoce.federation.party._outside_count import restored_at, spent_unknown
-from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost, proposed
 from sottovoce.federation.party.control import Answers, ControlServer
 from sottovoce.federation.party.history import (
     TRAININGS,
@@ -26,20 +26,19 @@ from sottovoce.federation.party.history import (
     latest_training,
     trained_peers,
 )
-from sottovoce.federation.party.offline import (
-    counted_report,
-    given_examples,
-    labelled,
-    labelled_by_count,
-    status_report,
-    trained,
-    transcript_report,
-)
+from sottovoce.federation.party.holdings import why_untrainable
+from sottovoce.federation.party.journal_key import restored_at, spent_unknown
 from sottovoce.federation.party.party import ConfiguredParty, RunRequest
 from sottovoce.federation.party.progress import Progress, summary
-from sottovoce.federation.party.readable import why_untrainable
-from sottovoce.federation.party.terms import NOT_YET, accepted_by, training_terms, use_terms
-from sottovoce.federation.transport.frames import VERSION
+from sottovoce.federation.party.terms import (
+    NOT_YET,
+    accepted_by,
+    count_terms,
+    paid_before,
+    training_terms,
+    use_terms,
+)
+from sottovoce.federation.transport.frames import VERSION, Log
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.evaluate import JointEvaluation
 from sottovoce.learn.run.records import opened_words
@@ -189,10 +188,10 @@ class Service:
         yield from verbs[wanted](request)
 
     def _status(self, _request: Mapping[str, Any]) -> Answers:
-        yield _last(status_report(self.party, self.node, running=True))
+        yield _last(offline.status_report(self.party, self.node, running=True))
 
     def _transcript(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(transcript_report(self.node, self.party, request.get("run")))
+        yield _last(offline.transcript_report(self.node, self.party, request.get("run")))
 
     def _stop(self, _request: Mapping[str, Any]) -> Answers:
         yield _last("stopping")
@@ -239,23 +238,23 @@ class Service:
         terms = count_terms(self.party.config, self.party.roster, request)
         for answer in self._progress_of(terms, self._proposed(terms)):
             if "last" in answer:
-                found = counted_report(self.node, answer["value"]["run"])
+                found = offline.counted_report(self.node, answer["value"]["run"])
                 answer = _last({**answer["value"], **found})  # noqa: PLW2901 - with what was counted
             yield answer
 
     def _counted(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(counted_report(self.node, request.get("run")))
+        yield _last(offline.counted_report(self.node, request.get("run")))
 
     def _classify(self, request: Mapping[str, Any]) -> Answers:
-        examples = given_examples(self.party.config, str(request["file"]))
+        examples = offline.given_examples(self.party.config, str(request["file"]))
         self._await_classifier()
         role = self.party.config.party.role
-        if (found := labelled_by_count(self.node, role, examples)) is not None:
+        if (found := offline.labelled_by_count(self.node, role, examples)) is not None:
             yield _last(found)
             return
-        known = trained(self.node, role)
+        known = offline.trained(self.node, role)
         if known.mode == "open":
-            yield _last({"labels": labelled(self.node, examples), "run": None})
+            yield _last({"labels": offline.labelled(self.node, examples), "run": None})
             return
         training = next(run for run in self.node.history() if run.terms.session == known.session)
         terms = use_terms("classify", training.terms, asker=self.node.name, rows=len(examples))

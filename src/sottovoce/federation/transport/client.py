@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sottovoce.errors import CallRefusedError, InputError, ProtocolError
-from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member
 from sottovoce.federation.transport.frames import (
@@ -12,6 +11,7 @@ from sottovoce.federation.transport.frames import (
     Answer,
     Beat,
     Frame,
+    Log,
     Settings,
     packed,
     unpacked,

@@ -4,12 +4,13 @@ A frame is a header that says what comes, and a body that nobody reads here. The
 before a byte of the body is taken. Every header and every answer says its version first; another
 version is refused by name.
 
-`Settings` say how patient a node is, and how much it takes.
+`Settings` say how patient a node is, and how much it takes; a `Log` takes events without content.
 """
 
 import hashlib
+import logging
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sottovoce.errors import (
     BadFrameError,
@@ -213,3 +214,19 @@ class Settings:
     def wait(self, failures: int) -> float:
         """How long to wait after so many failures."""
         return min(self.retry_most_s, self.retry_s * 2.0 ** min(failures, 30))
+
+
+LOGGER = logging.getLogger("sottovoce.federation")
+
+
+class Log(Protocol):
+    """Where events go: a name and fields, never content."""
+
+    def __call__(self, event: str, /, **fields: object) -> None:
+        """Note one event."""
+
+
+def to_logger(event: str, /, **fields: object) -> None:
+    """An event as a record of the logger ``sottovoce.federation``; its fields are in ``fields``."""
+    details = " ".join(f"{name}={value}" for name, value in fields.items())
+    LOGGER.info("%s %s", event, details, extra={"event": event, "fields": fields})

@@ -17,7 +17,6 @@ from sottovoce.errors import (
     SottovoceError,
     TooLargeError,
 )
-from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.federation.transport.frames import (
@@ -26,6 +25,7 @@ from sottovoce.federation.transport.frames import (
     Beat,
     Frame,
     Header,
+    Log,
     Settings,
     packed,
     unpacked,

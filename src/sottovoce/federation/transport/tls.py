@@ -27,7 +27,6 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from sottovoce.errors import ImpostorError, MissingExtraError, StrangerError
-from sottovoce.federation._events import Log
 from sottovoce.federation.certificates import (
     Credentials,
     as_pem,
@@ -36,6 +35,7 @@ from sottovoce.federation.certificates import (
     network_name,
 )
 from sottovoce.federation.roster import Member, Roster
+from sottovoce.federation.transport.frames import Log
 
 _NO_TLS_1_2 = "ECDHE-PSK-AES128-CBC-SHA"
 # Before gRPC is imported: whoever needs it takes it from here.
