@@ -151,14 +151,25 @@ def forget(
         else:
             looked, left = erase_users(state, user, places or ())
             facts = {"erased": len(set(user)), "users_left": left}
+    model = model_folder(state)
+    _show_erased(facts, looked, model if model.exists() else None, bool(places), as_json)
+
+
+def _show_erased(
+    facts: dict[str, int],
+    looked: "Mapping[Path, int | None]",
+    model: Path | None,
+    searched: bool,
+    as_json: bool,
+) -> None:
+    """What was erased; the exit code is 1 if a file that was searched still names them."""
     named = [file for file, removed in looked.items() if removed is None]
     removed = [
         {"file": file, "removed": number} for file, number in looked.items() if number is not None
     ]
-    learnt = model_folder(state).exists()
     if as_json:
-        more: dict[str, object] = {"model_learnt_again": False} if learnt else {}
-        if places:
+        more: dict[str, object] = {"model_learnt_again": False} if model else {}
+        if searched:
             more |= {"places": removed, "still_named_in": named}
         show_json({**facts, **more})
         raise typer.Exit(bool(named))
@@ -167,11 +178,11 @@ def forget(
         show_rows("Looked at", removed)
     for file in named:
         typer.echo(f"{file} still seems to name them: remove it, or make it again.")
-    if learnt:
+    if model:
         typer.echo(
-            f"The background in {model_folder(state)} was learnt from all posts, these among them, "
-            "and is not learnt again: it holds what words weigh, no posts. To be rid of it, remove "
-            "state and model and assess the remaining posts."
+            f"The background in {model} was learnt from all posts, these among them, and is not "
+            "learnt again: it holds what words weigh, no posts. To be rid of it, remove state and "
+            "model and assess the remaining posts."
         )
     typer.echo(
         "Nothing else was looked at. Erase them yourself from posts, copies, backups, compressed "

@@ -29,19 +29,12 @@ def fold(  # noqa: C901 - calls per cell cost more than the insertion itself
     Inserting a row twice changes nothing, so a row that was cut short is simply begun again.
     """
     topics = strengths.shape[1]
-    row_buckets, settled = np.empty(topics, np.int32), np.empty(topics, np.uint8)
+    own, settled = np.empty(topics, np.int32), np.empty(topics, np.uint8)
     for row in range(done, users.size):
         user = users[row]
+        at, size = start[user], room[user]
         _settle(
-            slot_strengths,
-            slot_buckets,
-            start[user],
-            room[user],
-            kept,
-            buckets[row],
-            strengths[row],
-            row_buckets,
-            settled,
+            slot_strengths, slot_buckets, at, size, kept, buckets[row], strengths[row], own, settled
         )
         for topic in range(topics):
             if settled[topic]:

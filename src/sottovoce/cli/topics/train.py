@@ -1,13 +1,15 @@
 """``sottovoce topics train``."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never, cast, get_args
 
 import typer
 
-from sottovoce.cli import _reading as formats
+from sottovoce.cli._groups import Only, OptionGroup
 from sottovoce.cli._options import mentioning_resume, warn_about_rows
 from sottovoce.cli._output import AsJson, counted_progress, progress, show_facts, show_json
+from sottovoce.cli._reading import PlainReadingOptions
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -17,7 +19,114 @@ if TYPE_CHECKING:
     from sottovoce.topics.voice.mentions import VoiceParameters
 
 
-_LDA_EVERY, _W2V_EVERY = 50, 5
+@dataclass(frozen=True)
+class WordOptions(OptionGroup):
+    """Which words a model knows."""
+
+    panel = "Which words count"
+
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="Word list; without one the texts choose the words.")
+    ] = None
+    min_texts: Annotated[
+        int | None, typer.Option(help="Drop terms in fewer texts; default: 5.")
+    ] = None
+    max_terms: Annotated[
+        int | None, typer.Option(help="Keep the most frequent terms; default: 100,000.")
+    ] = None
+    stop_words: Annotated[
+        str,
+        typer.Option(
+            help="'english', 'none', or a file with one word a line; voice reads them as words "
+            "that are no evidence."
+        ),
+    ] = "english"
+    first_person: Annotated[
+        str | None,
+        typer.Option(
+            help="voice: the first person of the texts' language, such as ich,mich,mir,mein; "
+            "default: i,me,mine,my,myself."
+        ),
+    ] = None
+    second_person: Annotated[
+        str | None,
+        typer.Option(
+            help="voice: likewise the second, such as du,dich,dir,dein, for voice-s and voice-st."
+        ),
+    ] = None
+    stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None
+    bigrams: Annotated[bool, typer.Option("--bigrams", help="lda: neighbours are terms.")] = False
+    shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 3
+
+    def choose_words(self) -> "WordChoice":
+        """The words of lda and w2v."""
+        from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.topics.background import MAX_TERMS, MIN_TEXTS, WordChoice  # noqa: PLC0415 - fast --help
+
+        if self.vocabulary is not None and (self.min_texts, self.max_terms) != (None, None):
+            raise ParameterError(
+                "--min-texts and --max-terms choose words; --vocabulary gives them."
+            )
+        dropped = load_stop_words(None if self.stop_words == "none" else self.stop_words)
+        return WordChoice(
+            rules=TokenRules(self.shortest, dropped, self.stem, self.bigrams),
+            vocabulary=None if self.vocabulary is None else Vocabulary.load(self.vocabulary),
+            min_texts=MIN_TEXTS if self.min_texts is None else self.min_texts,
+            max_terms=MAX_TERMS if self.max_terms is None else self.max_terms,
+        )
+
+    def choose_voice_words(self) -> "WordChoice":
+        """The words of voice: all but rare ones, as they are written."""
+        from sottovoce.topics.voice.train import MIN_TEXTS  # noqa: PLC0415 - keeps --help fast
+
+        usual = self.min_texts is None and self.vocabulary is None
+        least = MIN_TEXTS if usual else self.min_texts
+        plain = replace(self, min_texts=least, shortest=1, stop_words="none", bigrams=False)
+        return plain.choose_words()
+
+    def describe_voice(self) -> "VoiceParameters":
+        """How people speak of themselves and of others."""
+        from sottovoce.corpus.words.rules import load_stop_words  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.topics.voice.mentions import VoiceParameters  # noqa: PLC0415 - keeps --help fast
+
+        usual = VoiceParameters()
+        function_words = usual.function_words
+        if self.stop_words != "english":
+            function_words = load_stop_words(None if self.stop_words == "none" else self.stop_words)
+        first, second = self.first_person, self.second_person
+        return VoiceParameters(
+            first_person=usual.first_person if first is None else tuple(first.split(",")),
+            second_person=usual.second_person if second is None else tuple(second.split(",")),
+            function_words=function_words,
+        )
+
+
+@dataclass(frozen=True)
+class TrainingOptions(OptionGroup):
+    """How a model is trained."""
+
+    topics: Annotated[int, typer.Option(help="lda: latent dimensions, up to 500.")] = 200
+    dimensions: Annotated[int, typer.Option(help="w2v: dimensions of a word's vector.")] = 500
+    iterations: Annotated[
+        int | None, typer.Option(help="Passes over the texts; default: lda 500, w2v 5.")
+    ] = None
+    seed: Annotated[int, typer.Option(help="One seed and one worker give one result.")] = 1
+    workers: Annotated[int | None, typer.Option(help="Threads; default: all cores.")] = None
+
+
+@dataclass(frozen=True)
+class ProgressOptions(OptionGroup):
+    """Where training keeps what is done so far."""
+
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Folder for what is done so far; default: OUT.checkpoint.")
+    ] = None
+    checkpoint_every: Annotated[
+        int | None,
+        typer.Option(help="Steps between two checkpoints; default: lda 50 passes, w2v 5."),
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False
 
 
 def train(
@@ -26,61 +135,16 @@ def train(
     space: Annotated[
         str, typer.Option(help="lda (latent topics), w2v (word vectors), voice (see above).")
     ] = "lda",
-    topics: Annotated[int, typer.Option(help="lda: latent dimensions, up to 500.")] = 200,
-    dimensions: Annotated[int, typer.Option(help="w2v: dimensions of a word's vector.")] = 500,
-    iterations: Annotated[
-        int | None, typer.Option(help="Passes over the texts; default: lda 500, w2v 5.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="One seed and one worker give one result.")] = 1,
-    workers: Annotated[int | None, typer.Option(help="Threads; default: all cores.")] = None,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="Word list; without one the texts choose the words.")
-    ] = None,
-    min_texts: Annotated[
-        int | None, typer.Option(help="Drop terms in fewer texts; default: 5.")
-    ] = None,
-    max_terms: Annotated[
-        int | None, typer.Option(help="Keep the most frequent terms; default: 100,000.")
-    ] = None,
-    stop_words: Annotated[
-        str,
-        typer.Option(
-            help="'english', 'none', or a file with one word a line; voice reads them as words "
-            "that are no evidence."
-        ),
-    ] = "english",
-    first_person: Annotated[
-        str | None,
-        typer.Option(
-            help="voice: the first person of the texts' language, such as ich,mich,mir,mein; "
-            "default: i,me,mine,my,myself."
-        ),
-    ] = None,
-    second_person: Annotated[
-        str | None,
-        typer.Option(
-            help="voice: likewise the second, such as du,dich,dir,dein, for voice-s and voice-st."
-        ),
-    ] = None,
-    stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None,
-    bigrams: Annotated[bool, typer.Option("--bigrams", help="lda: neighbours are terms.")] = False,
-    shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 3,
+    *,
+    training: TrainingOptions,
+    words: WordOptions,
     private: Annotated[
         bool, typer.Option("--private", help="The texts are private: so is the model.")
     ] = False,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Folder for what is done so far; default: OUT.checkpoint.")
-    ] = None,
-    checkpoint_every: Annotated[
-        int | None,
-        typer.Option(help="Steps between two checkpoints; default: lda 50 passes, w2v 5."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
-    file_format: formats.FormatOption = None,
-    fields: formats.FieldsOption = None,
-    header: formats.HeaderOption = None,
-    encoding: formats.EncodingOption = "utf-8",
-    longest: formats.LineLimitOption = formats.LONGEST,
+    kept: ProgressOptions,
+    reading: Annotated[
+        PlainReadingOptions, Only("file_format", "fields", "header", "encoding", "longest")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Train background knowledge on texts: a topic model, word vectors, or first-person mentions.
@@ -95,65 +159,68 @@ def train(
     """
     from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.lda.train import LdaParameters, train_lda  # noqa: PLC0415 - fast --help
     from sottovoce.topics.load import load_model  # noqa: PLC0415 - fast --help
-    from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.voice.train import train_voice  # noqa: PLC0415 - keeps --help fast
 
-    if space not in {"lda", "w2v", "voice"}:
-        raise ParameterError(f"--space must be lda, w2v or voice, got {space!r}.")
-    check_folder(out)
-    options = formats.read_options(file_format, fields, header, "UTC", encoding, longest)
-    texts = open_documents(background, options=options)
-    if space != "voice" and (first_person, second_person) != (None, None):
+    if space not in get_args(_Passes):
+        if space != "voice":
+            raise ParameterError(f"--space must be lda, w2v or voice, got {space!r}.")
+    elif (words.first_person, words.second_person) != (None, None):
         raise ParameterError(
             f"--first-person and --second-person are for --space voice, got {space}."
         )
+    check_folder(out)
+    texts = open_documents(background, options=reading.as_told())
     if space == "voice":
-        parameters = _voice_parameters(first_person, second_person, stop_words)
-        words = _voice_words(vocabulary, min_texts, max_terms, stem)
-        _train_voice(texts, out, parameters, words, private)
-        warn_about_rows(texts)
-        show_model(load_model(out), out, as_json)
-        return
-    words = _words(vocabulary, min_texts, max_terms, shortest, stop_words, stem, bigrams)
-    usual = _LDA_EVERY if space == "lda" else _W2V_EVERY
-    every = usual if checkpoint_every is None else checkpoint_every
-    kept = Checkpoint(checkpoint or out.with_name(f"{out.name}.checkpoint"), every, resume)
-    with counted_progress("Training") as shown, mentioning_resume(kept.folder):
-        model: Model
-        if space == "lda":
-            model = train_lda(
-                texts,
-                LdaParameters(
-                    topics=topics,
-                    iterations=500 if iterations is None else iterations,
-                    seed=seed,
-                    workers=workers,
-                ),
-                words=words,
-                public=not private,
-                checkpoint=kept,
-                progress=shown,
-            )
-        else:
-            model = train_skip_gram(
-                texts,
-                SkipGramParameters(
-                    dimensions=dimensions,
-                    epochs=5 if iterations is None else iterations,
-                    seed=seed,
-                    workers=workers,
-                ),
-                words=words,
-                public=not private,
-                checkpoint=kept,
-                progress=shown,
-            )
-    model.save(out)
-    kept.clear()
+        parameters, chosen = words.describe_voice(), words.choose_voice_words()
+        with progress("Training"):
+            train_voice(texts, parameters, words=chosen, public=not private).save(out)
+    else:
+        _train_in_passes(cast("_Passes", space), texts, out, training, words, kept, private)
     warn_about_rows(texts)
-    show_model(model, out, as_json)
+    show_model(load_model(out), out, as_json)
+
+
+_Passes = Literal["lda", "w2v"]
+_USUAL: "dict[_Passes, tuple[int, int]]" = {"lda": (500, 50), "w2v": (5, 5)}
+"""Passes over the texts, and steps between two checkpoints."""
+
+
+def _train_in_passes(
+    space: _Passes,
+    texts: "Corpus",
+    out: Path,
+    training: TrainingOptions,
+    words: WordOptions,
+    kept: ProgressOptions,
+    private: bool,
+) -> None:
+    from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.lda.train import LdaParameters, train_lda  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram  # noqa: PLC0415 - fast --help
+
+    passes, every = _USUAL[space]
+    passes = passes if training.iterations is None else training.iterations
+    every = every if kept.checkpoint_every is None else kept.checkpoint_every
+    folder = kept.checkpoint or out.with_name(f"{out.name}.checkpoint")
+    files = Checkpoint(folder, every, kept.resume)
+    chosen, seed, workers = words.choose_words(), training.seed, training.workers
+    with counted_progress("Training") as shown, mentioning_resume(folder):
+        how: dict[str, Any] = {"words": chosen, "public": not private}
+        how |= {"checkpoint": files, "progress": shown}
+        match space:
+            case "lda":
+                lda = LdaParameters(
+                    topics=training.topics, iterations=passes, seed=seed, workers=workers
+                )
+                train_lda(texts, lda, **how).save(out)
+            case "w2v":
+                size = training.dimensions
+                w2v = SkipGramParameters(dimensions=size, epochs=passes, seed=seed, workers=workers)
+                train_skip_gram(texts, w2v, **how).save(out)
+            case _:
+                assert_never(space)
+    files.clear()
 
 
 def show_model(model: "Model", folder: Path, as_json: bool) -> None:
@@ -170,60 +237,3 @@ def show_model(model: "Model", folder: Path, as_json: bool) -> None:
         show_json(facts)
     else:
         show_facts("Model", facts)
-
-
-def _train_voice(
-    texts: "Corpus", out: Path, parameters: "VoiceParameters", words: "WordChoice", private: bool
-) -> None:
-    from sottovoce.topics.voice.train import train_voice  # noqa: PLC0415 - keeps --help fast
-
-    with progress("Training"):
-        train_voice(texts, parameters, words=words, public=not private).save(out)
-
-
-def _voice_parameters(first: str | None, second: str | None, stop_words: str) -> "VoiceParameters":
-    from sottovoce.corpus.words.rules import load_stop_words  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.voice.mentions import VoiceParameters  # noqa: PLC0415 - keeps --help fast
-
-    usual = VoiceParameters()
-    function_words = usual.function_words
-    if stop_words != "english":
-        function_words = load_stop_words(None if stop_words == "none" else stop_words)
-    return VoiceParameters(
-        first_person=usual.first_person if first is None else tuple(first.split(",")),
-        second_person=usual.second_person if second is None else tuple(second.split(",")),
-        function_words=function_words,
-    )
-
-
-def _voice_words(
-    vocabulary: Path | None, min_texts: int | None, max_terms: int | None, stem: str | None
-) -> "WordChoice":
-    from sottovoce.topics.voice.train import MIN_TEXTS  # noqa: PLC0415 - keeps --help fast
-
-    usual = MIN_TEXTS if min_texts is None and vocabulary is None else min_texts
-    return _words(vocabulary, usual, max_terms, 1, "none", stem, bigrams=False)
-
-
-def _words(
-    vocabulary: Path | None,
-    min_texts: int | None,
-    max_terms: int | None,
-    shortest: int,
-    stop_words: str,
-    stem: str | None,
-    bigrams: bool,
-) -> "WordChoice":
-    from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.background import MAX_TERMS, MIN_TEXTS, WordChoice  # noqa: PLC0415 - fast --help
-
-    if vocabulary is not None and (min_texts, max_terms) != (None, None):
-        raise ParameterError("--min-texts and --max-terms choose words; --vocabulary gives them.")
-    dropped = load_stop_words(None if stop_words == "none" else stop_words)
-    return WordChoice(
-        rules=TokenRules(shortest=shortest, stop_words=dropped, stem=stem, bigrams=bigrams),
-        vocabulary=None if vocabulary is None else Vocabulary.load(vocabulary),
-        min_texts=MIN_TEXTS if min_texts is None else min_texts,
-        max_terms=MAX_TERMS if max_terms is None else max_terms,
-    )
