@@ -20,8 +20,8 @@ from sottovoce.cli import main
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.codes import tokenize
 from sottovoce.privacy.ledger.chosen_ledger import forget_ledger
+from sottovoce.privacy.ledger.elsewhere import user_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
-from sottovoce.privacy.ledger.place import user_ledger
 
 PRIVATE = "veryprivatesentence"
 STATED = ("--epsilon", "2", "--precision", "2")

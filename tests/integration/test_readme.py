@@ -20,8 +20,8 @@ from support.shown_commands import blocks_in
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate, write_files
+from sottovoce.privacy.ledger.elsewhere import user_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
-from sottovoce.privacy.ledger.place import user_ledger
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "docs" / "how-to" / "python.md"

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sottovoce.errors import ProtocolError
-from sottovoce.privacy.vdaf.messages import Prio3Report
-from sottovoce.privacy.vdaf.prio3 import Prio3, Prio3Histogram
+from sottovoce.privacy.vdaf.prio3 import Prio3, Prio3Histogram, Prio3Report
 
 VERIFY_KEY = bytes(range(32))
 NONCE = bytes(range(16))

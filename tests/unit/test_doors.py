@@ -23,7 +23,7 @@ from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, MissingExtraError, ParameterError
 from sottovoce.lazy import attach
-from sottovoce.privacy.ledger.place import user_ledger
+from sottovoce.privacy.ledger.elsewhere import user_ledger
 from sottovoce.release.inputs import count_documents
 
 DOORS = (

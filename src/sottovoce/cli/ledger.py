@@ -37,8 +37,8 @@ def show(
 
     Example: sottovoce ledger show
     """
+    from sottovoce.privacy.ledger.elsewhere import refuse_lost, user_ledger  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.ledger.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy.ledger.place import refuse_lost, user_ledger  # noqa: PLC0415 - fast --help
 
     path = file or user_ledger()
     if not path.exists():

@@ -16,7 +16,7 @@ from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.reading import counted_classifier, counted_topics
 from sottovoce.loop._reading import Reading
 from sottovoce.loop.documents import UserDocuments
-from sottovoce.release.classify.choice import chosen_classifier
+from sottovoce.release.classify.logistic import chosen_classifier
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import Released
 from sottovoce.release.topics.evaluation import (

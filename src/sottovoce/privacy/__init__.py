@@ -1,8 +1,8 @@
 """Guarantees, exact noise and its randomness, the ledger, and audits of samplers.
 
-Begin with `_guarantee`: what is promised, as a value. `_mechanism` draws the noise that keeps it,
-by the exact `_sampler` of the `_laws` (tables of proven probabilities) and bits of `_randomness`;
-`shares` draws it in parts, by several parties, whole only in their sum.
+Begin with `guarantee`: what is promised, as a value. `mechanism` draws the noise that keeps it, by
+the exact `sampler` of the `_laws` (tables of proven probabilities) and bits of `randomness`;
+`noise_share` draws it in parts, by several parties, whole only in their sum.
 The `ledger` spends before anything is drawn, and `audit` tries to refute what is claimed.
 """
 

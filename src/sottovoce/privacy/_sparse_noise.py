@@ -5,7 +5,7 @@ so instead of visiting all of them the walk leaps from one that comes out to the
 geometric gaps, and draws the value of each given that it comes out: a fair sign and
 1 + Geometric(alpha), or threshold + Geometric(alpha). Time and memory are then O(non-zeros out),
 which lets whoever watches the run time learn how many cells were stored: the constant-work way
-round is dense (see `_mechanism`). Where p is large, the cells of a block are visited one by one.
+round is dense (see `mechanism`). Where p is large, the cells of a block are visited one by one.
 
 Blocks are whole rows; gaps are memoryless, so that a walk may end with one and begin with the next.
 Each thread lays its blocks on a `Pile` of its own, in one piece of memory that all share.

@@ -1,12 +1,10 @@
 """Word counts published under limited-precision local privacy.
 
-Begin with `_release_counts`, which is the whole way: the documents are counted (`_inputs`), the
-release is worked out (`_settings`, `_plan`), and a `_job` spends, draws once and writes a `_folder`
-with its `_card`, charged to the ledger that `privacy.ledger` finds. `compression` maps words to
-fewer columns, `analysis` reads sums of a release, `classify` and `topics` learn from one,
-`evaluation` measures usefulness, `_audit` checks what was published, `_held` does so given the
-texts, and by `_trial` releases
-of made-up documents the way that every release goes.
+Begin with `make`, which is the whole way: a `request` is counted by its `inputs`, worked out by a
+`plan` and quoted (`quote`); a `job` spends, draws once and writes a `folder` with its `card`,
+charged to the ledger that `privacy.ledger` finds. `compression` maps words to fewer columns,
+`analysis` reads sums of a release, `classify` and `topics` learn from one, `audit` checks what was
+published, and `trial` releases made-up documents the way that every release goes.
 """
 
 from typing import TYPE_CHECKING

@@ -16,7 +16,7 @@ The audit of a released folder by whoever holds its texts: what is said is in fi
 
 The texts are counted again by the folder's words, and sent through its public maps; what was
 published, less that, is the noise of the one draw, known cell by cell. It is held to all that the
-sampler's own noise is held to (`privacy.audit._law`).
+sampler's own noise is held to (`privacy.audit.law`).
 
 And a row is looked for by its text, as somebody would who has both: rows are ranked by
 
@@ -62,8 +62,7 @@ from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.privacy.noise_law import NoiseLaw, zero_cell_chance
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.compression.word_map import WordMap, load_maps
-from sottovoce.release.counts import Counts
-from sottovoce.release.counts_file import CountsFile, ShardedRows
+from sottovoce.release.counts import Counts, CountsFile, ShardedRows
 from sottovoce.release.folder import (
     MAP_STEM,
     VOCABULARY_FILE,

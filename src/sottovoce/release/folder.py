@@ -30,7 +30,7 @@ from sottovoce.release.compression.word_map import (
     load_maps,
     packed_maps,
 )
-from sottovoce.release.counts_file import CountsFile, ShardedRows
+from sottovoce.release.counts import CountsFile, ShardedRows
 from sottovoce.release.groups import packed_ids, packed_labels, read_labels
 from sottovoce.release.plan import Released
 

@@ -23,7 +23,7 @@ from sottovoce.privacy.ledger.database import holds_ledger
 from sottovoce.privacy.ledger.elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.analysis.tables import level_at_once, noise_reach
+from sottovoce.release.analysis.totals import level_at_once, noise_reach
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.job import Job, check_room, refuse_another_release
 

@@ -49,8 +49,7 @@ from sottovoce.release.analysis.totals import (
 from sottovoce.release.audit import audit_held, audit_published, audit_release
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.compression.word_map import WordMap, load_maps
-from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.counts_file import CountsFile, ShardedRows
+from sottovoce.release.counts import Counts, CountsFile, ShardedRows, checked_counts
 from sottovoce.release.folder import (
     FREQUENCIES_FILE,
     MAP_STEM,
@@ -230,7 +229,7 @@ class Release:
 
         Of several kinds the one that loses least on released documents it does not know.
         """
-        from sottovoce.release.classify.choice import fit_released  # noqa: PLC0415 - slow to import
+        from sottovoce.release.classify.logistic import fit_released  # noqa: PLC0415 - slow to import
 
         checked, given = self.checked_labels(labels), np.asarray(labels)
         numbers = labels is not None and given.dtype.kind in "iub"

@@ -13,8 +13,8 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import BudgetError
 from sottovoce.privacy.ledger.accounts import Account
+from sottovoce.privacy.ledger.elsewhere import user_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
-from sottovoce.privacy.ledger.place import user_ledger
 
 NOTES = tuple(f"debt number {i} and a loan" for i in range(12))
 ASKED: Any = {"words": ["debt", "loan"], "epsilon": 2, "precision": 2}

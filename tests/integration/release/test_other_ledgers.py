@@ -12,8 +12,8 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import BudgetError, LedgerError
 from sottovoce.files import state_folder
+from sottovoce.privacy.ledger.elsewhere import user_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
-from sottovoce.privacy.ledger.place import user_ledger
 
 NOTES = tuple(f"debt number {i} and a loan" for i in range(12))
 Run: TypeAlias = Callable[..., tuple[int, str, str]]

@@ -14,8 +14,14 @@ from sottovoce.arrays import Flags, Floats, Integers
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import Moments, released_moments
 from sottovoce.release.analysis.summary import pair_totals
-from sottovoce.release.analysis.tables import level_at_once, noise_reach, normal_quantile
-from sottovoce.release.analysis.totals import column_names, telling_words, word_totals
+from sottovoce.release.analysis.totals import (
+    column_names,
+    level_at_once,
+    noise_reach,
+    normal_quantile,
+    telling_words,
+    word_totals,
+)
 
 DOCUMENTS, WORDS, DRAWS = 3500, 20, 80
 LOW, HIGH = 0.94, 0.96

@@ -42,7 +42,7 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.message import new_session
-from sottovoce.privacy.ledger.place import user_ledger
+from sottovoce.privacy.ledger.elsewhere import user_ledger
 
 NAMES = ("ada", "ben", "cy", "dee")
 

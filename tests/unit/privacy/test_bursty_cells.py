@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sottovoce.privacy.bursty_cells import BurstyCounts, bursty_cells
-from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import BurstyCounts, NoiseLaw, bursty_cells
 
 RATES = (0.05, 0.5, 1.0, 5.0)
 MEANS = np.array([0.01, 0.5, 3.0, 10.0])

@@ -17,8 +17,8 @@ from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger.accounts import Account, SpendRequest
 from sottovoce.privacy.ledger.database import holds_ledger
 from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey, find_key, key_file
+from sottovoce.privacy.ledger.elsewhere import SpendCount, user_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
-from sottovoce.privacy.ledger.place import SpendCount, user_ledger
 
 TEXTS = tuple(f"note {i}" for i in range(100))
 BUDGET = LimitedPrecision(2, 40)

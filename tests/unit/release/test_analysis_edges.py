@@ -16,8 +16,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import SignalMeter
 from sottovoce.release.analysis.summary import PairTotals, ReleaseSummary
-from sottovoce.release.analysis.tables import noise_reach
-from sottovoce.release.analysis.totals import telling_words, word_totals
+from sottovoce.release.analysis.totals import noise_reach, telling_words, word_totals
 
 NOTES = [("my debt and my loan", "money"), ("a boat at sea", "trip")] * 6
 WORDS = ["boat", "debt", "loan", "never", "sea"]

@@ -24,8 +24,8 @@ from sottovoce.release.analysis.moments import (
     strength,
 )
 from sottovoce.release.analysis.summary import pair_totals
-from sottovoce.release.analysis.tables import noise_reach, normal_quantile
-from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.analysis.totals import noise_reach, normal_quantile
+from sottovoce.release.counts import CountsFile
 
 LAW = NoiseLaw(1.0)
 WORDS = ["bank", "boat", "debt", "loan", "sea", "shut"]

@@ -5,15 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sottovoce_lab.release.figure_1 import LocalGeometricBaseline, ProjectionBaseline, cut_lengths
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.guarantee import LocalPrivacy, NoGuarantee
-from sottovoce.release.trial import (
-    LaplaceBaseline,
-    LocalGeometricBaseline,
-    ProjectionBaseline,
-    cut_lengths,
-)
+from sottovoce.release.trial import LaplaceBaseline
 
 COUNTS = csr_array(np.array([[3, 0, 4, 1], [0, 0, 0, 0], [0, 9, 0, 2], [1, 1, 0, 0]]))
 

@@ -13,8 +13,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.classify.base import ReleasedDocumentsClassifier
 from sottovoce.release.classify.bayes import PrivateNaiveBayes
-from sottovoce.release.classify.choice import chosen_classifier, fit_released
-from sottovoce.release.classify.logistic import PrivateLogistic
+from sottovoce.release.classify.logistic import PrivateLogistic, chosen_classifier, fit_released
 
 KINDS: tuple[type[Any], ...] = (PrivateNaiveBayes, PrivateLogistic)
 

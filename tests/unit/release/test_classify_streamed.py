@@ -13,9 +13,9 @@ from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.classify.bayes import PrivateNaiveBayes
-from sottovoce.release.classify.choice import fit_released
 from sottovoce.release.classify.inputs import LabelledRows
-from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.classify.logistic import fit_released
+from sottovoce.release.counts import CountsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.errors import InputError
-from sottovoce.release.counts_file import CountsFile
+from sottovoce.release.counts import CountsFile
 
 ROWS = sparse.csr_array(np.array([[0, -2, 3], [0, 0, 0], [1, 0, 0], [0, 4, -1], [7, 0, 2]]))
 

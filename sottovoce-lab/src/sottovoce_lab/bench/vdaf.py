@@ -20,8 +20,7 @@ import numpy as np
 
 from sottovoce.errors import CheckFailedError
 from sottovoce.privacy.vdaf.field import FIELD128
-from sottovoce.privacy.vdaf.messages import Prio3Report, VerifyState
-from sottovoce.privacy.vdaf.prio3 import Prio3Histogram
+from sottovoce.privacy.vdaf.prio3 import Prio3Histogram, Prio3Report, VerifyState
 from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
 
 BUCKETS, CHUNK_LENGTH = 20, 4

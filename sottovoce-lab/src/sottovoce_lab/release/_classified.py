@@ -11,8 +11,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from sottovoce.arrays import Integers
 from sottovoce.privacy.mechanism import geometric_noise
-from sottovoce.release.classify.choice import chosen_classifier
 from sottovoce.release.classify.inputs import Labelled
+from sottovoce.release.classify.logistic import chosen_classifier
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions

@@ -13,7 +13,7 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import Moments, released_moments
-from sottovoce.release.analysis.tables import noise_reach, normal_quantile
+from sottovoce.release.analysis.totals import noise_reach, normal_quantile
 from sottovoce.release.counts import Counts
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions

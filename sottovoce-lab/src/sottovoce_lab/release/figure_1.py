@@ -10,17 +10,21 @@ with compression by frequency. The paper does not name its panels; this is how i
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.exact import Exact
+from sottovoce.privacy.exact import Exact, positive_integer
+from sottovoce.privacy.guarantee import LocalPrivacy, NoGuarantee
+from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.counts import Counts
-from sottovoce.release.trial import LaplaceBaseline, cut_lengths
+from sottovoce.release.trial import LaplaceBaseline
 from sottovoce.report.figures import INK, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
@@ -194,3 +198,68 @@ def _heatmaps(panels: list[_Panel], shown: NDArray[np.int64]) -> Figure:
     bar = figure.colorbar(drawn, ax=grid, label=f"count ({DARKEST} or more: darkest)", shrink=0.6)
     bar.ax.yaxis.label.set_color(INK)
     return figure
+
+
+class LocalGeometricBaseline:
+    """Documents cut to L words, each count under noise at the rate epsilon / (2 L)."""
+
+    def __init__(self, epsilon: Exact, length_cap: int) -> None:
+        self.guarantee = LocalPrivacy(epsilon, length_cap)
+        self._mechanism = GeometricMechanism.giving(self.guarantee)
+
+    def release(self, counts: csr_array, *, threshold: int | None = None) -> csr_array:
+        """``counts``, cut and noised."""
+        cut = cut_lengths(counts, self.guarantee.length_cap)
+        return self._mechanism.sparse(cut, threshold=threshold)
+
+
+@dataclass(frozen=True)
+class ProjectionBaseline:
+    """Sketch s = y R and estimate y^ = s R', R of random signs over sqrt(k), k = ``dimensions``.
+
+    E[y^] = y over R. The map is public and deterministic: from the sketch, documents that differ
+    are told apart with certainty, so no finite epsilon holds.
+    """
+
+    words: int
+    dimensions: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.dimensions < 1:
+            raise ParameterError(f"dimensions must be >= 1, got {self.dimensions}.")
+
+    @property
+    def guarantee(self) -> NoGuarantee:
+        """None, at any number of dimensions."""
+        return NoGuarantee("a random projection is deterministic once its matrix is public.")
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """The public R, words x dimensions."""
+        signs = np.random.default_rng(self.seed).integers(0, 2, (self.words, self.dimensions))
+        return np.asarray((2.0 * signs - 1) / np.sqrt(self.dimensions))
+
+    def sketch(self, counts: csr_array) -> NDArray[np.float64]:
+        """The sketches y R of all rows."""
+        return np.asarray(counts @ self.matrix)
+
+    def release(self, counts: csr_array) -> NDArray[np.float64]:
+        """The estimates y^ that a reader of the sketches makes."""
+        return np.asarray(self.sketch(counts) @ self.matrix.T)
+
+
+def cut_lengths(counts: csr_array, length_cap: int) -> csr_array:
+    """Each row's words in column order, up to ``length_cap`` of them: any two are then 2 L apart.
+
+    The cut looks at one row alone, so it costs no privacy beyond epsilon = 2 L r.
+    """
+    cap = positive_integer(length_cap, "length_cap")
+    running = np.cumsum(counts.data, dtype=np.int64)
+    before_row = np.concatenate([[0], running])[counts.indptr[:-1]]
+    row_of = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    upto = running - before_row[row_of]
+    kept = np.minimum(upto, cap) - np.minimum(upto - counts.data, cap)
+    cut = csr_array((kept, counts.indices.copy(), counts.indptr.copy()), shape=counts.shape)
+    cut.eliminate_zeros()
+    return cut

@@ -51,8 +51,7 @@ from typing import Any
 from sottovoce.advisor.rank.description import PROTOCOL, Description
 from sottovoce.errors import ProtocolError
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.privacy.vdaf.messages import VerifyState
-from sottovoce.privacy.vdaf.prio3 import Prio3Histogram
+from sottovoce.privacy.vdaf.prio3 import Prio3Histogram, VerifyState
 
 SERVERS = ("first", "second")
 PUBLIC_BYTES = 64

@@ -25,7 +25,7 @@ from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import AUTHORITY_FOLDER, SetupPlan, set_up
 from sottovoce.files import whole_file
 from sottovoce.learn.documents import Documents, Examples
-from sottovoce.privacy.ledger.place import LEDGER_VARIABLE
+from sottovoce.privacy.ledger.elsewhere import LEDGER_VARIABLE
 
 LOG_FILE = "log.jsonl"
 STATE_FOLDER = "state"

@@ -1,9 +1,8 @@
-"""Checks that the noise keeps its promise, and that the checks would notice if it did not.
+"""Audits: what tries to refute a claim of privacy.
 
-`_sampler` is the whole audit of the noise at one claim; `_black_box` bounds epsilon from below by
-experiment, and `_findings` is what an audit returns, with the checks on repeated and porous noise.
-`_shares` audits a party's share of noise, and `_sums` what a sum of such shares opens.
-`_lines` asks of published counts what holds for any documents. `_law` tests noise that is known,
-because the counts are, in all `_classes` of cells, `_reuse` looks in it for noise that is shared,
-and `_repeats` for draws of one key that come again.
+`sampler` is the whole audit of the noise at one claim; `black_box` bounds epsilon from below by
+experiment, and `findings` is what an audit returns, the classes of cells that it looks at, and the
+checks on repeated and porous noise. `sums` audits a party's share of noise and what a sum of such
+shares opens. `lines` asks of published counts what holds for any documents. `law` tests noise that
+is known, because the counts are; `_reuse` looks in it for noise that is shared or comes again.
 """

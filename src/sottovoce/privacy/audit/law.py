@@ -2,7 +2,7 @@
 
 All of it must be independent draws of the two-sided geometric law, whatever is true of a cell. So
 cells are put into classes by all that could tell them apart before the noise was drawn: their true
-count and those around it, row, column, place, draw (`_classes`). In a class of n cells, an event of
+count and those around it, row, column, place, draw (`findings`). In a class of n cells, an event of
 chance p (a value, a tail, a remainder) is seen k times with a chance of at most
 
     2 exp(-n KL(k/n || p)),

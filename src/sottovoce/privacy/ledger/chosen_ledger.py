@@ -20,17 +20,19 @@ from sottovoce.files import FilePath, cause_of, check_folder
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger.accounts import SpendRequest
 from sottovoce.privacy.ledger.database import begins_as_ledger, holds_ledger
-from sottovoce.privacy.ledger.elsewhere import SpentThere, newest_of_each, silent_ledger
-from sottovoce.privacy.ledger.ledger import Ledger
-from sottovoce.privacy.ledger.place import (
+from sottovoce.privacy.ledger.elsewhere import (
     LedgerAt,
     SpendCount,
+    SpentThere,
     make_room,
+    newest_of_each,
     noted_ledgers,
     or_forget,
     refuse_lost,
+    silent_ledger,
     user_ledger,
 )
+from sottovoce.privacy.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True)

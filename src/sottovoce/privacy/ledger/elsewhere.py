@@ -9,10 +9,27 @@ all ledgers, and the sum must keep to its budget in the one that is charged:
 
 The others are asked, not written to: two releases at the same moment from two ledgers do not see
 each other.
+
+Where a user's ledger lies, and a count of each ledger's spends that is kept apart from it.
+
+One ledger serves all that a user releases on a machine, so that every release of a document meets
+what was spent on it before: ``SOTTOVOCE_LEDGER``, or ``ledger`` in the user's folder of state
+(``$XDG_STATE_HOME/sottovoce``, by default ``~/.local/state/sottovoce``).
+
+The same folder holds, for each ledger that was ever spent from here, how often. A copy of the
+ledger that knows of fewer spends is an old one: whoever released by it would spend twice. The count
+is written after the spend is committed, so that it never runs ahead of the ledger it counts. Beside
+it stands where that ledger was last, so that a release by another one can ask it, and one that is
+gone is missed. What is noted and cannot be read stops a release. Only where there is no folder of
+state and none can be made, nothing is noted, and nothing noticed.
 """
 
+import glob
+import os
+import shlex
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +37,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import BudgetError
+from sottovoce._moves import Move
+from sottovoce._noted import ABSENT, NotedCount, folder_of_notes, noted_in, refusing
+from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.files import state_folder, whole_file
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger.accounts import SpendRequest
 from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey
@@ -124,3 +144,115 @@ def _add_elsewhere(here: SpentThere, others: Sequence[SpentThere]) -> list[Docum
         group = here.groups[kind[0]]
         together.append(replace(group, documents=number, spent=sum(elsewhere, start=group.spent)))
     return together
+
+
+LEDGER_VARIABLE = "SOTTOVOCE_LEDGER"
+_PRIVATE_FOLDER = 0o700
+_PLACES = "ledgers"
+
+
+def _state_folder() -> Path:
+    try:
+        return state_folder()
+    except RuntimeError:
+        raise LedgerError(f"there is no home folder; set {LEDGER_VARIABLE}.") from None
+
+
+def user_ledger() -> Path:
+    """The one ledger for all that a user releases on this machine.
+
+    >>> user_ledger().name
+    'ledger'
+    """
+    given = os.environ.get(LEDGER_VARIABLE)
+    return Path(given) if given else _state_folder() / "ledger"
+
+
+def make_room(ledger: Path) -> None:
+    """Make the folder of a user's ledger, for the user only."""
+    try:
+        ledger.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerError(f"cannot make the folder {ledger.parent}: {error.strerror}.") from error
+
+
+@dataclass(frozen=True)
+class LedgerAt:
+    """A ledger at a path; one that was spent from on this machine is noted by its own name."""
+
+    path: Path
+    known_as: str = ""
+
+
+def noted_ledgers() -> list[LedgerAt]:
+    """Where the ledgers were that this machine has seen spends of."""
+    state = folder_of_notes()
+    if state is None:
+        return []
+    with refusing(state / _PLACES, LedgerError), suppress(*ABSENT):
+        files = [each for each in (state / _PLACES).iterdir() if not each.name.startswith(".")]
+        found = [LedgerAt(Path(noted_in(file)), file.name) for file in sorted(files)]
+        if Path() in (each.path for each in found):
+            raise ValueError("a place was noted, and is not there")
+        return found
+    return []
+
+
+def refuse_lost(ledger: Path) -> None:
+    """Refuse to begin a ledger again where one was spent from."""
+    path = ledger.resolve()
+    for known in noted_ledgers():
+        if known.path == path:
+            Move("ledger", known.known_as, LedgerError).refuse_moved()
+            raise LedgerError(
+                f"the ledger {path} is gone, from which {SpendCount(known.known_as).seen()} spends "
+                "were made on this machine; nothing was spent or released. Restore it with its key "
+                f"and outputs; {or_forget(path)}"
+            )
+
+
+def or_forget(path: Path) -> str:
+    """How to go on without a ledger that is gone for good, and at which price."""
+    command = f"sottovoce ledger forget-place {shlex.quote(str(path))}"
+    return f"or, if it is gone for good, run: {command}; what was spent there then counts no more."
+
+
+class SpendCount(NotedCount):
+    """How many spends of one ledger this machine has seen, and where that ledger is."""
+
+    def __init__(self, ledger_id: str | None, at: Path | None = None) -> None:
+        super().__init__("spends", ledger_id, LedgerError)
+        self._at = at
+        self.moves = Move("ledger", ledger_id, LedgerError)
+
+    def pack(self, ledger: Path, archive: Path) -> None:
+        """Pack the ledger with its key, its outputs, and notes of what is being drawn."""
+        beside = [
+            file
+            for end in ("key", "outputs/*.bin", "outputs/*.drawing")
+            for file in ledger.parent.glob(f"{glob.escape(ledger.name)}.{end}")
+        ]
+        names = [f"ledger{str(file).removeprefix(str(ledger))}" for file in beside]
+        files = {**dict(zip(names, beside, strict=True)), "ledger": ledger}
+        self.moves.pack(files, {self.key: self.seen()}, archive)
+
+    def note_place(self) -> None:
+        """Note where the ledger is, the first time."""
+        if self._file is not None and self._at is not None:
+            place = _place_note(self._file)
+            with refusing(place, LedgerError):
+                if noted_in(place) != str(self._at):
+                    place.parent.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+                    with whole_file(place, private=True) as unfinished:
+                        unfinished.write_text(str(self._at), encoding="utf-8")
+            self._at = None
+
+    def forget_place(self) -> None:
+        """Note it no more. The count stays: no old copy of that ledger goes on."""
+        if self._file is not None:
+            with refusing(_place_note(self._file), LedgerError):
+                _place_note(self._file).unlink()
+
+
+def _place_note(count: Path) -> Path:
+    return count.parents[1] / _PLACES / count.name

@@ -9,7 +9,7 @@ A crash after 1 leaves a spend without output: the retry draws without spending 
 nothing was stored or published. A crash between the file and 3 leaves the file, which the retry
 adopts. Publish only what `Ledger.release` returned.
 
-Spends on a document add up, in whatever corpus it stands (`_groups`). Of requests that name no
+Spends on a document add up, in whatever corpus it stands (`groups`). Of requests that name no
 documents, those on the whole corpus add up; so do those on one part of it, and of disjoint parts
 the largest counts. Parts are those of one public division of the corpus, which the caller declares
 and the ledger cannot check.
@@ -31,7 +31,6 @@ from pathlib import Path
 from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.files import whole_file
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verify_output
 from sottovoce.privacy.ledger.accounts import (
     Account,
     Payers,
@@ -44,16 +43,22 @@ from sottovoce.privacy.ledger.accounts import (
     read_account,
     spent_before,
 )
-from sottovoce.privacy.ledger.database import Database
+from sottovoce.privacy.ledger.database import (
+    Database,
+    Output,
+    OutputFolder,
+    output_key,
+    verify_output,
+)
 from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey, find_key, make_key
 from sottovoce.privacy.ledger.elsewhere import (
+    SpendCount,
     SpentThere,
     budgets_in,
     refuse_beyond,
     spent_there,
 )
 from sottovoce.privacy.ledger.groups import columns_of, read_guarantee
-from sottovoce.privacy.ledger.place import SpendCount
 
 _LONGEST_ID = 200
 _SPENDS = "SELECT * FROM spend LEFT JOIN output ON output.spend = spend.id"

@@ -2,6 +2,6 @@
 
 Each report comes with a proof that both servers check together, so that a client can change a
 histogram by one valid bucket and by nothing else, and no server alone learns which one. Begin with
-`_prio3`, the steps; `_circuits` says what is valid, `_proof` proves it, `_messages` are the bytes;
-beneath lie `_xof` on `_keccak`, and `_field` on `_modular` with `_polynomials`. No module does I/O.
+`prio3`, the steps and the bytes of its messages; `_circuits` says what is valid, `_proof` proves
+it; beneath lie `_xof` and `field`. No module does I/O.
 """

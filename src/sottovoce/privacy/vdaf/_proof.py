@@ -34,7 +34,7 @@ of a polynomial whose coefficients are known, in n log n steps. With x_i = w^i:
 The second since prod_{j != i} (x_i - x_j) is the derivative of x^n - 1 at x_i, n / x_i; the third
 since sum_i x_i^(k+1) = 0 for 0 <= k < n - 1.
 
-``roots`` are the n powers of w, ``part`` is 1/n, all in the form of `_modular`.
+``roots`` are the n powers of w, ``part`` is 1/n, all in the form of `field`.
 """
 
 from collections.abc import Sequence

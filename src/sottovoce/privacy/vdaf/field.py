@@ -4,7 +4,7 @@
     Field128    p = 2^66 (2^62 - 7) + 1
 
 Both have roots of unity for every power of two up to 2^32 and 2^66. A vector of elements is an
-array of two words for each, in the form of `_modular`, whichever field it is of. As bytes an
+array of two words for each, in Montgomery's form, whichever field it is of. As bytes an
 element is its number below p, the lowest byte first, in 8 or 16 bytes; any other is refused.
 
 Arithmetic modulo an odd prime p below 2^128 - 2^64, compiled.
@@ -195,7 +195,7 @@ class Field:
 
     @cached_property
     def p(self) -> Words:
-        """The modulus, as `_modular` takes it."""
+        """The modulus, as kernels take it."""
         word = 1 << _WORD_BITS
         inverse = pow(-self.modulus, -1, word)
         return np.array([self.modulus % word, self.modulus // word, inverse], dtype=np.uint64)

@@ -23,10 +23,18 @@ Soundness: a client that does not know the verify key gets a report of an invali
 with chance at most (c + 2 (P - 1) + 1) / (p - P) for each joint randomness that it tries.
 
 After draft-irtf-cfrg-vdaf, versions 18 to 20, section 7, with one proof.
+
+Messages, as bytes: the public share is each aggregator's part of the joint randomness; the leader's
+share its share of the vector and of the proof, and its blind; a helper's the seed of the same, and
+its blind. Parts, blinds and seeds have 32 bytes, or none where there is no joint randomness;
+elements are those of `field`. A message has one length alone; one of another length is refused.
 """
 
 import hmac
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import ClassVar, Generic, TypeVar
 
 from sottovoce.errors import ParameterError, ProtocolError
@@ -40,7 +48,102 @@ from sottovoce.privacy.vdaf._circuits import (
 from sottovoce.privacy.vdaf._proof import Proof, added_up
 from sottovoce.privacy.vdaf._xof import SEED_BYTES, XofUsage, domain_tag, xof_bytes, xof_elements
 from sottovoce.privacy.vdaf.field import Words
-from sottovoce.privacy.vdaf.messages import NONCE_BYTES, Messages, Prio3Report, VerifyState
+
+NONCE_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Prio3Report:
+    """What a client sends: the public share to all, and to each aggregator its input share."""
+
+    nonce: bytes = field(repr=False)
+    public_share: bytes = field(repr=False)
+    input_shares: tuple[bytes, ...] = field(repr=False)
+    """The leader's first; each is for its aggregator alone."""
+
+    @property
+    def size(self) -> int:
+        """Bytes, without the nonce."""
+        return len(self.public_share) + sum(map(len, self.input_shares))
+
+
+@dataclass(frozen=True)
+class VerifyState:
+    """What an aggregator keeps from its first step to its second; as secret as its input share."""
+
+    output_share: bytes = field(repr=False)
+    joint_seed: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Messages:
+    """The messages of a proof among ``shares`` aggregators."""
+
+    proof: Proof
+    shares: int
+
+    @cached_property
+    def seed(self) -> int:
+        """Bytes of a part, a blind or a seed of joint randomness."""
+        return SEED_BYTES if self.proof.circuit.joint_length else 0
+
+    @cached_property
+    def _vector(self) -> int:
+        return self.proof.circuit.measurement_length * self.proof.field.size
+
+    @cached_property
+    def _proof(self) -> int:
+        return self.proof.length * self.proof.field.size
+
+    @cached_property
+    def _verifier(self) -> int:
+        return self.proof.verifier_length * self.proof.field.size
+
+    @cached_property
+    def report(self) -> int:
+        """Bytes of a report, without the nonce."""
+        leader = self._vector + self._proof + self.seed
+        return self.shares * self.seed + leader + (self.shares - 1) * (SEED_BYTES + self.seed)
+
+    def public_share(self, message: bytes) -> list[bytes]:
+        """The parts of the joint randomness."""
+        return self._cut("a public share", message, [self.seed] * self.shares)
+
+    def leader_share(self, message: bytes) -> tuple[Words, Words, bytes]:
+        """The shares of vector and proof, and the blind."""
+        sizes = [self._vector, self._proof, self.seed]
+        vector, proof, blind = self._cut("the leader's share", message, sizes)
+        return self.proof.field.decode(vector), self.proof.field.decode(proof), blind
+
+    def helper_share(self, message: bytes) -> tuple[bytes, bytes]:
+        """The seed of the shares, and the blind."""
+        seed, blind = self._cut("a helper's share", message, [SEED_BYTES, self.seed])
+        return seed, blind
+
+    def verifier_share(self, message: bytes) -> tuple[Words, bytes]:
+        """The share of the verifier, and the part of the joint randomness."""
+        verifier, part = self._cut("a verifier share", message, [self._verifier, self.seed])
+        return self.proof.field.decode(verifier), part
+
+    def verifier_message(self, message: bytes) -> bytes:
+        """The seed of the joint randomness."""
+        return self._cut("a verifier message", message, [self.seed])[0]
+
+    def output(self, message: bytes) -> Words:
+        """The elements of an output share or of an aggregate share."""
+        size = self.proof.circuit.output_length * self.proof.field.size
+        return self.proof.field.decode(self._cut("an output share", message, [size])[0])
+
+    def nonce(self, message: bytes) -> bytes:
+        """A nonce."""
+        return self._cut("a nonce", message, [NONCE_BYTES])[0]
+
+    def _cut(self, what: str, message: bytes, sizes: Sequence[int]) -> list[bytes]:
+        if len(message) != sum(sizes):
+            raise ProtocolError(f"{what} must have {sum(sizes)} bytes, got {len(message)}.")
+        ends = list(accumulate(sizes))
+        return [message[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+
 
 Measurement = TypeVar("Measurement")
 Result = TypeVar("Result")

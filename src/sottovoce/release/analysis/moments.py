@@ -44,22 +44,13 @@ from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.exact import positive_integer
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.counts import Counts
+from sottovoce.release.counts import Counts, ReleasedRows
 
 _BLOCK_CELLS = 1 << 22
 # Whole numbers up to here are exact in 32 bits of floating point, and so are their sums.
 _EXACT = float(1 << 24)
 MOST_COLUMNS = 8192
 """Beyond, the pairs of all columns would not fit the memory of an ordinary machine."""
-
-
-class ReleasedRows(Protocol):
-    """Released counts that may be longer than memory: they come in blocks of rows."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    def blocks(self, rows: int) -> Iterator[Counts]: ...
 
 
 @runtime_checkable

@@ -14,13 +14,14 @@ from sottovoce.errors import check_choice
 from sottovoce.privacy.exact import positive_integer
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import Moments, SignalMeter
-from sottovoce.release.analysis.tables import (
+from sottovoce.release.analysis.totals import (
     Estimates,
+    TellingWords,
+    WordTotals,
     check_level,
     level_at_once,
     products_reach,
 )
-from sottovoce.release.analysis.totals import TellingWords, WordTotals
 
 PairOrder: TypeAlias = Literal["surprise", "together"]
 ORDERS = ("surprise", "together")

@@ -29,8 +29,7 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import check_choice
-from sottovoce.privacy.bursty_cells import BurstyCounts, bursty_cells
-from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import BurstyCounts, NoiseLaw, bursty_cells
 from sottovoce.release.counts import Counts, Weights
 
 # The share of a word's tokens in a document that more follow; less at high rates, where h would

@@ -24,8 +24,7 @@ from threadpoolctl import threadpool_limits
 from sottovoce.arrays import Floats, Integers
 from sottovoce.compiled import available_cores, on_threads
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.bursty_cells import BurstyCounts, bursty_cells
-from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.privacy.noise_law import BurstyCounts, NoiseLaw, bursty_cells
 from sottovoce.release.analysis.moments import Rows, row_blocks
 from sottovoce.release.counts import Counts
 from sottovoce.release.topics._kernels import keep_positive, pair_sums, read_into

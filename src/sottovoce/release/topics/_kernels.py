@@ -108,7 +108,7 @@ def sweep_documents(
         for cell in range(pointers[document], pointers[document + 1]):
             word = words[cell]
             weights, here, there = topics[word], used[word], seen[word]
-            # As in `_mixed`, whose call would take a sixth of the time of a sweep.
+            # As in `_mix_topics`, whose call would take a sixth of the time of a sweep.
             one, two, three, four = 1e-12, 0.0, 0.0, 0.0
             for k in range(count):
                 parts[k] = own[k] * weights[k]

@@ -12,8 +12,7 @@ from support.prio3 import CONTEXT, VERIFY_KEY, drawn
 
 from sottovoce.privacy.vdaf._proof import weights
 from sottovoce.privacy.vdaf._xof import XofUsage
-from sottovoce.privacy.vdaf.messages import Prio3Report
-from sottovoce.privacy.vdaf.prio3 import Prio3Histogram
+from sottovoce.privacy.vdaf.prio3 import Prio3Histogram, Prio3Report
 
 BUCKETS, CHUNK = 6, 2
 HISTOGRAM = Prio3Histogram(BUCKETS, CHUNK, context=CONTEXT)

@@ -9,8 +9,7 @@ from support.prio3 import CONTEXT, NONCE, VERIFY_KEY, forged, outputs
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.privacy.randomness import random_bytes
 from sottovoce.privacy.vdaf import prio3 as prio3_module
-from sottovoce.privacy.vdaf.messages import Prio3Report
-from sottovoce.privacy.vdaf.prio3 import Prio3Count, Prio3Histogram, Prio3SumVec
+from sottovoce.privacy.vdaf.prio3 import Prio3Count, Prio3Histogram, Prio3Report, Prio3SumVec
 
 FIVE = Prio3Histogram(5, 2, context=CONTEXT)
 COUNT = Prio3Count(context=CONTEXT)

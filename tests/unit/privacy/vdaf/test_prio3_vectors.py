@@ -17,7 +17,7 @@ from sottovoce.errors import ProtocolError
 from sottovoce.privacy.vdaf.prio3 import Prio3, Prio3Count, Prio3Histogram, Prio3SumVec
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.vdaf.messages import VerifyState
+    from sottovoce.privacy.vdaf.prio3 import VerifyState
 
 COUNT = Prio3Count(context=CONTEXT)
 SMALL = Prio3Histogram(4, 2, context=CONTEXT)
