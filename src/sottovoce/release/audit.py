@@ -62,10 +62,11 @@ from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.privacy.noise_law import NoiseLaw, zero_cell_chance
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.compression.word_map import WordMap, load_maps
-from sottovoce.release.counts import Counts, CountsFile, ShardedRows
+from sottovoce.release.counts import Counts, CountsFile
 from sottovoce.release.folder import (
     MAP_STEM,
     VOCABULARY_FILE,
+    ShardedRows,
     released_card,
     released_rows,
     verified_card,

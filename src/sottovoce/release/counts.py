@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import IO, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,10 +22,6 @@ from scipy import sparse
 from sottovoce.arrays import Integers
 from sottovoce.corpus.read.bytes import Growth
 from sottovoce.errors import CorpusError, InputError
-
-if TYPE_CHECKING:
-    from sottovoce.privacy.audit.findings import AuditReport
-    from sottovoce.release.card import ReleaseCard
 
 Counts: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"
 Weights: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
@@ -140,23 +136,6 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     NotImplementedError,
 )
-
-
-class ShardedRows(ReleasedRows, Protocol):
-    """Released counts in many files, which a cluster wrote and `sottovoce-spark` reads."""
-
-    @property
-    def nnz(self) -> int:
-        """Cells that are not 0."""
-
-    def whole(self) -> Counts:
-        """All of them, in memory."""
-
-    def check(self, card: "ReleaseCard") -> None:
-        """Refuse shards that are not what the card names."""
-
-    def audit(self, card: "ReleaseCard") -> "AuditReport":
-        """What can be seen in the counts, some rows at a time."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.files import file_digest, output_folder, whole_file
+from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.release.card import LARGEST_CARD, ReleaseCard, read_card
 from sottovoce.release.compression.decompress import checked_prior
 from sottovoce.release.compression.word_map import (
@@ -30,7 +32,7 @@ from sottovoce.release.compression.word_map import (
     load_maps,
     packed_maps,
 )
-from sottovoce.release.counts import CountsFile, ShardedRows
+from sottovoce.release.counts import Counts, CountsFile, ReleasedRows
 from sottovoce.release.groups import packed_ids, packed_labels, read_labels
 from sottovoce.release.plan import Released
 
@@ -46,6 +48,23 @@ SHARD_FOLDERS = re.compile(r"counts-[0-9a-f]{16}")
 _BLOCK_CELLS = 1 << 22
 MAP_STEM = "map"
 FILES = {COUNTS_FILE, VOCABULARY_FILE, FREQUENCIES_FILE, f"{MAP_STEM}.npz", f"{MAP_STEM}.json"}
+
+
+class ShardedRows(ReleasedRows, Protocol):
+    """Released counts in many files, which a cluster wrote and `sottovoce-spark` reads."""
+
+    @property
+    def nnz(self) -> int:
+        """Cells that are not 0."""
+
+    def whole(self) -> Counts:
+        """All of them, in memory."""
+
+    def check(self, card: ReleaseCard) -> None:
+        """Refuse shards that are not what the card names."""
+
+    def audit(self, card: ReleaseCard) -> AuditReport:
+        """What can be seen in the counts, some rows at a time."""
 
 
 def write_bundle(

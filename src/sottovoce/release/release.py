@@ -49,11 +49,12 @@ from sottovoce.release.analysis.totals import (
 from sottovoce.release.audit import audit_held, audit_published, audit_release
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.compression.word_map import WordMap, load_maps
-from sottovoce.release.counts import Counts, CountsFile, ShardedRows, checked_counts
+from sottovoce.release.counts import Counts, CountsFile, checked_counts
 from sottovoce.release.folder import (
     FREQUENCIES_FILE,
     MAP_STEM,
     VOCABULARY_FILE,
+    ShardedRows,
     released_labels,
     released_rows,
     verified_card,
