@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import sottovoce as sv
-from sottovoce.assess.explain.explanation import UserPosts
+from sottovoce.assess.explanation import UserPosts
 from sottovoce.corpus.counts import term_statistics
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.words.rules import TokenRules

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sottovoce._notebook import html_facts, html_table
 from sottovoce.assess.evaluation.significance import Interval
-from sottovoce.assess.explain.explanation import (
+from sottovoce.assess.explanation import (
     Explanation,
     Interest,
     Position,

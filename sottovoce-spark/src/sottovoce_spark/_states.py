@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.buckets import Lines
-from sottovoce.assess.state.header import StateHeader
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.read.columns import bounded, to_posts
 from sottovoce.corpus.read.tally import Skip, Tally

@@ -19,8 +19,7 @@ from sottovoce.assess.job import scoring_for
 from sottovoce.assess.measures.catalogue import chosen_measures
 from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import Scoring
-from sottovoce.assess.setting import Setting
-from sottovoce.assess.state.header import StateHeader
+from sottovoce.assess.setting import Setting, StateHeader
 from sottovoce.errors import ParameterError
 from sottovoce.json import parse_json
 from sottovoce.topics.space import BagOfWords, Space, spaces_of_models

@@ -27,7 +27,7 @@ from sottovoce.assess.disclosure.disclosures import DisclosureReader
 from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.measures.measure import check_community
 from sottovoce.assess.scores import Scoring
-from sottovoce.assess.state.header import M_KEPT, StateHeader
+from sottovoce.assess.setting import M_KEPT, StateHeader
 from sottovoce.assess.state.parts import load_state
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.read.corpus import open_posts

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.assess.scores import Scoring
-from sottovoce.assess.state.header import StateHeader
+from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.state import State
 from sottovoce.assess.state.words import WordUse
 from sottovoce.corpus.schema import POSTS

@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.assess.setting import Bucket
+from sottovoce.assess.setting import Bucket, fingerprint_of
 from sottovoce.assess.state.buckets import UserBuckets
-from sottovoce.assess.state.header import fingerprint_of
 from sottovoce.compiled import ahead, in_turn
 from sottovoce.corpus.clean import CleaningCounts, clean_posts
 from sottovoce.corpus.counts import CountWorker, VocabularyCounter

@@ -16,8 +16,8 @@ from typing import Unpack, cast
 import pyarrow as pa
 
 from sottovoce.assess.alerts import Alerts, check_alerts
-from sottovoce.assess.explain.explain import Question, explain
-from sottovoce.assess.explain.explanation import Explanation, UserPosts
+from sottovoce.assess.explain import Question, explain
+from sottovoce.assess.explanation import Explanation, UserPosts
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.posts import Listener, find_background, fold_posts, open_given_posts
 from sottovoce.assess.ranking import RankedTopicUsers, Ranking, ranking_of

@@ -17,8 +17,7 @@ from sottovoce.assess.ranking import RankedTopicUsers, rank_batches
 from sottovoce.assess.ranks_file import write_ranks
 from sottovoce.assess.request import AssessRequest
 from sottovoce.assess.scores import Scoring, plan_scoring
-from sottovoce.assess.setting import Bucket
-from sottovoce.assess.state.header import M_KEPT, StateHeader, fingerprint_of
+from sottovoce.assess.setting import M_KEPT, Bucket, StateHeader, fingerprint_of
 from sottovoce.assess.state.parts import (
     KeptState,
     input_fingerprint,

@@ -36,7 +36,7 @@ from sottovoce.files import whole_file
 if TYPE_CHECKING:
     from sottovoce.assess.alerts import Alerts
     from sottovoce.assess.assess import Assessed
-    from sottovoce.assess.explain.explanation import Explanation
+    from sottovoce.assess.explanation import Explanation
 
 
 BANDS = (1, 5, 10)

@@ -12,8 +12,7 @@ from typing import Protocol, Self, TypeAlias, TypedDict
 
 from sottovoce.assess.alerts import alerts_file
 from sottovoce.assess.measures.catalogue import GROUPS, RECOMMENDED, named_measure
-from sottovoce.assess.setting import Bucket, Setting
-from sottovoce.assess.state.header import StateHeader
+from sottovoce.assess.setting import Bucket, Setting, StateHeader
 from sottovoce.assess.state.parts import KeptState, earlier_folder
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.guessed import kept_reading

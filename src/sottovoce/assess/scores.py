@@ -19,8 +19,7 @@ from sottovoce.assess._pieces import (
 from sottovoce.assess.measures.catalogue import chosen_measures
 from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.ranking import Ranking, rank
-from sottovoce.assess.setting import Bucket, Setting, microseconds
-from sottovoce.assess.state.header import M_KEPT, StateHeader
+from sottovoce.assess.setting import M_KEPT, Bucket, Setting, StateHeader, microseconds
 from sottovoce.assess.state.state import PostValues, State
 from sottovoce.assess.state.words import WordUse
 from sottovoce.compiled import available_cores

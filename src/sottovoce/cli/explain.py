@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sottovoce.assess.assess import ExplainedRank
     from sottovoce.assess.disclosure.levels import DisclosureLevel
-    from sottovoce.assess.explain.explanation import BandExit, PostShare
+    from sottovoce.assess.explanation import BandExit, PostShare
 
 MeasureOption = Annotated[
     str | None,

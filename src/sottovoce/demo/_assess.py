@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 import sottovoce as sv
 from sottovoce.assess.evaluation.runs import Evaluated, Evaluation, evaluate_ranks
-from sottovoce.assess.explain.explanation import Explanation, Interest
+from sottovoce.assess.explanation import Explanation, Interest
 from sottovoce.assess.ranking import REST, Ranking
 from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.demo._rankings import (

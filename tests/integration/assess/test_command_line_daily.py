@@ -10,7 +10,7 @@ import pytest
 from support.communities import random_posts, write_days
 
 from sottovoce.assess import erase, load_state
-from sottovoce.assess.explain.explanation import UserPosts
+from sottovoce.assess.explanation import UserPosts
 from sottovoce.assess.state import parts
 from sottovoce.assess.state.parts import KeptState
 

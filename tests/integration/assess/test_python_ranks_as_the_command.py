@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sottovoce as sv
-from sottovoce.assess.explain.explanation import Explanation
+from sottovoce.assess.explanation import Explanation
 from sottovoce.cli._app import app
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import (

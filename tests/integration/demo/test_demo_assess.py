@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.assess import score
-from sottovoce.assess.explain.explanation import (
+from sottovoce.assess.explanation import (
     Explanation,
     Interest,
     Position,

@@ -14,8 +14,8 @@ from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
-from sottovoce.assess.explain.explain import SpaceParts
-from sottovoce.assess.explain.explanation import UserPosts
+from sottovoce.assess.explain import SpaceParts
+from sottovoce.assess.explanation import UserPosts
 from sottovoce.assess.ranking import susceptibility, users_at_least_as_exposed
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus.schema import POSTS

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting
-from sottovoce.assess.explain.explain import Question, explain, position
-from sottovoce.assess.explain.explanation import Explanation, UserPosts
+from sottovoce.assess.explain import Question, explain, position
+from sottovoce.assess.explanation import Explanation, UserPosts
 from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.errors import InputError, ParameterError

@@ -8,7 +8,7 @@ from support.forum_export import forum_rows
 from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.ranking import rank
 from sottovoce.assess.scores import Scoring
-from sottovoce.assess.state.header import StateHeader
+from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.state import State, merge
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import InputError

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sottovoce.assess.explain.explanation import band_of, fewest_posts, highest_outside
+from sottovoce.assess.explanation import band_of, fewest_posts, highest_outside
 
 
 def mean_of_best(strengths: np.ndarray, buckets: np.ndarray, m: int) -> float:

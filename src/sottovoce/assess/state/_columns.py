@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.buckets import Lines
-from sottovoce.assess.state.header import StateHeader
 from sottovoce.assess.state.state import PostValues, State
 from sottovoce.assess.state.words import check_codes
 from sottovoce.corpus.read.footers import RowGroup

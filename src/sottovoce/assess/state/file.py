@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sottovoce.assess.setting import VERSION, VERSION_IN_PARTS, StateHeader
 from sottovoce.assess.state._columns import OncePerUser, check_columns, check_size, fill, tables
-from sottovoce.assess.state.header import VERSION, VERSION_IN_PARTS, StateHeader
 from sottovoce.assess.state.state import State
 from sottovoce.compiled import ahead
 from sottovoce.corpus.read.footers import RowGroup, read_row_groups

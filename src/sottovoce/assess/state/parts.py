@@ -32,6 +32,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sottovoce.assess.setting import VERSION, StateHeader
 from sottovoce.assess.state._columns import numbers_in, tables
 from sottovoce.assess.state.file import (
     KEY,
@@ -53,7 +54,6 @@ from sottovoce.assess.state.file import (
     unusable,
     write_part,
 )
-from sottovoce.assess.state.header import VERSION, StateHeader
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.words.scan import text_buffers
 from sottovoce.errors import InputError, OtherFileError

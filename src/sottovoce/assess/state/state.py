@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.buckets import TOPICS_AT_ONCE, BestBuckets
-from sottovoce.assess.state.header import StateHeader
 from sottovoce.assess.state.words import WordBuckets, WordUse, missing_buckets_error
 from sottovoce.errors import InputError, ParameterError, check_choice
 

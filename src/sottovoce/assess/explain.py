@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sottovoce.assess.explain.explanation import (
+from sottovoce.assess.explanation import (
     BandExit,
     Explanation,
     Interest,
