@@ -22,10 +22,12 @@ DRIVERS = {"bench", "demo", "study"}
 """Commands that run what others offer, on inputs of their own."""
 _READERS = "one set of readers serves every command; the sentence says it for Python too"
 _COUNTED = "`audit --texts` counts again by the card; what is refused there no release could count"
+_ASSESSED = "`assess` and `explain` share a request and a terminal; each refuses only its own"
 SHARED = {
     "--allow-unmatched": "only `topics match` refuses what is unmatched",
     "--bigrams": "`loop` trains without them",
     "--by": _COUNTED,
+    "--checkpoint": _ASSESSED,
     "--choose": "only `topics match` refuses what is unmatched",
     "--day-first": _READERS,
     "--declare-data-dependent": _COUNTED,
@@ -45,9 +47,13 @@ SHARED = {
     "--min-texts": _COUNTED,
     "--model": "the sentence sends its reader to the command that scores the posts",
     "--month-first": _READERS,
+    "--people": _ASSESSED,
+    "--report": _ASSESSED,
     "--resume": "`explain`, `advise` and `loop` assess, but keep no checkpoint",
+    "--update": _ASSESSED,
     "--user-documents": _COUNTED,
     "--vocabulary": _COUNTED,
+    "--without": _ASSESSED,
 }
 """Options that some command lacks which can reach the message, and why nobody is misled."""
 

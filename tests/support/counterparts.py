@@ -40,7 +40,7 @@ SHEETS = "writes or reads the files that judges fill in"
 COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "demo": "tries everything at once and writes a page",
     "simulate": by(
-        "corpus.simulate.SimulationParameters",
+        "corpus.simulate.parameters.SimulationParameters",
         differs={"difficulty": "its name on the command line, what it stands for in Python"},
     ),
     "describe": by("corpus.summarise_posts"),

@@ -51,7 +51,6 @@ PANELS: "Mapping[str, _Panels]" = {
         ),
         "Only some studies": ("--seconds", "--rates", "--readers"),
     } | _READING,
-    "topics train": _WORDS | _KEPT | _READING,
 }  # fmt: skip
 """By command, what is not among its first options."""
 
