@@ -7,23 +7,15 @@ import textwrap
 from collections.abc import Callable, Iterator
 from inspect import getdoc
 from types import ModuleType
-from typing import Any
 
 import pytest
 import typer
 from support.tools import loaded_tool
 
 from sottovoce.cli._app import app
-from sottovoce.cli._panels import PANELS
 
 Run = Callable[..., tuple[int, str, str]]
 COLUMNS = 80
-OF_SHARED_PANELS = {
-    option
-    for panels in (PANELS["assess"], PANELS["topics train"])
-    for options in panels.values()
-    for option in options
-}
 
 
 def _commands(
@@ -82,18 +74,6 @@ def test_cluster_options_come_last(texts: ModuleType) -> None:
         panels = re.findall("╭─ (.+?) ─", texts.written()[command])
         assert panels[:2] == ["Arguments", "Options"]
         assert panels[-1] == "On a cluster"
-
-
-def test_every_option_in_a_panel_is_one_of_its_command() -> None:
-    for words, panels in PANELS.items():
-        command: Any = typer.main.get_command(app)
-        for word in words.split():
-            command = command.commands[word]
-        there = {option for param in command.params for option in param.opts}
-        # Panels that several commands share name options that only some of them have.
-        assert all(there & set(options) for options in panels.values()), words
-        known = {option for options in panels.values() for option in options}
-        assert known <= there | {each for each in known if each in OF_SHARED_PANELS}, words
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -24,8 +24,7 @@ from sottovoce.cli import (
     state,
     statement,
 )
-from sottovoce.cli._groups import expand_groups
-from sottovoce.cli._panels import CommandWithPanels, PlainGroup
+from sottovoce.cli._groups import PlainCommand, PlainGroup, expand_groups
 from sottovoce.cli.learn import approvals, audits, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
@@ -144,7 +143,7 @@ def _let_help_flow(commands: typer.Typer) -> None:
     hold a few words only.
     """
     for command in commands.registered_commands:
-        command.cls = CommandWithPanels
+        command.cls = PlainCommand
         command.help = _flowing(getdoc(command.callback) or "")
         if command.callback is not None:
             command.callback = expand_groups(command.callback)

@@ -47,7 +47,11 @@ PartitionsOption = Annotated[
 ]
 RanksOption = Annotated[
     str,
-    typer.Option("--ranks", help="'exact'; or 'sketch' on Spark: brackets, without any sorting."),
+    typer.Option(
+        "--ranks",
+        help="'exact'; or 'sketch' on Spark: brackets, without any sorting.",
+        rich_help_panel="On a cluster",
+    ),
 ]
 
 

@@ -8,12 +8,20 @@ some of its fields; the others keep their defaults:
     def study(*, reading: Annotated[ReadingOptions, Only("file_format", "fields")]) -> None: ...
 """
 
+import re
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import MISSING, Field, fields
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+
+from rich.markup import escape
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+if TYPE_CHECKING:
+    from typer._click.core import Context
+    from typer._click.formatting import HelpFormatter
 
 
 class Only:
@@ -78,3 +86,66 @@ def _in_panel(hint: object, panel: str | None) -> object:
     placed = copy(option)
     placed.rich_help_panel = placed.rich_help_panel or panel
     return Annotated[kind, placed]
+
+
+_SHORT_TYPES = {
+    "Path": "PATH",
+    "list[Path]": "PATH",
+    "str": "TEXT",
+    "list[str]": "TEXT",
+    "int": "N",
+    "list[int]": "N",
+    "float": "X",
+    "bool": "",
+}
+
+
+class _PlainArgument(TyperArgument):
+    """An argument whose type help names as it names those of options."""
+
+    def display_type_rich(self, ctx: "Context") -> str | None:
+        """A short name, where there is one."""
+        return _SHORT_TYPES.get(self.bare_type()) or super().display_type_rich(ctx)
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help names types shortly, and its arguments as POSTS."""
+
+    def __init__(self, name: str | None, **settings: Any) -> None:  # noqa: ANN401 - Typer's own
+        super().__init__(name, **settings)
+        for param in self.params:
+            if isinstance(param, TyperArgument):
+                # Typer makes arguments itself, and asks for no class of ours.
+                param.__class__ = _PlainArgument
+                param.metavar = param.metavar or str(param.name).upper()
+
+    def collect_usage_pieces(self, ctx: "Context") -> list[str]:
+        """What must be given is plain: braces are for choices."""
+        return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """The same as any other, once options are short."""
+        for param in self.params:
+            _shorten(param)
+        helping = self.get_help_option(ctx)
+        if helping is not None:
+            helping.metavar = ""
+        super().format_help(ctx, formatter)
+
+
+class PlainGroup(TyperGroup):
+    """A group whose help names no type of what takes no value."""
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """The same as any other, once options are short."""
+        for param in self.get_params(ctx):
+            _shorten(param)
+        super().format_help(ctx, formatter)
+
+
+def _shorten(param: object) -> None:
+    """Short names of types, and brackets as they are written: Rich would take them for markup."""
+    if isinstance(param, TyperOption | TyperArgument) and param.help:
+        param.help = escape(param.help.replace("\\[", "["))
+    if isinstance(param, TyperOption) and param.metavar is None:
+        param.metavar = _SHORT_TYPES.get(param.bare_type())

@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli._groups import OptionGroup
-from sottovoce.cli._reading import reading_of
 from sottovoce.corpus.read.tally import Skip, Tallied, Tally
 from sottovoce.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sottovoce.corpus.read.corpus import Corpus
-    from sottovoce.corpus.read.tally import ReadOptions
     from sottovoce.topics.catalogue import Catalogue
     from sottovoce.topics.space import Space
 
@@ -151,17 +148,6 @@ def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
         return tuple(load_model(path) for path in paths)
 
 
-def opened_posts(
-    posts: Path, told: "ReadOptions", encoding: str, beside: Path | None
-) -> "tuple[Corpus, ReadOptions]":
-    """A file of posts, and how it is read: as told, as kept, or as guessed."""
-    from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
-
-    reading = reading_of(posts, POSTS, told, encoding, beside=beside)
-    return open_posts(posts, options=reading), reading
-
-
 CheckpointOption = Annotated[
     Path | None, typer.Option(help="Folder for what is done so far; guard it like the posts.")
 ]
@@ -169,17 +155,6 @@ CheckpointEveryOption = Annotated[
     float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
 ]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
-
-
-@dataclass(frozen=True)
-class SaveOptions(OptionGroup):
-    """Where a command keeps what is done so far, and how often."""
-
-    panel = "State and checkpoints"
-
-    checkpoint: CheckpointOption = None
-    checkpoint_every: CheckpointEveryOption = 60.0
-    resume: ResumeOption = False
 
 
 @contextmanager

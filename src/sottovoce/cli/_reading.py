@@ -35,6 +35,7 @@ CleanOption = Annotated[
     typer.Option(
         "--clean/--no-clean",
         help="Score posts without quotes, HTML, URLs, signatures; leave out [deleted] and bots.",
+        rich_help_panel="Reading the file",
     ),
 ]
 
@@ -89,11 +90,17 @@ class ReadingOptions(OptionGroup):
             dates=_dates(self.day_first, self.month_first),
         )
 
-    def choose(self, posts: Path, schema: "pa.Schema", beside: Path | None = None) -> ReadOptions:
+    def choose(
+        self,
+        posts: Path,
+        schema: "pa.Schema",
+        beside: Path | None = None,
+        told: ReadOptions | None = None,
+    ) -> ReadOptions:
         """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
         from sottovoce.corpus.read.guessed import chosen_reading  # noqa: PLC0415 - fast --help
 
-        told = self.as_told()
+        told = self.as_told() if told is None else told
         found = chosen_reading(posts, schema, told, encoding=self.encoding, beside=beside)
         for line in found.said:
             typer.echo(line, err=True)
@@ -105,23 +112,6 @@ class PlainReadingOptions(ReadingOptions):
     """The same where no encoding is guessed."""
 
     encoding: EncodingOption = "utf-8"
-
-
-def read_options(
-    file_format: str | None,
-    fields: str | None,
-    header: str | None,
-    timezone: str = "UTC",
-    encoding: str = AUTO,
-    longest: int = DEFAULT_LINE_BYTES,
-    delimiter: str | None = None,
-    day_first: bool = False,
-    month_first: bool = False,
-) -> ReadOptions:
-    """The same, one by one."""
-    return ReadingOptions(
-        file_format, fields, header, delimiter, day_first, month_first, timezone, encoding, longest
-    ).as_told()
 
 
 def _dates(day_first: bool, month_first: bool) -> DateOrder:
@@ -139,20 +129,3 @@ def _column_map(fields: str | None) -> dict[str, str | int]:
     return {
         name: int(file_name) if file_name.isdecimal() else file_name for name, _, file_name in pairs
     }
-
-
-def reading_of(
-    posts: Path,
-    schema: "pa.Schema",
-    told: ReadOptions,
-    encoding: str,
-    *,
-    beside: Path | None = None,
-) -> ReadOptions:
-    """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
-    from sottovoce.corpus.read.guessed import chosen_reading  # noqa: PLC0415 - fast --help
-
-    found = chosen_reading(posts, schema, told, encoding=encoding, beside=beside)
-    for line in found.said:
-        typer.echo(line, err=True)
-    return found.options

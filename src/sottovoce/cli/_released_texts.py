@@ -10,7 +10,7 @@ import typer
 
 from sottovoce.cli._options import warn_about_rows
 from sottovoce.cli._output import progress, show_facts, show_json
-from sottovoce.cli._reading import ReadingOptions, reading_of
+from sottovoce.cli._reading import ReadingOptions
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.whole_document import to_record
@@ -39,7 +39,7 @@ class Terminal(Listener):
         """As told on Spark, which guesses nothing; else as guessed, which is said."""
         if self._reading is None:
             return told
-        return reading_of(source, schema, told, self._reading.encoding)
+        return self._reading.choose(source, schema, told=told)
 
     def warn(self, *sentences: str) -> None:
         """Say what must not be overlooked."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import _reading as formats
 from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
     ModelOption,
@@ -16,10 +15,10 @@ from sottovoce.cli._options import (
     loaded_catalogue,
     loaded_models,
     needs_extra,
-    opened_posts,
     shipped,
 )
 from sottovoce.cli._output import AsJson, progress
+from sottovoce.cli._reading import ReadingOptions
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -191,12 +190,13 @@ def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity
 def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "ComparedCommunity":
     from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.clean import CleaningCounts  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.comparison import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.received import cleaned_table  # noqa: PLC0415 - keeps --help fast
 
     spaces, counts = loaded_models(model), CleaningCounts()
-    corpus, _ = opened_posts(posts, ReadOptions(), formats.AUTO, None)
+    corpus = open_posts(posts, options=ReadingOptions().choose(posts, POSTS))
     with progress("Reading the community"):
         table = cleaned_table(corpus.read_all(), counts)
         known = Community.from_posts(table, spaces, catalogue)

@@ -17,17 +17,15 @@ from sottovoce.errors import SottovoceError
 
 
 @dataclass(frozen=True)
-class StudyChoices(OptionGroup):
-    """What a study is asked for; None leaves it to the study."""
+class StudyData(OptionGroup):
+    """What a study is made of; None leaves it to the study."""
 
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
-    ] = None
+    panel = "Your own data"
+
     data: Annotated[
         str | None,
         typer.Option(help="complaints, news, simulated, or a file of documents: text, label."),
     ] = None
-    seeds: Annotated[int | None, typer.Option(help="Repetitions behind each interval.")] = None
     documents: Annotated[int | None, typer.Option(help="How many documents to use.")] = None
     embedding: Annotated[
         Path | None, typer.Option(help="Public word vectors, GloVe or word2vec.")
@@ -53,6 +51,14 @@ class StudyChoices(OptionGroup):
     votes: Annotated[
         list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None
+
+
+@dataclass(frozen=True)
+class StudyParts(OptionGroup):
+    """How much of some studies is run."""
+
+    panel = "Only some studies"
+
     seconds: Annotated[
         float | None, typer.Option(help="scale: about how long to measure; default: 180.")
     ] = None
@@ -63,15 +69,20 @@ class StudyChoices(OptionGroup):
         str | None,
         typer.Option(help="release-analyse: topics, classifiers, sums, settings; default: all."),
     ] = None
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: a look, not a result.")] = (
-        False
-    )
 
 
 def study(
     name: Annotated[str, typer.Argument(help="'list', or a name that it shows.")],
     *,
-    choices: StudyChoices,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
+    ] = None,
+    data: StudyData,
+    seeds: Annotated[int | None, typer.Option(help="Repetitions behind each interval.")] = None,
+    parts: StudyParts,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
+    ] = False,
     reading: Annotated[ReadingOptions, Only("file_format", "fields", "header")],
     as_json: AsJson = False,
 ) -> None:
@@ -93,14 +104,14 @@ def study(
         for row in rows if not as_json else ():
             typer.echo(f"{row['study']:<20}{row['shows']}")
         return
-    given = {**vars(choices), "format": reading.file_format}
-    given |= {"fields": reading.fields, "header": reading.header}
+    given = {"out": out, "seeds": seeds, "quick": quick, **vars(data), **vars(parts)}
+    given |= {"format": reading.file_format, "fields": reading.fields, "header": reading.header}
     chosen, options, unused = studies.prepare_study(name, given, reading.as_told())
     if unused:
         typer.echo(f"{name} has no use for {unused}; it runs as without.", err=True)
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
-    show_study(result, name=name, title=chosen.title, out=choices.out, as_json=as_json)
+    show_study(result, name=name, title=chosen.title, out=out, as_json=as_json)
 
 
 def bench(

@@ -1,12 +1,14 @@
 """``sottovoce alerts`` and ``forget``: what is asked of a kept state."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sottovoce.cli._engines import show_lifts
-from sottovoce.cli._options import ConcernedOption, parsed_share
+from sottovoce.cli._groups import OptionGroup
+from sottovoce.cli._options import ConcernedOption, ScoreOptions, parsed_share
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
 from sottovoce.errors import ParameterError
 
@@ -16,26 +18,35 @@ if TYPE_CHECKING:
     from sottovoce.assess.alerts import Alerts
 
 
-def alerts(
-    state: Annotated[Path, typer.Argument(help="State of a community, from assess --state.")],
-    measure: Annotated[
-        str | None, typer.Option(help="By these measures; default: as last ranked.")
-    ] = None,
-    topic: Annotated[
-        list[str] | None, typer.Option(help="For this topic or domain; default: as last ranked.")
-    ] = None,
+@dataclass(frozen=True)
+class AlertScoreOptions(OptionGroup):
+    """How people were scored, where that is to differ from the last ranking."""
+
+    panel = ScoreOptions.panel
+
     k: Annotated[
         float | None,
         typer.Option(
             "-k", help="Share of a domain that a broad interest covers; default: as last ranked."
         ),
-    ] = None,
+    ] = None
     m: Annotated[
         int | None,
         typer.Option(
             "-m",
             help="Number of time buckets that a lasting interest covers; default: as last ranked.",
         ),
+    ] = None
+
+
+def alerts(
+    *,
+    state: Annotated[Path, typer.Argument(help="State of a community, from assess --state.")],
+    measure: Annotated[
+        str | None, typer.Option(help="By these measures; default: as last ranked.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None, typer.Option(help="For this topic or domain; default: as last ranked.")
     ] = None,
     top: Annotated[str, typer.Option(help="The bands to watch, in percent.")] = "1,5,10",
     hysteresis: Annotated[
@@ -50,6 +61,7 @@ def alerts(
         int, typer.Option(min=0, help="Print the ids of up to N users who entered a band.")
     ] = 0,
     concerned: ConcernedOption = None,
+    scores: AlertScoreOptions,
     as_json: AsJson = False,
 ) -> None:
     """Who entered a band since the last check: counts, and ids only where you ask for them.
@@ -68,8 +80,8 @@ def alerts(
             state,
             measures=None if measure is None else [name.strip() for name in measure.split(",")],
             topics=topic,
-            k=k,
-            m=m,
+            k=scores.k,
+            m=scores.m,
             bands=_percents(top),
             hysteresis=hysteresis,
             out=out,
