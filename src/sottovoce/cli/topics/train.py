@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from sottovoce.topics.voice.mentions import VoiceParameters
 
 
+KEPT = "State and checkpoints"
+
+
 @dataclass(frozen=True)
-class WordOptions(OptionGroup):
+class TrainedWordOptions(OptionGroup):
     """Which words a model knows."""
 
     panel = "Which words count"
@@ -120,13 +123,21 @@ class ProgressOptions(OptionGroup):
     """Where training keeps what is done so far."""
 
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Folder for what is done so far; default: OUT.checkpoint.")
+        Path | None,
+        typer.Option(
+            help="Folder for what is done so far; default: OUT.checkpoint.", rich_help_panel=KEPT
+        ),
     ] = None
     checkpoint_every: Annotated[
         int | None,
-        typer.Option(help="Steps between two checkpoints; default: lda 50 passes, w2v 5."),
+        typer.Option(
+            help="Steps between two checkpoints; default: lda 50 passes, w2v 5.",
+            rich_help_panel=KEPT,
+        ),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint.", rich_help_panel=KEPT)
+    ] = False
 
 
 def train(
@@ -137,7 +148,7 @@ def train(
     ] = "lda",
     *,
     training: TrainingOptions,
-    words: WordOptions,
+    words: TrainedWordOptions,
     private: Annotated[
         bool, typer.Option("--private", help="The texts are private: so is the model.")
     ] = False,
@@ -191,7 +202,7 @@ def _train_in_passes(
     texts: "Corpus",
     out: Path,
     training: TrainingOptions,
-    words: WordOptions,
+    words: TrainedWordOptions,
     kept: ProgressOptions,
     private: bool,
 ) -> None:
