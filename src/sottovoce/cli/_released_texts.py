@@ -16,7 +16,7 @@ from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.whole_document import to_record
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.job import Job
-from sottovoce.release.make import Done, Listener
+from sottovoce.release.make import Done, ReleaseListener
 from sottovoce.release.quote import ReleaseQuote
 
 # What is shown that follows from the true texts, without noise.
@@ -29,7 +29,7 @@ _PRIVATE = (
 )
 
 
-class Terminal(Listener):
+class ReleaseTerminal(ReleaseListener):
     """Says on standard error what a call from Python warns of."""
 
     def __init__(self, reading: ReadingOptions | None) -> None:

@@ -162,7 +162,7 @@ def release(
     --precision 2 --out released
     """
     with needs_extra("release"):
-        from sottovoce.cli._released_texts import Terminal, show_release  # noqa: PLC0415 - fast --help
+        from sottovoce.cli._released_texts import ReleaseTerminal, show_release  # noqa: PLC0415 - fast --help
         from sottovoce.release.make import ThisMachine, carry_out  # noqa: PLC0415 - fast --help
         from sottovoce.release.quote import ReleaseQuote  # noqa: PLC0415 - fast --help
         from sottovoce.release.request import ReleaseRequest  # noqa: PLC0415 - fast --help
@@ -182,7 +182,7 @@ def release(
     )
     folder = folder_of(promise.out, engine) or promise.out
     where = OnSpark(engine, corpus, promise.out) if engine.is_spark else ThisMachine(folder)
-    listener = Terminal(None if engine.is_spark else reading)
+    listener = ReleaseTerminal(None if engine.is_spark else reading)
     job, made = carry_out(request, where, listener, dry_run=dry_run)
     if isinstance(made, ReleaseQuote):
         listener.warn(made.uncounted, made.fixes(request.limit))

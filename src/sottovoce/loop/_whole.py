@@ -51,7 +51,7 @@ from sottovoce.loop.adversary import TopicScores
 from sottovoce.loop.documents import PrivacySetting, UserDocuments
 from sottovoce.loop.usefulness import APART, ASKED, HOLDERS, OTHER, Task
 from sottovoce.privacy.exact import positive
-from sottovoce.privacy.noise_share import NoiseShare
+from sottovoce.privacy.shares import NoiseShare
 from sottovoce.privacy.whole_document import WholeDocument
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.report.result import Row

@@ -2,7 +2,7 @@
 
 Begin with `guarantee`: what is promised, as a value. `mechanism` draws the noise that keeps it, by
 the exact `sampler` of the `_laws` (tables of proven probabilities) and bits of `randomness`;
-`noise_share` draws it in parts, by several parties, whole only in their sum.
+`shares` draws it in parts, by several parties, whole only in their sum.
 The `ledger` spends before anything is drawn, and `audit` tries to refute what is claimed.
 """
 
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from sottovoce.privacy.ledger.accounts import SpendRequest
     from sottovoce.privacy.ledger.ledger import Ledger
     from sottovoce.privacy.mechanism import GeometricMechanism
-    from sottovoce.privacy.noise_share import NoiseShare, SharesLaw
+    from sottovoce.privacy.opened_noise import SharesLaw
+    from sottovoce.privacy.shares import NoiseShare
     from sottovoce.privacy.whole_document import (
         WholeDocument,
         compose_counts,
@@ -57,8 +58,8 @@ else:
             "LimitedPrecision": "sottovoce.privacy.guarantee",
             "LocalPrivacy": "sottovoce.privacy.guarantee",
             "NoGuarantee": "sottovoce.privacy.guarantee",
-            "NoiseShare": "sottovoce.privacy.noise_share",
-            "SharesLaw": "sottovoce.privacy.noise_share",
+            "NoiseShare": "sottovoce.privacy.shares",
+            "SharesLaw": "sottovoce.privacy.opened_noise",
             "SpendRequest": "sottovoce.privacy.ledger.accounts",
             "WholeDocument": "sottovoce.privacy.whole_document",
             "audit_mechanism": "sottovoce.privacy.audit.sampler",

@@ -28,8 +28,8 @@ from sottovoce.release.inputs import CountedDocuments, ReleaseInputs
 from sottovoce.release.job import Job, release_to_folder
 from sottovoce.release.plan import ReleasePlan
 from sottovoce.release.quote import (
+    LedgerStanding,
     ReleaseQuote,
-    Standing,
     find_standing,
     make_quote,
     open_account,
@@ -39,7 +39,7 @@ from sottovoce.release.request import ReleaseOptions, ReleaseRequest
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Done(Standing):
+class Done(LedgerStanding):
     """A release that was made, and what it cost."""
 
     card: ReleaseCard
@@ -78,7 +78,7 @@ class Engine(Protocol):
         """The counted documents; they stay where they are for the block."""
 
 
-class Listener:
+class ReleaseListener:
     """Whoever is told what happens on the way; a call from Python, by warnings."""
 
     def read(self, source: Source, schema: pa.Schema, told: ReadOptions) -> ReadOptions:
@@ -140,7 +140,7 @@ class ThisMachine:
 
 
 def carry_out(
-    request: ReleaseRequest, engine: Engine, listener: Listener, *, dry_run: bool = False
+    request: ReleaseRequest, engine: Engine, listener: ReleaseListener, *, dry_run: bool = False
 ) -> tuple[Job, ReleaseQuote | Done]:
     """Release as asked, or only quote it; the same request again gives the same bytes for free."""
     asked, place = request.inputs(), engine.find_ledger(request)
@@ -250,7 +250,7 @@ def _release(request: ReleaseRequest, dry_run: bool) -> Release | ReleaseQuote:
     _check_words(request)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) if request.out is None else Path(request.out)
-        _, made = carry_out(request, ThisMachine(folder), Listener(), dry_run=dry_run)
+        _, made = carry_out(request, ThisMachine(folder), ReleaseListener(), dry_run=dry_run)
         if isinstance(made, ReleaseQuote):
             return made
         released = load_release(folder)

@@ -96,7 +96,7 @@ class SumErrors:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Standing:
+class LedgerStanding:
     """How a release stands with the ledgers that know its documents."""
 
     account: Account
@@ -124,7 +124,7 @@ class Standing:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ReleaseQuote(Standing):
+class ReleaseQuote(LedgerStanding):
     """What a release would promise, hold and cost; nothing was drawn or spent for it.
 
     >>> import tempfile, sottovoce as sv
@@ -195,7 +195,7 @@ class ReleaseQuote(Standing):
 
 def find_standing(
     job: Job, place: LedgerPlace, budget: LimitedPrecision | None, folder: Path | None
-) -> Standing:
+) -> LedgerStanding:
     """What ``job`` would cost, or the error there would be; writes nothing.
 
     ``folder``: None where it is not this machine's to look at.
@@ -213,7 +213,7 @@ def find_standing(
     here = "" if ledger is None or documents is None else ledger.spent_before(documents)
     words = [each.in_words() for each in elsewhere]
     is_apart = place.named and not paid_before and words
-    return Standing(
+    return LedgerStanding(
         account=account,
         paid_before=paid_before,
         spent_before="; ".join(filter(None, [here, *words])),
@@ -223,7 +223,7 @@ def find_standing(
     )
 
 
-def make_quote(job: Job, standing: Standing) -> ReleaseQuote:
+def make_quote(job: Job, standing: LedgerStanding) -> ReleaseQuote:
     """What a dry run says of ``job``; a release needs none of it."""
     plan, (rows, _) = job.plan, job.documents.counts.shape
     unbiased = plan.settings.threshold is None

@@ -20,7 +20,8 @@ from sottovoce.arrays import Flags, Floats, Integers
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count.votes import pair_places
 from sottovoce.learn.documents import Documents
-from sottovoce.privacy.noise_share import NoiseShare, SharesLaw
+from sottovoce.privacy.opened_noise import SharesLaw
+from sottovoce.privacy.shares import NoiseShare
 from sottovoce.release.audit import FixedKeystream
 
 WORDS = tuple(f"w{at}" for at in range(140))

@@ -21,7 +21,7 @@ from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.audit.sums import audit_sum, audit_votes
-from sottovoce.privacy.noise_share import NoiseShare
+from sottovoce.privacy.shares import NoiseShare
 from sottovoce.release.audit import FixedKeystream
 
 VOTES = 2

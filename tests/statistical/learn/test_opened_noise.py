@@ -10,7 +10,8 @@ from scipy import stats
 from support.counts import counting
 
 from sottovoce.arrays import Integers
-from sottovoce.privacy.noise_share import NoiseShare, SharesLaw
+from sottovoce.privacy.opened_noise import SharesLaw
+from sottovoce.privacy.shares import NoiseShare
 from sottovoce.release.audit import FixedKeystream
 
 WORDS = tuple(f"w{at}" for at in range(900))

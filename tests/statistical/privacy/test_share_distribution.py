@@ -10,9 +10,10 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
 
 from sottovoce.privacy.audit.sums import audit_share, law_of_noise
-from sottovoce.privacy.noise_share import NoiseShare, ShareSampler, SharesLaw
+from sottovoce.privacy.opened_noise import SharesLaw
 from sottovoce.privacy.randomness import SystemKeystream
 from sottovoce.privacy.sampler import two_sided_sampler
+from sottovoce.privacy.shares import NoiseShare, ShareSampler
 from sottovoce.release.audit import FixedKeystream
 
 DRAWS = 1_000_000

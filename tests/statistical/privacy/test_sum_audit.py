@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.audit.sums import audit_sum, audit_votes
-from sottovoce.privacy.noise_share import NoiseShare
+from sottovoce.privacy.shares import NoiseShare
 from sottovoce.release.audit import FixedKeystream
 
 Totals = NDArray[np.int64]

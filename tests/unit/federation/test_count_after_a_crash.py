@@ -19,7 +19,7 @@ from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message, Party, new_session
 from sottovoce.privacy import Ledger
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
-from sottovoce.privacy.noise_share import NoiseShare
+from sottovoce.privacy.shares import NoiseShare
 
 SEED = bytes(range(32))
 

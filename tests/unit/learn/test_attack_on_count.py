@@ -22,7 +22,7 @@ from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message
-from sottovoce.privacy.noise_share import NoiseShare
+from sottovoce.privacy.shares import NoiseShare
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.message import Party

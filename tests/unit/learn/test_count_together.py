@@ -20,7 +20,7 @@ from sottovoce.errors import (
 )
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import promise_record
-from sottovoce.privacy import Ledger, noise_share
+from sottovoce.privacy import Ledger, shares
 
 WORDS = ["bank", "debt", "loan"]
 
@@ -176,7 +176,7 @@ def test_a_refused_count_draws_and_spends_nothing(
 ) -> None:
     count(ledger, epsilon=1)
     drawn: list[object] = []
-    monkeypatch.setattr(noise_share, "NoiseShare", lambda **given: drawn.append(given))
+    monkeypatch.setattr(shares, "NoiseShare", lambda **given: drawn.append(given))
     with pytest.raises(BudgetError):
         count(ledger, epsilon=1)
     assert not drawn

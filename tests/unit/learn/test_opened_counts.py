@@ -16,7 +16,7 @@ from sottovoce.learn.run.count import noised_sum
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.wire.codec import encode_value
-from sottovoce.privacy.noise_share import SharesLaw
+from sottovoce.privacy.opened_noise import SharesLaw
 
 PEERS = ("ada", "ben", "cy")
 PAIRS = TogetherCounts(

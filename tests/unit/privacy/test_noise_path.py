@@ -18,8 +18,8 @@ from sottovoce.privacy import _noise_kernels as noise_kernels
 from sottovoce.privacy.mechanism import GeometricMechanism
 
 SOURCE = "privacy.randomness"
-PATH = ["_enclosure", "_noise_kernels", "_laws", "mechanism", "sampler", "_sparse_noise"]
-PATH += ["shares.law", "shares.share"]
+PATH = ["_noise_kernels", "_laws", "mechanism", "sampler", "_sparse_noise"]
+PATH += ["shares"]
 PATH = [*(f"privacy.{module}" for module in PATH), SOURCE]
 # What is always drawn afresh; the rest of the source may follow a seed.
 FRESH = {"Keystream", "SystemKeystream", "halfwords", "word", "words"}

@@ -71,8 +71,8 @@ def test_the_kept_reader_finds_clearly_more_of_what_was_planted(planted: Planted
 def test_a_loss_with_the_wrong_sign_keeps_the_worse_reader(
     planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = PrivateTopics._judged
-    monkeypatch.setattr(PrivateTopics, "_judged", lambda *given: -right(*given))
+    right = PrivateTopics._judge
+    monkeypatch.setattr(PrivateTopics, "_judge", lambda *given: -right(*given))
     assert planted.read().chosen_.startswith("lda") != (planted.rate == CLEAR)
 
 

@@ -18,7 +18,7 @@ from sottovoce.errors import DamagedMessageError, DamagedRecordError, InputError
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of, promised
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value, from_value, to_value
-from sottovoce.privacy.noise_share import SharesLaw
+from sottovoce.privacy.opened_noise import SharesLaw
 from sottovoce.privacy.whole_document import WholeDocument
 
 VERSION = 1

@@ -20,7 +20,7 @@ from sottovoce.errors import ParameterError, TooFewPartiesError, check_choice
 from sottovoce.learn.sums.fixed import FEWEST_PARTIES
 from sottovoce.privacy.exact import Exact, positive, text_up, whole_number
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.noise_share import SMALLEST_RATE
+from sottovoce.privacy.shares import SMALLEST_RATE
 from sottovoce.privacy.whole_document import WholeDocument, to_record
 
 What: TypeAlias = Literal["words", "pairs"]

@@ -102,7 +102,7 @@ class Voter:
         return drawn.view(np.uint64)
 
     def _noised(self, count: NoisedSum) -> Integers:
-        from sottovoce.privacy.noise_share import NoiseShare  # noqa: PLC0415 - compiled; most runs draw none
+        from sottovoce.privacy.shares import NoiseShare  # noqa: PLC0415 - compiled; most runs draw none
 
         recipe, plan = count.recipe, count.plan
         honest = recipe.honest(len(count.identities))

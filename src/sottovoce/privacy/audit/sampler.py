@@ -27,13 +27,13 @@ from sottovoce.privacy.audit.findings import AuditReport, Finding, audit_freshne
 from sottovoce.privacy.exact import Exact, positive
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.privacy.noise_share import NegativeBinomial
 from sottovoce.privacy.sampler import (
     TableSampler,
     gap_sampler,
     geometric_sampler,
     two_sided_sampler,
 )
+from sottovoce.privacy.shares import NegativeBinomial
 
 _CONTEXT = Context(prec=90)
 _ONE = Decimal(1)

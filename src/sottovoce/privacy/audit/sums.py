@@ -45,8 +45,9 @@ from sottovoce.privacy.audit.findings import AuditReport, Finding, repeated_bloc
 from sottovoce.privacy.audit.lines import LEVEL
 from sottovoce.privacy.audit.sampler import check_sampler
 from sottovoce.privacy.exact import float_up
-from sottovoce.privacy.noise_share import NoiseShare, SharesLaw, share_sampler
+from sottovoce.privacy.opened_noise import SharesLaw
 from sottovoce.privacy.randomness import SystemKeystream
+from sottovoce.privacy.shares import NoiseShare, share_sampler
 
 _CALLS = 3
 _SAMPLES = 1 << 20

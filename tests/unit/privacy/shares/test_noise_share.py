@@ -6,7 +6,7 @@ import pytest
 from support.table_samplers import Scripted, draw, escape_at
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.noise_share import NoiseShare, share_sampler
+from sottovoce.privacy.shares import NoiseShare, share_sampler
 
 pytestmark = pytest.mark.kernel
 TOP = (1 << 64) - 1

@@ -8,7 +8,7 @@ from support.table_samplers import with_one_off
 
 from sottovoce.privacy._laws import ESCAPE
 from sottovoce.privacy.audit.sampler import check_sampler
-from sottovoce.privacy.noise_share import NegativeBinomial, ShareSampler
+from sottovoce.privacy.shares import NegativeBinomial, ShareSampler
 
 RATE, AMONG = Fraction(1, 2), 3
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from sottovoce.privacy import noise_share as share_laws
+from sottovoce.privacy import shares as share_laws
 from sottovoce.privacy._laws import Enclosure, Geometric, TwoSidedGeometric, times
-from sottovoce.privacy.noise_share import NegativeBinomial, SharesLaw
+from sottovoce.privacy.opened_noise import SharesLaw
+from sottovoce.privacy.shares import NegativeBinomial
 
 BITS = 160
 CONTEXT = Context(prec=100)
