@@ -119,7 +119,7 @@ class ServerProcess:
         }
         words = [str(word) for option in options.items() for word in option]
         self._command = OwnCommand("rank-server", *words, folder=self.store.parent)
-        url = str(self._command.announced()["url"])
+        url = str(self._command.read_announcement()["url"])
         self.port = int(url.rpartition(":")[2])
         with urlopen(f"{url}/description") as answer:  # noqa: S310 - on this machine
             self.describe: dict[str, Any] = json.load(answer)

@@ -63,7 +63,7 @@ def published_in_shards(plan: ReleasePlan, counts: Counts, shards: int = SHARDS)
         threshold=plan.noise.threshold,
         constant_work=plan.noise.constant_work,
     )
-    noised = [task.noised(block, part) for block, part in zip(blocks, parts, strict=True)]
+    noised = [task.add_noise(block, part) for block, part in zip(blocks, parts, strict=True)]
     stacked = sparse.csr_array(sparse.vstack(noised, format="csr"))
     return Released(stacked, drawing.maps, drawing.frequencies)
 

@@ -81,7 +81,7 @@ class CountedCorpus:
         """The first ``documents`` documents; all of them if None."""
         return replace(self, counts=self.counts[:documents], labels=self.labels[:documents])
 
-    def shuffled(self) -> "CountedCorpus":
+    def shuffle_documents(self) -> "CountedCorpus":
         """The documents in a random order, always the same: a file may be sorted by class."""
         order = np.random.default_rng(0).permutation(len(self.labels))
         labels = tuple(self.labels[row] for row in order)
@@ -95,7 +95,7 @@ def load_corpus(
     if source == SIMULATED:
         return simulated_corpus(documents, min(most_words, SIMULATED_WORDS))
     opened = _open(source, read or ReadOptions())
-    return counted(opened, source, most_words).shuffled().first(documents)
+    return count_documents(opened, source, most_words).shuffle_documents().first(documents)
 
 
 def simulated_corpus(documents: int, words: int) -> CountedCorpus:
@@ -111,7 +111,7 @@ def simulated_corpus(documents: int, words: int) -> CountedCorpus:
     )
 
 
-def counted(documents: Corpus, name: str, most_words: int = MOST_WORDS) -> CountedCorpus:
+def count_documents(documents: Corpus, name: str, most_words: int = MOST_WORDS) -> CountedCorpus:
     """Count ``documents`` by the words that they themselves suggest."""
     table = documents.read_all()
     texts = table["text"].chunks

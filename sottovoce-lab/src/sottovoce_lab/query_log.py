@@ -105,7 +105,7 @@ class _Drawing:
 
     def batch(self, first: int, size: int) -> pa.RecordBatch:
         generator = np.random.default_rng([self._log.seed, 2, first])
-        users = _drawn(self._users, size, generator)
+        users = _draw_places(self._users, size, generator)
         faithful = generator.random(size) < _FAITHFUL
         interest = self._interests[users, generator.integers(0, _INTERESTS, size)]
         topics = np.where(faithful, interest, generator.integers(0, self._log.topics, size))
@@ -124,8 +124,8 @@ class _Drawing:
         lengths = 1 + generator.poisson(_MORE_WORDS, topics.size)
         ends = np.concatenate([[0], np.cumsum(lengths)])
         topic = np.repeat(topics, lengths)
-        own = self._log.topic_words[topic, _drawn(self._own, topic.size, generator)]
-        common = _drawn(self._any, topic.size, generator)
+        own = self._log.topic_words[topic, _draw_places(self._own, topic.size, generator)]
+        common = _draw_places(self._any, topic.size, generator)
         words = np.where(generator.random(topic.size) < _TOPICAL, own, common)
         lists = pa.ListArray.from_arrays(
             pa.array(ends, pa.int32()), self._words.take(pa.array(words))
@@ -133,7 +133,7 @@ class _Drawing:
         return pc.binary_join(lists, " ")
 
 
-def _drawn(
+def _draw_places(
     cumulative: NDArray[np.float64], size: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
     # Sums of floats may end below 1.

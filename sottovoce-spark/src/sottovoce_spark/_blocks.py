@@ -99,10 +99,10 @@ def digest_blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     digest = CountsDigest()
     for batch in rows:
         for row in batch.to_pylist():
-            yield _digested((*(row[name] for name in NAMES), row["digest"], digest.rows))
+            yield _digest_row((*(row[name] for name in NAMES), row["digest"], digest.rows))
             digest.add(*arrays_of(row))
     whole = digest.counts(0)
-    yield _digested(("", whole.nnz, _NO_BLOCK, " ".join(whole.digests), digest.rows))
+    yield _digest_row(("", whole.nnz, _NO_BLOCK, " ".join(whole.digests), digest.rows))
 
 
 def total_counts(width: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -114,7 +114,7 @@ def total_counts(width: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
     yield pa.record_batch({"totals": pa.array([total.tobytes()], pa.binary())})
 
 
-def _digested(row: tuple[object, ...]) -> pa.RecordBatch:
+def _digest_row(row: tuple[object, ...]) -> pa.RecordBatch:
     kinds = {"file": pa.string(), "start": pa.int64(), "number": pa.int32()}
     kinds |= {"digest": pa.string(), "first": pa.int64()}
     columns = [pa.array([value], kind) for value, kind in zip(row, kinds.values(), strict=True)]

@@ -45,13 +45,13 @@ def count_community(shipped: Shipped, rows: Iterator[pa.RecordBatch]) -> Iterato
     tallies = np.zeros(TALLIES, np.int64)
     users = posts = 0
 
-    def watched() -> Iterator[pa.RecordBatch]:
+    def watch_rows() -> Iterator[pa.RecordBatch]:
         for batch in rows:
             nobody = batch.filter(batch["user"].is_null())["tally"]
             tallies[:] += nobody.flatten().to_numpy().reshape(-1, TALLIES).sum(axis=0)
             yield batch
 
-    for state in states_in(header, watched()):
+    for state in states_in(header, watch_rows()):
         users += len(state)
         posts += int(state.posts.sum())
         if state.words is not None:
@@ -97,7 +97,7 @@ class PartOfWordUse(WordUse):
         return self._holders
 
 
-def within(state: State, community: CommunityCounts) -> State:
+def place_in_community(state: State, community: CommunityCounts) -> State:
     """``state`` with word counts of the community it is a part of."""
     if state.words is not None:
         holders = np.array(community.holders, np.int64)

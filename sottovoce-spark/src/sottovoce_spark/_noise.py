@@ -27,7 +27,7 @@ from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ColumnNoise
 from sottovoce_spark._blocks import BlockName, matrix_of
 from sottovoce_spark.repeatable import RepeatableMechanism
-from sottovoce_spark.shards import ROWS, described, shard_rows
+from sottovoce_spark.shards import ROWS, describe_shard, shard_rows
 
 NOISED = "document bigint, columns array<int>, counts array<int>"
 FOUND = "name string, first bigint, documents bigint, cells bigint, bytes bigint, sha256 string"
@@ -67,13 +67,13 @@ class NoiseTask:
         facts = [block.place, block.first_document, block.digest, *noise]
         return hashlib.sha256(json.dumps(facts).encode()).digest()
 
-    def noised(self, block: Block, counts: Counts) -> Counts:
+    def add_noise(self, block: Block, counts: Counts) -> Counts:
         """What is released of ``block``, whose true counts are ``counts``."""
-        compressed = self.compressed(counts, block.first_document)
+        compressed = self.compress_counts(counts, block.first_document)
         mechanism = RepeatableMechanism(self.rate, self.secret, self.purpose(block))
         return self.noise.added_to(compressed, mechanism=mechanism)
 
-    def compressed(self, counts: Counts, first_document: int) -> Counts:
+    def compress_counts(self, counts: Counts, first_document: int) -> Counts:
         """Each document through the map of its place in the corpus."""
         maps, groups = self.word_maps(), len(self.maps)
         parts = [
@@ -109,13 +109,13 @@ def write_shards(
     for first, noised in _noised_blocks(drawing, rows):
         waiting += shard_rows(first, noised)
         if sum(batch.num_rows for batch in waiting) >= height:
-            yield _written(Path(folder), waiting)
+            yield _write_shard(Path(folder), waiting)
             waiting = []
     if waiting:
-        yield _written(Path(folder), waiting)
+        yield _write_shard(Path(folder), waiting)
 
 
-def _written(folder: Path, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def _write_shard(folder: Path, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     name = f"part-{batches[0]['document'][0].as_py():012}.parquet"
     buffer = pa.BufferOutputStream()
     with pq.ParquetWriter(buffer, ROWS, compression="snappy") as writer:
@@ -130,7 +130,7 @@ def _written(folder: Path, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
             f"a worker cannot write into {folder}; it must be on a file system that the driver and "
             "all workers share, or an address that Spark writes to."
         ) from None
-    return pa.RecordBatch.from_pylist([vars(described(f"{folder.name}/{name}", content))])
+    return pa.RecordBatch.from_pylist([vars(describe_shard(f"{folder.name}/{name}", content))])
 
 
 def _noised_blocks(
@@ -142,7 +142,7 @@ def _noised_blocks(
             block = drawing.blocks.get(BlockName(row["file"], row["start"], row["number"]))
             if block is None or block.digest != row["digest"]:
                 raise InputError("the documents changed while they were being released; try again.")
-            yield block.first_document, drawing.noised(block, matrix_of(row, words))
+            yield block.first_document, drawing.add_noise(block, matrix_of(row, words))
 
 
 def describe_shards(folder: str, files: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -150,4 +150,4 @@ def describe_shards(folder: str, files: Iterable[pa.RecordBatch]) -> Iterator[pa
     for batch in files:
         for path, content in zip(batch["path"], batch["content"], strict=True):
             name = f"{folder}/{path.as_py().rpartition('/')[2]}"
-            yield pa.RecordBatch.from_pylist([vars(described(name, content.as_buffer()))])
+            yield pa.RecordBatch.from_pylist([vars(describe_shard(name, content.as_buffer()))])

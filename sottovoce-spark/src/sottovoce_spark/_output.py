@@ -37,14 +37,14 @@ _KNOWN = {
 
 
 @contextmanager
-def told(doing: str) -> Iterator[None]:
+def translate_errors(doing: str) -> Iterator[None]:
     """Turn whatever Spark raises while ``doing`` something into an error of ours."""
     try:
         yield
     except Exception as error:
         if not is_sparks(error) or os.environ.get("SOTTOVOCE_DEBUG"):
             raise
-        raise translated(str(error), doing) from None
+        raise translate_message(str(error), doing) from None
 
 
 def is_sparks(error: Exception) -> bool:
@@ -52,7 +52,7 @@ def is_sparks(error: Exception) -> bool:
     return type(error).__module__.partition(".")[0] in {"py4j", "pyspark"}
 
 
-def translated(message: str, doing: str) -> SottovoceError:
+def translate_message(message: str, doing: str) -> SottovoceError:
     """The error of ours inside ``message``, or one that says what kind it is."""
     found = _OURS.search(message)
     if found is not None:
@@ -106,7 +106,7 @@ class _Files:
                 f"cannot write {self._address}: it is a folder that Spark did not write; give "
                 "another name."
             )
-        if not self._made():
+        if not self._make_folder():
             raise InputError(f"cannot write into the folder of {self._address}.")
 
     def publish(self) -> None:
@@ -131,7 +131,7 @@ class _Files:
             return False
         return not self._system.exists(self._fs.Path(self._final, _FINISHED))
 
-    def _made(self) -> bool:
+    def _make_folder(self) -> bool:
         try:
             made = bool(self._system.mkdirs(self._staging))
             if made:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.assess.ranking import BANDS, REST
-from sottovoce_spark._community import CommunityCounts, within
+from sottovoce_spark._community import CommunityCounts, place_in_community
 from sottovoce_spark._states import states_in
 from sottovoce_spark._workers import RankingKey, Shipped
 
@@ -82,7 +82,7 @@ def scored_users(
     """Users and their scores in each ranking, some users at a time."""
     work = shipped.work()
     for state in states_in(work.header, rows):
-        here = within(state, community)
+        here = place_in_community(state, community)
         yield (
             state.users.names().cast(pa.string()),
             [
@@ -108,7 +108,7 @@ def edges_of(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for begin, end in _runs(place):
             edge = _edge(int(part[begin]), int(place[begin]), key[begin:end])
             if found and found[-1].place == edge.place:
-                found[-1] = _joined(found[-1], edge)
+                found[-1] = _join_edges(found[-1], edge)
             else:
                 found.append(edge)
     columns = [pa.array(column, pa.int64()) for column in zip(*found, strict=True)]
@@ -156,7 +156,7 @@ def number_rows(
         position = known[part][place]
         first, last = tied_positions(piece["key"].to_numpy(), position)
         bands = band_numbers(last, position.users, evident=evident[place])
-        ranked = _ranked(places[place], piece, first, bands)
+        ranked = _rank_piece(places[place], piece, first, bands)
         yield from ranked.to_batches(max_chunksize=_HANDED_ROWS)
 
 
@@ -180,7 +180,7 @@ def band_numbers(at_least: NDArray[np.int64], users: int, *, evident: int) -> ND
     return np.searchsorted(np.array(BANDS) * users, at_least * 100, side="left").astype(np.int32)
 
 
-def _ranked(
+def _rank_piece(
     place: RankingKey, piece: pa.Table, first: NDArray[np.int64], bands: NDArray[np.int32]
 ) -> pa.Table:
     columns = {
@@ -207,7 +207,7 @@ def _edge(part: int, place: int, keys: NDArray[np.int64]) -> Edge:
     return Edge(part, place, keys.size, first, firsts, last, lasts)
 
 
-def _joined(one: Edge, two: Edge) -> Edge:
+def _join_edges(one: Edge, two: Edge) -> Edge:
     """Two stretches of one part and ranking, the second right after the first."""
     first_held, last_held = one.first_held, two.last_held
     if one.first_held == one.held and two.first_key == one.first_key:

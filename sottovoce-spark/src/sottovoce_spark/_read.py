@@ -44,8 +44,8 @@ def read_rows(
     kind = format_of(path, options)
     readers: dict[Format, Callable[[Spark, str, ReadOptions], Spark]] = {
         Format.PARQUET: _parquet,
-        Format.CSV: partial(_delimited, separator=",", quote='"'),
-        Format.TSV: partial(_delimited, separator="\t", quote=""),
+        Format.CSV: partial(_read_delimited, separator=",", quote='"'),
+        Format.TSV: partial(_read_delimited, separator="\t", quote=""),
         Format.JSONL: partial(_json, schema=schema),
         Format.LINES: _lines,
     }
@@ -54,7 +54,7 @@ def read_rows(
             f"Spark reads {', '.join(readers)}, got {kind}; convert it, or use --engine embedded."
         )
     frame = readers[kind](session, _address(path), options)
-    places = _located(schema, options, frame.columns, path)
+    places = _locate_columns(schema, options, frame.columns, path)
     columns = {name: frame.columns[place] for name, place in places.items()}
     _check_columns(frame, columns, path)
     if kind is Format.PARQUET:
@@ -67,7 +67,7 @@ def read_rows(
     return frame.select(*fields, *(origin if with_origin else ()))
 
 
-def _located(
+def _locate_columns(
     schema: pa.Schema, options: ReadOptions, names: Sequence[str], path: str
 ) -> dict[str, int]:
     """As on one machine; nothing is guessed here, but what the names tell is proposed."""
@@ -103,10 +103,10 @@ def rows_by_part(session: Spark, frame: Spark) -> Iterator[Spark]:
     """
     rows = frame.rdd
     for part in range(rows.getNumPartitions()):
-        yield from session.sparkContext.runJob(rows, _as_they_are, [part])
+        yield from session.sparkContext.runJob(rows, _pass_rows, [part])
 
 
-def _as_they_are(rows: Iterator[Spark]) -> Iterator[Spark]:
+def _pass_rows(rows: Iterator[Spark]) -> Iterator[Spark]:
     return rows
 
 
@@ -115,16 +115,18 @@ def added_up(frame: Spark, **kinds: str) -> tuple[NDArray[Any], ...]:
 
     Workers add, in a tree, so that the driver gets a few rows and not one for each part.
     """
-    sums: tuple[NDArray[Any], ...] = frame.rdd.map(partial(_unpacked, kinds)).treeReduce(_added)
+    sums: tuple[NDArray[Any], ...] = frame.rdd.map(partial(_unpack_row, kinds)).treeReduce(
+        _add_tallies
+    )
     # The one row of one part is added to none, and nobody may write into its bytes.
     return tuple(np.require(each, requirements="W") for each in sums)
 
 
-def _unpacked(kinds: Mapping[str, str], row: Spark) -> tuple[NDArray[Any], ...]:
+def _unpack_row(kinds: Mapping[str, str], row: Spark) -> tuple[NDArray[Any], ...]:
     return tuple(np.frombuffer(row[name], kind) for name, kind in kinds.items())
 
 
-def _added(
+def _add_tallies(
     one: tuple[NDArray[Any], ...], other: tuple[NDArray[Any], ...]
 ) -> tuple[NDArray[Any], ...]:
     return tuple(mine + yours for mine, yours in zip(one, other, strict=True))
@@ -144,7 +146,7 @@ def _parquet(session: Spark, path: str, _options: ReadOptions) -> Spark:
     return session.read.parquet(path)
 
 
-def _delimited(
+def _read_delimited(
     session: Spark,
     path: str,
     options: ReadOptions,

@@ -50,7 +50,7 @@ def value_columns(header: StateHeader) -> list[str]:
 def score_posts(shipped: Shipped, raw: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Posts as they were read, into states of their users: the map side of the aggregation."""
     work, tally = shipped.work(), Tally()
-    batches = _conformed(work, raw, tally)
+    batches = _conform_batches(work, raw, tally)
     more = True
     while more:
         state, posts, more = State(work.header), 0, False
@@ -78,11 +78,11 @@ def merge_rows(shipped: Shipped, grouped: Iterator[pa.RecordBatch]) -> Iterator[
             yield _tally_row(header, tally_of(tallies.sum(axis=0)))
         there = pc.invert(nobody)
         yield from rows_of(
-            filled(header, users.filter(there), {k: v.filter(there) for k, v in values.items()})
+            fill_state(header, users.filter(there), {k: v.filter(there) for k, v in values.items()})
         )
 
 
-def filled(header: StateHeader, users: pa.Array, values: dict[str, pa.Array]) -> State:
+def fill_state(header: StateHeader, users: pa.Array, values: dict[str, pa.Array]) -> State:
     """The state that rows tell of; a user may have several rows."""
     state = State(header)
     rows = state.rows(users)
@@ -111,7 +111,7 @@ def states_in(header: StateHeader, rows: Iterable[pa.RecordBatch]) -> Iterator[S
         there = batch.filter(batch["user"].is_valid())
         if there.num_rows:
             values = {name: there[name] for name in value_columns(header)}
-            yield filled(header, there["user"], values)
+            yield fill_state(header, there["user"], values)
 
 
 def rows_of(state: State) -> Iterator[pa.RecordBatch]:
@@ -152,7 +152,7 @@ def tally_of(counts: NDArray[np.int64]) -> Tally:
     return tally
 
 
-def _conformed(
+def _conform_batches(
     work: AssessWork, raw: Iterable[pa.RecordBatch], tally: Tally
 ) -> Iterator[pa.RecordBatch]:
     for batch in raw:

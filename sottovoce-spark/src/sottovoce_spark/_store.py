@@ -9,7 +9,7 @@ from sottovoce.errors import InputError
 from sottovoce_spark._noise import FOUND, describe_shards
 from sottovoce_spark._output import Spark, is_sparks
 from sottovoce_spark._read import literally
-from sottovoce_spark.session import tuned
+from sottovoce_spark.session import apply_settings
 from sottovoce_spark.sharded_job import LocalStore, ReleaseStore
 from sottovoce_spark.shards import Shard
 
@@ -93,7 +93,7 @@ def store_at(session: Spark, address: str) -> ReleaseStore:
 
 def found_shards(session: Spark, address: str, folder: str) -> list[Shard]:
     """The shards in ``folder``, read back by the workers from where they lie, in their order."""
-    with tuned(session):
+    with apply_settings(session):
         files = session.read.format("binaryFile").option("pathGlobFilter", "*.parquet")
         content = files.load(literally(address)).select("path", "content")
         rows = content.mapInArrow(partial(describe_shards, folder), FOUND).collect()

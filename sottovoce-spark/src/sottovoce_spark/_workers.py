@@ -75,14 +75,14 @@ class Shipped:
         """The work, unpacked by the first task of a process and kept for the next."""
         if self.digest not in _unpacked:
             _unpacked.clear()
-            _unpacked[self.digest] = unpacked(self.sent.value)
+            _unpacked[self.digest] = unpack_work(self.sent.value)
         return _unpacked[self.digest]
 
 
 _unpacked: dict[str, AssessWork] = {}
 
 
-def packed(
+def pack_work(
     scoring: Scoring,
     spaces: Sequence[Space],
     measures: Sequence[str],
@@ -117,7 +117,7 @@ def digest_of(archive: bytes) -> str:
     return hashlib.sha256(archive).hexdigest()
 
 
-def unpacked(archive: bytes) -> AssessWork:
+def unpack_work(archive: bytes) -> AssessWork:
     """The work in an archive; its models must be those that its header names."""
     with zipfile.ZipFile(BytesIO(archive)) as opened, TemporaryDirectory() as folder:
         opened.extractall(folder)

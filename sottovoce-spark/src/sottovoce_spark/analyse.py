@@ -21,10 +21,10 @@ from sottovoce.release.analysis.moments import add_block, check_columns
 from sottovoce.release.counts import Counts
 from sottovoce.release.folder import CARD_FILE, SHARDS_FILE, verified_card
 from sottovoce.release.release import Release, release_in
-from sottovoce_spark._output import Spark, told
+from sottovoce_spark._output import Spark, translate_errors
 from sottovoce_spark._read import added_up, literally
 from sottovoce_spark._store import SparkStore, found_shards
-from sottovoce_spark.session import tuned
+from sottovoce_spark.session import apply_settings
 from sottovoce_spark.shards import ShardList, block_of, read_list
 
 _SUMS = "totals binary, products binary"
@@ -55,7 +55,10 @@ class SparkRows:
         files = [f"{self.address}/{shard.name}" for shard in self.listed.shards]
         parts = self.partitions or max(2, int(self.session.sparkContext.defaultParallelism))
         side = kept if pairs else 0
-        with told("add up the shards"), tuned(self.session, batch_rows=_BATCH_ROWS):
+        with (
+            translate_errors("add up the shards"),
+            apply_settings(self.session, batch_rows=_BATCH_ROWS),
+        ):
             rows = self.session.read.parquet(*map(literally, files)).coalesce(parts)
             reported = rows.mapInArrow(partial(sum_rows, adding), _SUMS)
             totals, products = added_up(reported, totals="<f8", products="<f8")
@@ -107,7 +110,7 @@ def sum_rows(adding: Adding, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
 def release_on_spark(session: Spark, address: str, partitions: int | None = None) -> Release:
     """The sharded release at ``address``, wherever Spark reads; its shards must be as listed."""
     store = SparkStore(session, address)
-    with told(f"read {address}"), tempfile.TemporaryDirectory() as name:
+    with translate_errors(f"read {address}"), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file in store.names():
             if not file.startswith(("counts", ".")):

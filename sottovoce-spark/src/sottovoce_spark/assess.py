@@ -23,7 +23,7 @@ from sottovoce.errors import CorpusError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, Space
 from sottovoce_spark._community import COUNTS, CommunityCounts, community_of, count_community
-from sottovoce_spark._output import Spark, told, whole_folder
+from sottovoce_spark._output import Spark, translate_errors, whole_folder
 from sottovoce_spark._ranks import (
     EDGES,
     ORDER,
@@ -37,9 +37,9 @@ from sottovoce_spark._ranks import (
 )
 from sottovoce_spark._read import read_rows
 from sottovoce_spark._states import layout, merge_rows, score_posts, value_columns
-from sottovoce_spark._workers import RankingKey, Shipped, digest_of, packed
-from sottovoce_spark.session import tuned
-from sottovoce_spark.sketches import Precision, sketched
+from sottovoce_spark._workers import RankingKey, Shipped, digest_of, pack_work
+from sottovoce_spark.session import apply_settings
+from sottovoce_spark.sketches import Precision, sketch_ranks
 
 _ROWS_PER_PART = 1 << 20
 
@@ -84,7 +84,7 @@ class SparkAssessPlan:
             clean=self.clean,
         )
         topics = chosen_topics(State(scoring.header), self.topics)
-        archive = packed(
+        archive = pack_work(
             scoring,
             self.spaces,
             tuple(chosen),
@@ -130,29 +130,29 @@ def score_on_spark(
         partitions=partitions,
         precision=precision,
     )
-    with told("score posts"), ranked(posts, plan) as found:
+    with translate_errors("score posts"), rank_posts(posts, plan) as found:
         table = found.table.persist(on_disk())
         table.count()
         return table
 
 
 @contextmanager
-def ranked(posts: Spark, plan: SparkAssessPlan) -> Iterator[SparkRanks]:
+def rank_posts(posts: Spark, plan: SparkAssessPlan) -> Iterator[SparkRanks]:
     """Ranks that can be read inside the block; what was kept on the way is dropped after it."""
     session = posts.sparkSession
     shipped, places = plan.ship(session.sparkContext)
-    with tuned(session, plan.partitions), ExitStack() as kept:
+    with apply_settings(session, plan.partitions), ExitStack() as kept:
         kept.callback(shipped.sent.unpersist)  # type: ignore[attr-defined] # a broadcast has it
         states = merged_states(posts, shipped).persist(on_disk())
         kept.callback(states.unpersist)
-        community = counted(states, shipped)
+        community = gather_community(states, shipped)
         check_enough(community)
         if plan.precision is not None:
-            table = sketched(states, shipped, community, plan.precision)
+            table = sketch_ranks(states, shipped, community, plan.precision)
         else:
             ordered = in_order(states, shipped, community, len(places)).persist(on_disk())
             kept.callback(ordered.unpersist)
-            table = numbered(ordered, places, community)
+            table = number_ranks(ordered, places, community)
         yield SparkRanks(table, community, places)
 
 
@@ -169,7 +169,7 @@ def merged_states(posts: Spark, shipped: Shipped) -> Spark:
     return gathered.mapInArrow(partial(merge_rows, shipped), layout(header))
 
 
-def counted(states: Spark, shipped: Shipped) -> CommunityCounts:
+def gather_community(states: Spark, shipped: Shipped) -> CommunityCounts:
     """What must be known of all users."""
     counts = states.mapInArrow(partial(count_community, shipped), COUNTS)
     sums = counts.groupBy("what").sum("amount").collect()
@@ -196,7 +196,9 @@ def in_order(states: Spark, shipped: Shipped, community: CommunityCounts, places
     return ranges.withColumn("part", sql.spark_partition_id())
 
 
-def numbered(ordered: Spark, places: tuple[RankingKey, ...], community: CommunityCounts) -> Spark:
+def number_ranks(
+    ordered: Spark, places: tuple[RankingKey, ...], community: CommunityCounts
+) -> Spark:
     """Ranks and bands for scores in order."""
     edges = [Edge(*row) for row in ordered.mapInArrow(edges_of, EDGES).collect()]
     known = {part: dict(of_part) for part, of_part in positions(edges).items()}
@@ -226,12 +228,12 @@ def assess_files(
 ) -> WrittenAssessment:
     """Rank the users who wrote ``posts`` into a folder of Parquet files, most exposed first."""
     with (
-        told(f"assess {posts}"),
-        tuned(session, plan.partitions),
+        translate_errors(f"assess {posts}"),
+        apply_settings(session, plan.partitions),
         whole_folder(session, out) as unfinished,
     ):
         rows = read_rows(session, posts, POSTS, reading)
-        with ranked(rows, plan) as found:
+        with rank_posts(rows, plan) as found:
             found.table.write.parquet(unfinished, compression="zstd")
             written = session.read.parquet(unfinished)
             counts = written.groupBy("measure", "topic", "band").count().collect()

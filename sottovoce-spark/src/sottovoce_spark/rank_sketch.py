@@ -62,12 +62,12 @@ class ExactTop:
             return scores, np.ones(scores.size, np.int64)
         self._waiting.append(scores)
         self._waiting_size += scores.size
-        return self.settle() if self._waiting_size >= max(_FEW, self.room) else _no_scores()
+        return self.settle() if self._waiting_size >= max(_FEW, self.room) else _empty_scores()
 
     def settle(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Sort in what is waiting; what falls out."""
         if not self._waiting:
-            return _no_scores()
+            return _empty_scores()
         values, counts = np.unique(np.concatenate(self._waiting), return_counts=True)
         self._waiting, self._waiting_size = [], 0
         return self.add_counted(values[::-1], counts[::-1].astype(np.int64))
@@ -85,7 +85,7 @@ class ExactTop:
         return joined[kept:], total[kept:]
 
 
-def _no_scores() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _empty_scores() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.zeros(0), np.zeros(0, np.int64)
 
 

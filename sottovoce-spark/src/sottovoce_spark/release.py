@@ -58,7 +58,7 @@ from sottovoce_spark._noise import (
     noise_blocks,
     write_shards,
 )
-from sottovoce_spark._output import Spark, told
+from sottovoce_spark._output import Spark, translate_errors
 from sottovoce_spark._read import (
     added_up,
     address_of_file,
@@ -69,7 +69,7 @@ from sottovoce_spark._read import (
 from sottovoce_spark._states import tally_of
 from sottovoce_spark._store import found_shards, store_at
 from sottovoce_spark.assess import on_disk
-from sottovoce_spark.session import tuned
+from sottovoce_spark.session import apply_settings
 from sottovoce_spark.sharded_job import Drawing, LocalStore, ReleaseStore, release_to_shards
 from sottovoce_spark.shards import Shard
 
@@ -103,7 +103,7 @@ class SparkDocuments:
     def release(self, job: Job, ledger: Ledger) -> ReleaseCard:
         """Spend, draw and publish ``job`` where it is to lie."""
         store = store_at(self.session, self.out)
-        with told("draw noise"):
+        with translate_errors("draw noise"):
             return release_to_shards(job, ledger, store, SparkWriters(self, store))
 
 
@@ -124,13 +124,13 @@ class SparkWriters:
         chance = zero_cell_chance(plan.noise.rate, plan.noise.threshold)
         rows = max(1, int(_SHARD_CELLS / max(1.0, plan.columns * chance)))
         if isinstance(self.store, LocalStore):
-            return self._written(work, self.store.folder / folder, rows)
+            return self._write_shards(work, self.store.folder / folder, rows)
         noised = self.remote.counted.mapInArrow(partial(noise_blocks, work), NOISED)
         settings = {"maxRecordsPerFile": rows, "parquet.block.size": _ROW_GROUP_BYTES}
         noised.write.options(**settings).parquet(self._address(folder))
-        return self.found(folder)
+        return self.find_shards(folder)
 
-    def _written(self, work: NoiseTask, folder: Path, rows: int) -> list[Shard]:
+    def _write_shards(self, work: NoiseTask, folder: Path, rows: int) -> list[Shard]:
         """Let the workers write a shared folder themselves: Java takes ten times as long."""
         output_folder(folder).chmod(0o700)
         writing = partial(write_shards, work, str(folder), rows)
@@ -155,7 +155,7 @@ class SparkWriters:
             constant_work=plan.noise.constant_work,
         )
 
-    def found(self, folder: str) -> list[Shard]:
+    def find_shards(self, folder: str) -> list[Shard]:
         """The shards that lie in ``folder``, read back from there by the workers."""
         return found_shards(self.remote.session, self._address(folder), folder)
 
@@ -183,8 +183,10 @@ def counted_documents(
 ) -> Iterator[SparkDocuments]:
     """The documents at ``address``, counted; they stay on the workers for the block."""
     vocabulary, counting = _counting(inputs)
-    with told(f"release {address}"), ExitStack() as kept:
-        kept.enter_context(tuned(session, None, batch_rows=block_rows, part_bytes=_PART_BYTES))
+    with translate_errors(f"release {address}"), ExitStack() as kept:
+        kept.enter_context(
+            apply_settings(session, None, batch_rows=block_rows, part_bytes=_PART_BYTES)
+        )
         reading = inputs.reading
         rows = read_rows(session, address, DOCUMENTS, reading, with_origin=True)
         counts = rows.mapInArrow(partial(count_blocks, counting), BLOCKS).persist(on_disk())
@@ -195,7 +197,7 @@ def counted_documents(
         if not tally.rows_kept:
             raise CorpusError(f"no usable row: {tally}.")
         counted = counts.where("number >= 0")
-        found, blocks = _digested(counted, len(vocabulary))
+        found, blocks = _digest_blocks(counted, len(vocabulary))
         kind = format_of(address, reading)
         corpus, charged = _identity(session, rows, replace(reading, format=kind))
         documents = CountedDocuments(found, vocabulary, corpus, documents=charged)
@@ -230,7 +232,7 @@ def _tally(counts: Spark) -> Tally:
     return tally_of(np.array([sums[what] for what in sorted(sums)], np.int64))
 
 
-def _digested(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockName, Block]]:
+def _digest_blocks(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockName, Block]]:
     """The hashes that name the request, and where each block stands; one worker does it."""
     ordered = counted.coalesce(1).sortWithinPartitions(*NAMES)
     *rows, whole = ordered.mapInArrow(digest_blocks, DIGESTED).collect()

@@ -55,7 +55,7 @@ def open_session(
     if not submitted:
         check_java()
     check_master(master)
-    session = _started(session_class, master, settings or {}, submitted)
+    session = _start_session(session_class, master, settings or {}, submitted)
     try:
         _wait_for_workers(session, wait_s)
         yield session
@@ -64,7 +64,7 @@ def open_session(
 
 
 @contextmanager
-def tuned(
+def apply_settings(
     session: Spark,
     partitions: int | None = None,
     *,
@@ -142,7 +142,7 @@ def _session_class() -> Spark:
     return SparkSession
 
 
-def _started(
+def _start_session(
     session_class: Spark,
     master: str | None,
     settings: dict[str, str],

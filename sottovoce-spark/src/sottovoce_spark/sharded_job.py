@@ -44,7 +44,7 @@ from sottovoce.release.folder import (
 from sottovoce.release.job import Job
 from sottovoce.release.plan import ReleasePlan, maps_of
 from sottovoce_spark.repeatable import noise_secret
-from sottovoce_spark.shards import Shard, ShardList, list_in, listed
+from sottovoce_spark.shards import Shard, ShardList, list_in, list_shards
 
 WHERE_FILE = "where.txt"
 """In the ledger's bundle alone: where the shards lie."""
@@ -111,7 +111,7 @@ class LocalStore:
             raise InputError(f"cannot remove {path}; see that nobody writes there, and try again.")
 
 
-def unfinished(store: ReleaseStore) -> list[str]:
+def list_unfinished(store: ReleaseStore) -> list[str]:
     """Folders of shards in a store that has no card."""
     names = store.names()
     return [] if CARD_FILE in names else [name for name in names if SHARD_FOLDERS.fullmatch(name)]
@@ -247,7 +247,7 @@ class ShardWriters(Protocol):
     def draw(self, drawing: Drawing, plan: ReleasePlan, folder: str) -> Sequence[Shard]:
         """Write all shards into the new ``folder``, and say what lies there then."""
 
-    def found(self, folder: str) -> Sequence[Shard]:
+    def find_shards(self, folder: str) -> Sequence[Shard]:
         """The shards that lie in ``folder``."""
 
 
@@ -271,7 +271,7 @@ def release_to_shards(
     if replace(card, files={}) != job.card(spend.id):
         raise LedgerError("the stored output is not what was asked for; do not publish it.")
     if shards is not None and not drawn and where_in(stored.output.path) == store.address:
-        check_found(shards, writers.found(shards.folder), store.address)
+        check_found(shards, writers.find_shards(shards.folder), store.address)
     publish_bundle(stored.output.path, store)
     return card
 
@@ -280,7 +280,7 @@ def refuse_another(store: ReleaseStore, job: Job, own: Spend | None) -> None:
     """What lies there may have been published: only the same release may be put there."""
     text = store.read(CARD_FILE)
     if text is None:
-        if own is None and unfinished(store):
+        if own is None and list_unfinished(store):
             raise another_unfinished(store)
         return
     if own is None or replace(read_card(text.decode()), files={}) != job.card(own.id):
@@ -314,13 +314,13 @@ def _draw(
 ) -> bool:
     note = ledger.drawing_file(spend)
     clear_attempt(note, writers.store_at)
-    if unfinished(store):
+    if list_unfinished(store):
         raise another_unfinished(store)
     folder = new_attempt(note, store.address)
     drawing = new_drawing(job.plan, writers)
     card = job.card(spend.id)
     found = writers.draw(drawing, job.plan, folder)
-    shards = listed(card.documents, card.columns, card.noise_rate, found)
+    shards = list_shards(card.documents, card.columns, card.noise_rate, found)
     parts = small_parts(drawing.maps, drawing.frequencies, job.documents.vocabulary, card)
     parts[SHARDS_FILE] = shards.as_json().encode()
     write_parts(path, parts, card, {WHERE_FILE: store.address.encode()})

@@ -85,7 +85,7 @@ class ShardList:
         return json.dumps(fields, indent=1, sort_keys=True) + "\n"
 
 
-def listed(documents: int, columns: int, noise_rate: str, found: Sequence[Shard]) -> ShardList:
+def list_shards(documents: int, columns: int, noise_rate: str, found: Sequence[Shard]) -> ShardList:
     """The shards that were ``found``, in order, if each document is in one of them and no other."""
     shards = sorted((each for each in found if each.documents), key=lambda each: each.first)
     ends = np.cumsum([0, *(each.documents for each in shards)])
@@ -140,7 +140,7 @@ def _list_of(fields: dict[str, Any]) -> ShardList:
     texts = (fields["noise_rate"], *(text for s in shards for text in (s.name, s.sha256)))
     if not all(type(n) is int for n in numbers) or not all(type(t) is str for t in texts):
         raise InputError("a field of the list of shards is not of its kind.")
-    return listed(fields["documents"], fields["columns"], fields["noise_rate"], shards)
+    return list_shards(fields["documents"], fields["columns"], fields["noise_rate"], shards)
 
 
 def shard_rows(first: int, counts: Counts) -> Iterator[pa.RecordBatch]:
@@ -166,7 +166,7 @@ def _rows_of(first: int, counts: Counts) -> pa.RecordBatch:
     return pa.record_batch(arrays, schema=ROWS)
 
 
-def described(name: str, content: bytes | pa.Buffer) -> Shard:
+def describe_shard(name: str, content: bytes | pa.Buffer) -> Shard:
     """What is to be listed of a shard that lies there with this ``content``."""
     with pq.ParquetFile(pa.BufferReader(content)) as file:
         numbers = file.read(columns=["document"])["document"].to_numpy()
@@ -210,11 +210,11 @@ class ShardedCounts:
         for part in self._parts(rows):
             waiting.append(part)
             while sum(each.shape[0] for each in waiting) >= rows:
-                together = _stacked(waiting)
+                together = _stack_counts(waiting)
                 yield together[:rows]
                 waiting = [together[rows:]] if together.shape[0] > rows else []
         if waiting:
-            yield _stacked(waiting)
+            yield _stack_counts(waiting)
 
     def whole(self) -> Counts:
         """All of them, in memory."""
@@ -336,5 +336,5 @@ def _flat(lists: pa.ListArray) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return ends - ends[0], values.to_numpy()
 
 
-def _stacked(parts: list[Counts]) -> Counts:
+def _stack_counts(parts: list[Counts]) -> Counts:
     return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))

@@ -37,7 +37,7 @@ class Precision:
         return RankSketch(users, error=self.error, exact=self.exact)
 
 
-def sketched(
+def sketch_ranks(
     states: Spark,
     shipped: Shipped,
     community: CommunityCounts,

@@ -13,7 +13,7 @@ from sottovoce.release.trial import Drawn
 from sottovoce_spark._blocks import BlockName, block_row
 from sottovoce_spark._noise import Block, NoiseTask, write_shards
 from sottovoce_spark.repeatable import noise_secret
-from sottovoce_spark.shards import Shard, ShardedCounts, listed
+from sottovoce_spark.shards import Shard, ShardedCounts, list_shards
 
 _BLOCK, _SHARD = 60, 150
 
@@ -48,6 +48,6 @@ def drawn_in_shards(job: Job) -> Drawn:
             for batch in write_shards(task, str(folder), _SHARD, rows)
             for row in batch.to_pylist()
         ]
-        shards = listed(counts.shape[0], plan.columns, str(plan.noise.rate), found)
+        shards = list_shards(counts.shape[0], plan.columns, str(plan.noise.rate), found)
         released = ShardedCounts(Path(name), shards).whole()
     return Drawn(released.toarray(), list(maps), frequencies)

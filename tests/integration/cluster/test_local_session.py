@@ -207,7 +207,7 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
         job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declarations)
         open_account(ledger, job, None)
         with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(sharded_job, "listed", _die)
+            patched.setattr(sharded_job, "list_shards", _die)
             replace(remote, out=str(dead)).release(job, ledger)
         with pytest.raises(InputError, match="not finished"):
             load_release(dead)
@@ -232,7 +232,7 @@ def test_a_release_whose_driver_died_is_made_up_for_at_an_address_and_nothing_is
     assert isinstance(embedded.counts, sparse.csr_array)
     assert bought_from.tolist() == [embedded.counts.sum(axis=0).tolist()]
     expected = [
-        keys.noised(block, embedded.counts[block.first_document : end])
+        keys.add_noise(block, embedded.counts[block.first_document : end])
         for block, end in zip(blocks, [b.first_document for b in blocks[1:]] + [120], strict=True)
     ]
     assert not (load_release(out).counts - sparse.vstack(expected)).nnz

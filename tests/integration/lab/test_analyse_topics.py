@@ -11,14 +11,14 @@ from sottovoce_lab.bench import analyse
 from sottovoce_lab.bench.analyse import bench_analyse, planted_topics
 from sottovoce_lab.release import analyse_topics
 from sottovoce_lab.release.analyse_topics import (
+    add_noise,
     lda_of_cells,
-    noised,
     reference_topics,
     simulated_corpus_of,
     topic_corpus,
     topic_rows,
 )
-from sottovoce_lab.release.pinned import pinned
+from sottovoce_lab.release.pinned import count_pinned
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.topics.estimator import PrivateTopics
@@ -29,7 +29,7 @@ def test_the_pinned_words_are_lower_case_letters_but_stop_words_in_five_document
         "debt of the bank",
         "unseen words here",
     ]
-    counts = pinned("made up", texts, None).counts
+    counts = count_pinned("made up", texts, None).counts
     assert counts.shape == (5, 5)  # debt, loans, bank, rent and cat; the other documents are short
     assert counts.sum(axis=1).tolist() == [6] * 5
 
@@ -66,7 +66,7 @@ def test_references_that_were_being_made_when_a_study_stopped_are_made_again(
 
 def test_released_counts_of_a_seed_are_the_same_and_have_the_noise_of_their_rate() -> None:
     counts = sparse.csr_array(np.zeros((400, 50), np.int64) + np.eye(400, 50, dtype=np.int64))
-    one, again = noised(counts, 1.0, 3), noised(counts, 1.0, 3)
+    one, again = add_noise(counts, 1.0, 3), add_noise(counts, 1.0, 3)
     assert np.array_equal(one.toarray(), again.toarray())
     noise = (one - counts).toarray()
     assert noise.var() == pytest.approx(1.841, rel=0.05)

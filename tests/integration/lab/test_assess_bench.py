@@ -45,7 +45,7 @@ def test_every_case_has_a_row(material: Material, monkeypatch: pytest.MonkeyPatc
 
 def test_a_missing_peer_is_said(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assess, "prepare", lambda *_arguments: material)
-    monkeypatch.setattr(assess_peer, "installed", lambda: False)
+    monkeypatch.setattr(assess_peer, "has_peers", lambda: False)
     for other in ("core_rows", "_word_rows"):
         monkeypatch.setattr(assess, other, lambda *_, **__: [])
     rows = bench_assess(600, users=1000, topics=8, seconds=0.0)

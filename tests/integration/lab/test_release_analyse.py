@@ -12,9 +12,9 @@ from scipy import sparse
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release import analyse
 from sottovoce_lab.release._classified import ClassifiedCorpus, classified_rows
-from sottovoce_lab.release._clipped import BASELINES, accuracy, fitted, tuned
+from sottovoce_lab.release._clipped import BASELINES, accuracy, fit_baseline, tune_strength
 from sottovoce_lab.release.analyse_rows import NAMES
-from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, counted_corpus, pinned
+from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, count_pinned, counted_corpus
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.classify.inputs import Labelled
@@ -33,12 +33,12 @@ def made_corpus(documents: int = 90, words: int = 12) -> PinnedCorpus:
 
 def test_words_are_counted_in_the_pinned_way() -> None:
     texts = ["The Bank's loan, loan; loan loan bank ab"] * 4 + ["loan bank BANK loan loan rare"]
-    corpus = pinned("texts", texts, ["a", "a", "a", "b", "b"])
+    corpus = count_pinned("texts", texts, ["a", "a", "a", "b", "b"])
     assert corpus.words == ("loan", "bank")
     assert corpus.counts.toarray().tolist() == [[4, 2]] * 4 + [[3, 2]]
     assert corpus.labels is not None
     assert corpus.labels.tolist() == ["a", "a", "a", "b", "b"]
-    short = pinned("texts", [*texts, "loan bank"], None)
+    short = count_pinned("texts", [*texts, "loan bank"], None)
     assert short.counts.shape[0] == 5
 
 
@@ -56,7 +56,7 @@ def test_classes_too_small_to_be_in_every_fold_are_left_out() -> None:
     assert corpus.labels is not None
     labels = corpus.labels.astype("<U9")
     labels[:2] = "rare"
-    known = ClassifiedCorpus.of(PinnedCorpus("made", corpus.counts, corpus.words, labels))
+    known = ClassifiedCorpus.from_corpus(PinnedCorpus("made", corpus.counts, corpus.words, labels))
     assert known.classes == 3
     assert known.codes.size == 88
 
@@ -65,7 +65,7 @@ def test_classes_too_small_to_be_in_every_fold_are_left_out() -> None:
 def test_a_baseline_tells_classes_apart_where_there_is_little_noise(name: str) -> None:
     corpus = made_corpus()
     data = Labelled(corpus.counts, np.arange(90) % 3, 3)
-    scores = fitted(name, data, tuned(name, data, 0))
+    scores = fit_baseline(name, data, tune_strength(name, data, 0))
     assert accuracy(scores(corpus.counts), data.codes) > 0.9
 
 

@@ -214,10 +214,10 @@ def used_cells_pass_the_threshold(patch: pytest.MonkeyPatch) -> None:
 )
 def documents_lie_by_length(patch: pytest.MonkeyPatch) -> None:
     """Documents are put in the order of their length, for speed, and stay so."""
-    draw, noised = ReleasePlan.draw, NoiseTask.noised
+    draw, noised = ReleasePlan.draw, NoiseTask.add_noise
     patch.setattr(ReleasePlan, "draw", lambda self, counts: draw(self, _by_length(counts)))
     patch.setattr(
-        NoiseTask, "noised", lambda self, block, counts: noised(self, block, _by_length(counts))
+        NoiseTask, "add_noise", lambda self, block, counts: noised(self, block, _by_length(counts))
     )
 
 

@@ -113,18 +113,18 @@ def equal_documents_get_equal_sizes(patch: pytest.MonkeyPatch) -> None:
 @planted("reuse", "serious", "sharded", "few ones", "two shards")
 def shards_share_half_of_their_noise(patch: pytest.MonkeyPatch) -> None:
     """Each second word has the same noise in every shard."""
-    noised = NoiseTask.noised
+    noised = NoiseTask.add_noise
     kept: dict[bytes, Cells] = {}
 
     def shared(self: NoiseTask, block: Block, counts: Counts) -> Counts:
-        compressed = self.compressed(counts, block.first_document).toarray()
+        compressed = self.compress_counts(counts, block.first_document).toarray()
         noise = noised(self, block, counts).toarray() - compressed
         first = kept.setdefault(self.secret, noise.copy())
         rows = min(len(first), len(noise))
         noise[:rows, ::2] = first[:rows, ::2]
         return type(counts)(compressed + noise)
 
-    patch.setattr(NoiseTask, "noised", shared)
+    patch.setattr(NoiseTask, "add_noise", shared)
 
 
 @planted("mechanism", "serious", "visiting", "few ones", "two words of a document")

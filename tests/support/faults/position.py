@@ -160,20 +160,20 @@ def _dense_by(split: object) -> object:
 
 
 def _noised_but(patch: pytest.MonkeyPatch, last: bool, times: int | None) -> None:
-    noised = NoiseTask.noised
+    noised = NoiseTask.add_noise
 
     def lossy(self: NoiseTask, block: Block, counts: Counts) -> Counts:
         places = [each.place for each in self.blocks.values()] or [0]
         if block.place != (max(places) if last else min(places)):
             return noised(self, block, counts)
-        compressed = self.compressed(counts, block.first_document)
+        compressed = self.compress_counts(counts, block.first_document)
         if times is None:
             return compressed
         return mechanism.GeometricMechanism(Fraction(self.rate) * times).sparse(
             compressed, threshold=self.threshold
         )
 
-    patch.setattr(NoiseTask, "noised", lossy)
+    patch.setattr(NoiseTask, "add_noise", lossy)
 
 
 @planted("position", "serious", "sharded", "few ones", "two shards")

@@ -44,11 +44,11 @@ BLOCK = Block(0, 0, "a digest")
 
 
 def test_every_attempt_at_a_block_draws_the_same_noise() -> None:
-    first, second = (drawing().noised(BLOCK, COUNTS) for _ in range(2))
+    first, second = (drawing().add_noise(BLOCK, COUNTS) for _ in range(2))
     assert not (first - second).nnz
     assert (first - COUNTS).nnz
     with_work = replace(drawing(), constant_work=True)
-    first, second = (with_work.noised(BLOCK, COUNTS) for _ in range(2))
+    first, second = (with_work.add_noise(BLOCK, COUNTS) for _ in range(2))
     assert not (first - second).nnz
 
 
@@ -69,7 +69,7 @@ def test_noise_is_never_that_of_other_data_or_another_way(changed: dict[str, Any
     assert (other.secret, other.purpose(BLOCK)) != (made.secret, made.purpose(BLOCK))
     blocks = (BLOCK, Block(1, 0, "a digest"), Block(0, 1, "a digest"), Block(0, 0, "another"))
     assert len({made.purpose(block) for block in blocks}) == 4
-    noise = [(made.noised(block, COUNTS) - COUNTS).toarray().tobytes() for block in blocks]
+    noise = [(made.add_noise(block, COUNTS) - COUNTS).toarray().tobytes() for block in blocks]
     assert len(set(noise)) == 4
 
 
@@ -77,7 +77,7 @@ def test_noise_is_never_that_of_other_data_or_another_way(changed: dict[str, Any
 def test_documents_keep_the_map_of_their_place_wherever_a_block_begins(first: int) -> None:
     made = drawing(maps=3, columns=2)
     maps = [WordMap(np.frombuffer(each, np.int32), 2) for each in made.maps]
-    found = made.compressed(COUNTS, first).toarray()
+    found = made.compress_counts(COUNTS, first).toarray()
     for row in range(10):
         expected = maps[(first + row) % 3].compress(COUNTS[[row]]).toarray()[0]
         assert found[row].tolist() == expected.tolist()

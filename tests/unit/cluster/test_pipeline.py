@@ -10,7 +10,7 @@ import pytest
 from sottovoce_spark._community import CommunityCounts, community_of, count_community
 from sottovoce_spark._ranks import ORDER, Edge, edges_of, number_rows, positions, score_users
 from sottovoce_spark._states import merge_rows, score_posts, value_columns
-from sottovoce_spark._workers import Shipped, digest_of, packed
+from sottovoce_spark._workers import Shipped, digest_of, pack_work
 from sottovoce_spark.rank_sketch import RankSketch
 from sottovoce_spark.sketches import Precision, look_up, merge_sketches, sketch_users
 from support.communities import CATALOGUE, WORDS, random_posts
@@ -52,7 +52,7 @@ def catalogue() -> Catalogue:
 def shipped(*measures: str) -> Shipped:
     chosen, scoring = plan_scoring(catalogue(), spaces(), measures or ("all",))
     topics = [topic.name for topic in catalogue().sensitive]
-    archive = packed(
+    archive = pack_work(
         scoring, spaces(), tuple(chosen), topics, Setting(), timezone="UTC", longest_text=1 << 20
     )
     return Shipped(Sent(archive), digest_of(archive))
@@ -146,7 +146,7 @@ def test_what_is_sent_loads_once_and_only_with_its_own_models() -> None:
     _, scoring = plan_scoring(catalogue(), spaces(), ("lda",))
     true = spaces()[0]
     other = LdaModel(true.phi[::-1], true.alpha, true.vocabulary, true.rules)
-    wrong = packed(
+    wrong = pack_work(
         scoring, [other], ("lda",), ["debts"], Setting(), timezone="UTC", longest_text=99
     )
     with pytest.raises(InputError):
@@ -158,7 +158,7 @@ def test_a_space_that_cannot_be_stored_is_not_sent() -> None:
 
     chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], ("lda",))
     with pytest.raises(ParameterError, match="cannot be stored"):
-        packed(
+        pack_work(
             scoring,
             [FixedSpace()],
             tuple(chosen),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sottovoce_spark._output import told, translated
+from sottovoce_spark._output import translate_errors, translate_message
 from sottovoce_spark.session import check_java, check_master
 
 from sottovoce.cli._engines import Address, EngineOptions, address_of, ledger_beside
@@ -92,21 +92,23 @@ def test_a_worker_s_own_sentence_is_passed_on() -> None:
         "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
         '  File "x.py", line 1, in f\nsottovoce.errors.CorpusError: no usable row: none.\n\tat o'
     )
-    error = translated(message, "score posts")
+    error = translate_message(message, "score posts")
     assert isinstance(error, CorpusError)
     assert str(error) == "no usable row: none."
 
 
 def test_spark_s_sentences_are_not_passed_on() -> None:
-    error = translated("[CAST_INVALID_INPUT] The value 'my secret' cannot be cast", "score posts")
+    error = translate_message(
+        "[CAST_INVALID_INPUT] The value 'my secret' cannot be cast", "score posts"
+    )
     assert "secret" not in str(error)
     assert "Spark could not score posts" in str(error)
-    missing = translated("[PATH_NOT_FOUND] Path does not exist: x", "assess x")
+    missing = translate_message("[PATH_NOT_FOUND] Path does not exist: x", "assess x")
     assert str(missing) == "Spark could not assess x: there is no such path."
 
 
 def test_errors_of_others_stay_what_they_are() -> None:
-    with pytest.raises(ZeroDivisionError), told("count"):
+    with pytest.raises(ZeroDivisionError), translate_errors("count"):
         _ = 1 / 0
 
 

@@ -14,7 +14,7 @@ from sottovoce_spark import sharded_job
 from sottovoce_spark._noise import Block, NoiseTask
 from sottovoce_spark.repeatable import RepeatableMechanism
 from sottovoce_spark.sharded_job import Drawing, LocalStore, release_to_shards
-from sottovoce_spark.shards import Shard, described, shard_rows
+from sottovoce_spark.shards import Shard, describe_shard, shard_rows
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, LedgerError
@@ -63,14 +63,14 @@ class Writers:
             if place == self.dies_after:
                 raise Killed
             counts = sparse.csr_array(TRUE[first : first + self.height])
-            noised = work(drawing, plan).noised(Block(place, first, "digest"), counts)
+            noised = work(drawing, plan).add_noise(Block(place, first, "digest"), counts)
             table = pa.Table.from_batches(list(shard_rows(first, noised)))
             pq.write_table(table, self.store.folder / folder / f"part-{place}.parquet")
-        return self.found(folder)
+        return self.find_shards(folder)
 
-    def found(self, folder: str) -> Sequence[Shard]:
+    def find_shards(self, folder: str) -> Sequence[Shard]:
         files = sorted((self.store.folder / folder).glob("*.parquet"))
-        return [described(f"{folder}/{file.name}", file.read_bytes()) for file in files]
+        return [describe_shard(f"{folder}/{file.name}", file.read_bytes()) for file in files]
 
 
 def work(drawing: Drawing, plan: ReleasePlan) -> NoiseTask:
@@ -130,7 +130,7 @@ def test_a_driver_that_dies_while_shards_are_written_leaves_none_and_other_noise
     patched = pytest.MonkeyPatch()
     if shards == 3:
         # All of them are there, and not listed yet.
-        patched.setattr(sharded_job, "listed", _die)
+        patched.setattr(sharded_job, "list_shards", _die)
     with patched.context(), pytest.raises(Killed):
         release_to_shards(job, ledger, store, dying)
     patched.undo()
@@ -399,4 +399,4 @@ def test_a_folder_without_its_card_is_no_release(released: Path) -> None:
     (released / CARD_FILE).unlink()
     with pytest.raises(InputError, match="not finished"):
         load_release(released)
-    assert sharded_job.unfinished(LocalStore(released))
+    assert sharded_job.list_unfinished(LocalStore(released))

@@ -18,9 +18,9 @@ from sottovoce_spark.shards import (
     ShardedCounts,
     ShardList,
     audit_streamed,
-    described,
+    describe_shard,
     list_in,
-    listed,
+    list_shards,
     shard_rows,
 )
 
@@ -46,8 +46,8 @@ def written(folder: Path, counts: Counts, cuts: tuple[int, ...]) -> ShardedCount
         table = pa.Table.from_batches(list(shard_rows(first, part)), ROWS)
         path = folder / FOLDER / f"part-{9 - turn}.parquet"
         pq.write_table(table, path, row_group_size=4)
-        shards.append(described(f"{FOLDER}/{path.name}", path.read_bytes()))
-    return ShardedCounts(folder, listed(*counts.shape, "1/2", shards))
+        shards.append(describe_shard(f"{FOLDER}/{path.name}", path.read_bytes()))
+    return ShardedCounts(folder, list_shards(*counts.shape, "1/2", shards))
 
 
 @pytest.mark.parametrize("rows", [1, 4, 7, 23, 100])
@@ -104,7 +104,7 @@ def test_a_document_in_two_shards_or_in_none_is_no_release(tmp_path: Path) -> No
     shards = written(tmp_path, COUNTS, (0, 5, 9)).listed.shards
     for wrong in (shards[:2], shards[1:], (*shards, shards[1]), ()):
         with pytest.raises(InputError, match="each of the 23 documents once"):
-            listed(23, 5, "1/2", wrong)
+            list_shards(23, 5, "1/2", wrong)
 
 
 def _file(folder: Path, table: pa.Table, cells: int) -> ShardedCounts:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sottovoce_spark._read import _located
+from sottovoce_spark._read import _locate_columns
 
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.read.guess import grouping_column, person_column
@@ -88,11 +88,11 @@ def test_numbers_that_deleted_authors_share_do_not_part_names_and_numbers(tmp_pa
 def test_spark_proposes_what_the_names_tell() -> None:
     names = ["id", "author", "created_at", "body"]
     with pytest.raises(CorpusError, match="--fields user=author,time=created_at,text=body"):
-        _located(POSTS, ReadOptions(), names, "posts")
+        _locate_columns(POSTS, ReadOptions(), names, "posts")
     with pytest.raises(CorpusError, match="--fields user=author,time=created_at[?]"):
-        _located(POSTS, ReadOptions().named(text="body"), names, "posts")
+        _locate_columns(POSTS, ReadOptions().named(text="body"), names, "posts")
     with pytest.raises(CorpusError, match="Map it: --fields"):
-        _located(POSTS, ReadOptions(), [*names, "message"], "posts")
+        _locate_columns(POSTS, ReadOptions(), [*names, "message"], "posts")
 
 
 def test_blanks_around_a_name_do_not_hide_it(tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ def test_another_seed_has_other_noise_on_the_same_documents() -> None:
 
 def test_a_topic_is_recognised_where_most_references_have_it() -> None:
     own, mixed = np.eye(4).repeat(20, axis=1), np.tile(np.eye(4), 20)
-    assert TopicsToFind("made", (own, own, mixed)).recognised(own) == 4
-    assert TopicsToFind("made", (own, mixed, mixed)).recognised(own) == 0
+    assert TopicsToFind("made", (own, own, mixed)).count_recognised(own) == 4
+    assert TopicsToFind("made", (own, mixed, mixed)).count_recognised(own) == 0
     half = np.roll(own, 10, axis=1)  # 10 words of 30 in common: a Jaccard of one third
     known = TopicsToFind("made", (own, half))
     assert known.agreement == pytest.approx(1 / 3)
@@ -55,7 +55,7 @@ def test_a_baseline_reads_every_token_up_to_a_limit(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(analyse_topics, "MOST_DRAWN_TOKENS", 15_000)
     monkeypatch.setattr(analyse_topics, "BASELINE_ITERATIONS", 5)
     read = documents_read(corpus, 1.0, 1)
-    tokens = first_rows(corpus.released(1.0, 0), read).maximum(0).sum()
+    tokens = first_rows(corpus.draw_release(1.0, 0), read).maximum(0).sum()
     assert read < 1_000
     assert tokens == pytest.approx(15_000, rel=0.1)
     assert documents_read(corpus, 1.0, 3) > read

@@ -32,7 +32,7 @@ class Counted:
 
 
 def test_what_is_done_is_read_and_not_computed_again(tmp_path: Path) -> None:
-    store, compute = PartStore.within(tmp_path), Counted()
+    store, compute = PartStore.open_beside(tmp_path), Counted()
     assert [store.values(ASKED, compute) for _ in range(3)] == [FOUND] * 3
     assert compute.runs == 1
     (kept,) = (tmp_path / "parts").iterdir()
@@ -48,13 +48,13 @@ def test_what_is_done_is_read_and_not_computed_again(tmp_path: Path) -> None:
 def test_without_a_folder_nothing_is_kept() -> None:
     compute = Counted()
     for _ in range(2):
-        PartStore.within(None).values(ASKED, compute)
+        PartStore.open_beside(None).values(ASKED, compute)
     assert compute.runs == 2
 
 
 @pytest.mark.parametrize("left", ['{"parameters": {}, "values": {}}', "{", "[1]", ""])
 def test_a_file_of_something_else_is_computed_again(tmp_path: Path, left: str) -> None:
-    store, compute = PartStore.within(tmp_path), Counted()
+    store, compute = PartStore.open_beside(tmp_path), Counted()
     store.values(ASKED, compute)
     next((tmp_path / "parts").iterdir()).write_text(left)
     assert store.values(ASKED, compute) == FOUND
@@ -62,7 +62,7 @@ def test_a_file_of_something_else_is_computed_again(tmp_path: Path, left: str) -
 
 
 def test_another_version_computes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, compute = PartStore.within(tmp_path), Counted()
+    store, compute = PartStore.open_beside(tmp_path), Counted()
     store.values(ASKED, compute)
     monkeypatch.setattr(sottovoce, "__version__", "0.0")
     store.values(ASKED, compute)
@@ -87,7 +87,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_seeds_that_are_missing(
 
     monkeypatch.setattr(analyse_topics, "topic_values", stopping)
     corpus = DrawnCorpus("simulated", (made_up_topics(30, 3),), 100)
-    store = PartStore.within(tmp_path)
+    store = PartStore.open_beside(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         topic_rows(corpus, 1.0, seeds=3, topics=3, store=store)
     rows = topic_rows(corpus, 1.0, seeds=3, topics=3, store=store)

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from sottovoce_lab.assess import _paper as paper
 from sottovoce_lab.assess._paper import TABLE_4, TABLE_5, TABLE_6, table_5_columns
-from sottovoce_lab.assess.experiment import captured, is_own
-from sottovoce_lab.assess.figure_1 import covered
+from sottovoce_lab.assess.experiment import is_own, keep_modelled_topics
+from sottovoce_lab.assess.figure_1 import count_covered_tenths
 from sottovoce_lab.assess.outcomes import (
     CommunityOutcome,
     gain_columns,
@@ -226,7 +226,7 @@ def test_only_topics_that_the_model_has_are_judged() -> None:
         judged=(*first.judged, replace(first.judged[0], name="absent")),
         personas=(PERSONAS, PERSONAS),
     )
-    kept = captured(both, Knowledge((), Catalogue((other, topic))))
+    kept = keep_modelled_topics(both, Knowledge((), Catalogue((other, topic))))
     assert [each.name for each in kept.judged] == ["t"]
     assert len(kept.personas) == 1
 
@@ -243,8 +243,8 @@ def test_topics_of_other_domains_are_not_scored() -> None:
 
 def test_regions_are_covered_when_they_hold_a_twentieth() -> None:
     everybody = np.linspace(0.0, 1.0, 1001)
-    assert covered(everybody, everybody) == 10
-    assert covered(np.r_[np.zeros(96), np.ones(4)], everybody) == 1
+    assert count_covered_tenths(everybody, everybody) == 10
+    assert count_covered_tenths(np.r_[np.zeros(96), np.ones(4)], everybody) == 1
 
 
 def test_the_control_has_the_same_labels_and_other_posts() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sottovoce_lab._data import (
     DataAbsentError,
-    counted,
+    count_documents,
     data_file,
     data_folder,
     load_corpus,
@@ -70,7 +70,7 @@ def test_news_have_a_text_and_a_class(tmp_path: Path) -> None:
 def test_words_of_two_texts_that_are_no_function_words_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "news.tsv"
     path.write_text("the loan the loan bank\ttrain\tx\nthe loan house\ttest\ty\nbank\ttest\tx\n")
-    corpus = counted(open_news(path), "news")
+    corpus = count_documents(open_news(path), "news")
     assert corpus.vocabulary == ("bank", "loan")
     assert corpus.counts.toarray().tolist() == [[1, 2], [0, 1], [1, 0]]
     assert corpus.labels == ("x", "y", "x")

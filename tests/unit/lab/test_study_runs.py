@@ -136,7 +136,7 @@ def test_studies_are_found_by_name() -> None:
 
 
 def test_studies_use_the_exact_noise() -> None:
-    _, recipe, _ = sizes.prepared(StudyOptions(data="simulated"), sizes.QUICK)
+    _, recipe, _ = sizes.prepare_documents(StudyOptions(data="simulated"), sizes.QUICK)
     assert recipe.noise is geometric_noise
     assert recipe.columns == 25
 
@@ -179,7 +179,7 @@ def test_vectors_that_know_too_few_words_are_left_out(
 
     def methods(vectors: str) -> bool:
         (tmp_path / sizes.EMBEDDING_FILE).write_text(vectors)
-        _, recipe, notes = sizes.prepared(options, sizes.QUICK)
+        _, recipe, notes = sizes.prepare_documents(options, sizes.QUICK)
         assert (sizes.NO_EMBEDDING in notes) == (recipe.embedding is None)
         return recipe.embedding is not None
 

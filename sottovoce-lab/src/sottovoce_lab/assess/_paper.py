@@ -196,7 +196,9 @@ class Claim:
 def strength_claims(outcomes: Sequence[CommunityOutcome], spaces: Sequence[str]) -> list[Claim]:
     """Topical strength finds the sensitive better than ENT and DIFF-PRIV (Section 5.2)."""
     return [
-        _above(outcomes, space, rival, _metric("map"), f"{space} has a higher MAP than {rival}")
+        _claim_above(
+            outcomes, space, rival, _metric("map"), f"{space} has a higher MAP than {rival}"
+        )
         for space in spaces
         for rival in ("ent", "diff-priv")
     ]
@@ -206,7 +208,7 @@ def persona_claims(outcomes: Sequence[CommunityOutcome], spaces: Sequence[str]) 
     """-D lowers those who are at work in the field, -T those who are curious for a while."""
     pairs = [("-d", "professional"), ("-dt", "professional"), ("-t", "curious"), ("-dt", "curious")]
     return [
-        _above(
+        _claim_above(
             outcomes,
             space,
             f"{space}{variant}",
@@ -237,7 +239,7 @@ def control_claims(outcomes: Sequence[CommunityOutcome], spaces: Sequence[str]) 
         Claim(
             "in the control no measure has a higher MAP than chance",
             "Does not hold" if found else "Holds",
-            f"the highest gain is {highest}'s, {_shown(gains[highest])}"
+            f"the highest gain is {highest}'s, {_show_interval(gains[highest])}"
             + (f"; above chance: {', '.join(found)}" if found else ""),
         )
     ]
@@ -247,7 +249,7 @@ def control_claims(outcomes: Sequence[CommunityOutcome], spaces: Sequence[str]) 
             Claim(
                 f"in the control {space}-dt gains no NDCG over {space}",
                 "Does not hold" if gain.low > 0 else "Holds",
-                f"gain {_shown(gain)}",
+                f"gain {_show_interval(gain)}",
             )
         )
     return claims
@@ -275,18 +277,18 @@ def _clear(outcomes: Sequence[CommunityOutcome], space: str) -> Claim:
     return Claim(
         f"the NDCG intervals of {space}-dt and {space} do not overlap, {space}-dt above",
         "Holds" if intervals[f"{space}-dt"].low > intervals[space].high else "Does not hold",
-        f"{_shown(intervals[f'{space}-dt'])} and {_shown(intervals[space])}; "
-        f"gain seed by seed {_shown(gain)}",
+        f"{_show_interval(intervals[f'{space}-dt'])} and {_show_interval(intervals[space])}; "
+        f"gain seed by seed {_show_interval(gain)}",
     )
 
 
-def _above(
+def _claim_above(
     outcomes: Sequence[CommunityOutcome], measure: str, rival: str, value: Value, says: str
 ) -> Claim:
     gain = _gain(outcomes, measure, rival, value)
     clear: Verdict = "Holds" if gain.low > 0 else "Does not hold"
     verdict: Verdict = "Not clear" if gain.low <= 0 <= gain.high else clear
-    return Claim(says, verdict, f"difference {_shown(gain)}")
+    return Claim(says, verdict, f"difference {_show_interval(gain)}")
 
 
 def _gain(
@@ -309,5 +311,5 @@ def _relative(persona: str) -> Value:
     return value
 
 
-def _shown(interval: MeanInterval) -> str:
+def _show_interval(interval: MeanInterval) -> str:
     return f"{interval.mean:.3f} ± {interval.mean - interval.low:.3f}"

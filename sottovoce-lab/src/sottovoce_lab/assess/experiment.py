@@ -140,7 +140,7 @@ def _own(options: StudyOptions, measures: Sequence[str]) -> ScoredCommunity:
     return score_community(community, knowledge, possible)
 
 
-def captured(community: StudyCommunity, knowledge: Knowledge) -> StudyCommunity:
+def keep_modelled_topics(community: StudyCommunity, knowledge: Knowledge) -> StudyCommunity:
     """The community judged only on the topics that the adversary's model has."""
     known = set(knowledge.catalogue.names)
     kept = [place for place, topic in enumerate(community.judged) if topic.name in known]

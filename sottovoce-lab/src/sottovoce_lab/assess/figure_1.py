@@ -47,7 +47,7 @@ def run_figure_1(options: StudyOptions) -> StudyResult:
     measures = ("bow", "lda")
     (scored,) = scored_communities(options, sizes, measures)
     measure = measures[-1] if measures[-1] in scored.measures else measures[0]
-    scores, drawn = _drawn(scored, measure)
+    scores, drawn = _draw_scores(scored, measure)
     topic = scored.community.judged[0].name
     rows = [
         row | {"measure": measure, "topic": topic}
@@ -59,7 +59,7 @@ def run_figure_1(options: StudyOptions) -> StudyResult:
     return StudyResult(tuple(rows), (_plot(scores, drawn),), SHOWN, (note, SLIP))
 
 
-def _drawn(scored: ScoredCommunity, measure: str) -> tuple[Floats, dict[str, Floats]]:
+def _draw_scores(scored: ScoredCommunity, measure: str) -> tuple[Floats, dict[str, Floats]]:
     """Everybody's scores, and those of the users sampled with each base."""
     topic = scored.community.judged[0].name
     scores = scored.measures[measure].score(scored.state, topic, SETTING)
@@ -96,15 +96,17 @@ def _plot(scores: Floats, drawn: dict[str, Floats]) -> Plot:
         panels[0].plot(place, np.sort(values)[::-1], color=colour, linewidth=1.4, label=name)
     panels[0].set(xlabel="users by falling score, as a share", ylabel="risk score")
     legend_below(figure, 5)
-    counted = ", ".join(f"{name} {covered(values, scores)}" for name, values in drawn.items())
+    counted = ", ".join(
+        f"{name} {count_covered_tenths(values, scores)}" for name, values in drawn.items()
+    )
     finding = (
         f"Regions (tenths of the range of scores) with at least 5% of the sample, of {TENTHS}: "
-        f"{counted}; of everybody {covered(scores, scores)}."
+        f"{counted}; of everybody {count_covered_tenths(scores, scores)}."
     )
     return Plot(figure, finding, f"Falling curves of sorted scores. {finding}")
 
 
-def covered(values: Sequence[float] | Floats, everybody: Floats) -> int:
+def count_covered_tenths(values: Sequence[float] | Floats, everybody: Floats) -> int:
     """How many tenths of the range of scores hold at least a twentieth of ``values``."""
     edges = np.linspace(everybody.min(), everybody.max(), TENTHS + 1)
     numbers, _ = np.histogram(values, edges)

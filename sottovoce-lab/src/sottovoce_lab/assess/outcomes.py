@@ -165,7 +165,7 @@ def interval_columns(name: str, values: Sequence[float]) -> Row:
 def metric_columns(outcomes: Sequence[CommunityOutcome], measure: str) -> Row:
     """All metrics of one measure: over communities, or by bootstrap over users if there is one."""
     if len(outcomes) == 1:
-        return _bootstrapped(outcomes[0], measure)
+        return _bootstrap_row(outcomes[0], measure)
     row: Row = {}
     for metric in METRICS:
         row |= interval_columns(metric, [each.metrics[measure][metric] for each in outcomes])
@@ -259,7 +259,7 @@ def significance_columns(
     }
 
 
-def _bootstrapped(outcome: CommunityOutcome, measure: str) -> Row:
+def _bootstrap_row(outcome: CommunityOutcome, measure: str) -> Row:
     drawn = outcome.draws[measure]
     row: Row = {}
     for metric, value in outcome.metrics[measure].items():
@@ -308,10 +308,10 @@ def level_rows(
             | paper(measure)
             | shared
         )
-    return _corrected(rows)
+    return _correct_rows(rows)
 
 
-def _corrected(rows: Sequence[Row]) -> list[Row]:
+def _correct_rows(rows: Sequence[Row]) -> list[Row]:
     tested = [row for row in rows if row["p_permutation"] is not None]
     adjusted = holm([cast("float", row["p_permutation"]) for row in tested])
     by_measure = dict(zip([row["measure"] for row in tested], adjusted, strict=True))

@@ -38,7 +38,7 @@ def by_measure(rows: Sequence[Row]) -> Plot:
     best = max(own, key=lambda row: number(row, "ndcg"))
     finding = (
         f"Highest NDCG: {best['measure']}, {number(best, 'ndcg'):.3f}, and its MAP is "
-        f"{number(best, 'map'):.3f}; {_beside(own)}."
+        f"{number(best, 'map'):.3f}; {_describe_rows(own)}."
     )
     return Plot(figure, finding, f"Dots with 95% intervals, a row for each measure. {finding}")
 
@@ -114,7 +114,7 @@ def draw_line(
     )
 
 
-def _beside(rows: Sequence[Row]) -> str:
+def _describe_rows(rows: Sequence[Row]) -> str:
     found = {str(row["measure"]): number(row, "map") for row in rows}
     names = [name for name in ("ent", "diff-priv", POSTS, RANDOM) if name in found]
     return "MAP of " + ", ".join(f"{name} {found[name]:.3f}" for name in names)

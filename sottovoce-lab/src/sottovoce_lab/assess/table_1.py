@@ -158,10 +158,10 @@ def _table(panels: Sequence[Sequence[Vote]]) -> list[Row]:
         ]
         for row in tables[0]
     }
-    return [_counted(agreeing, judges, items, found) for agreeing, found in counts.items()]
+    return [_count_row(agreeing, judges, items, found) for agreeing, found in counts.items()]
 
 
-def _counted(agreeing: int, judges: int, items: int, found: Sequence[int]) -> Row:
+def _count_row(agreeing: int, judges: int, items: int, found: Sequence[int]) -> Row:
     interval = mean_interval([float(count) for count in found])
     row: Row = {
         "row": f"{agreeing} of {judges} judges",

@@ -147,7 +147,7 @@ def _row(
     shared = [word for word in ours if word in paper]
     return {
         "topic": topic.name,
-        **_fitted(best),
+        **_fit_row(best),
         "dimensions": " ".join(str(fit.dimension) for fit in fits) or None,
         "our_words": ours,
         "paper_words": paper,
@@ -157,7 +157,7 @@ def _row(
     }
 
 
-def _fitted(best: Fit | None) -> Row:
+def _fit_row(best: Fit | None) -> Row:
     if best is None:
         return {"dimension": None, "share": None, "lift": None, "also": None}
     return {

@@ -125,8 +125,8 @@ def run(settings: AssessTable3Settings) -> StudyResult:
     sampled, uniform = [], []
     for seed in repetitions(settings.seeds):
         community = settings.simulate(seed)
-        sampled.append(_judged(settings, community, settings.base, seed))
-        uniform.append(_judged(settings, community, 1.0, seed))
+        sampled.append(_judge_profiles(settings, community, settings.base, seed))
+        uniform.append(_judge_profiles(settings, community, 1.0, seed))
     rows = [_row(topic, sampled, uniform) for topic in sampled[0].sensitive]
     sizes: Row = {
         "data": "simulated",
@@ -159,10 +159,10 @@ def strengths(community: SimulatedCommunity) -> tuple[list[str], dict[str, NDArr
     }
 
 
-def _judged(
+def _judge_profiles(
     settings: AssessTable3Settings, community: SimulatedCommunity, base: float, seed: int
 ) -> _Judged:
-    profiles = _sampled(settings, community, base, seed)
+    profiles = _sample_profiles(settings, community, base, seed)
     votes = profile_ballots(profiles, community.truth, settings.judges, seed)
     table = sensitive_users(judged_truth(votes, profiles))
     return _Judged(
@@ -172,7 +172,7 @@ def _judged(
     )
 
 
-def _sampled(
+def _sample_profiles(
     settings: AssessTable3Settings, community: SimulatedCommunity, base: float, seed: int
 ) -> list[Profile]:
     users, by_topic = strengths(community)

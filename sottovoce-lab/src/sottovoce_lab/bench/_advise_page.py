@@ -28,7 +28,7 @@ class BrowserSession:
         self._connection = http.client.HTTPConnection(host, timeout=TIMEOUT_S)
 
     @classmethod
-    def entered(cls, address: str) -> "BrowserSession":
+    def enter_page(cls, address: str) -> "BrowserSession":
         """Come in by the address that works once."""
         parts = urlsplit(address)
         page = cls(parts.netloc)
@@ -102,7 +102,7 @@ def csv_of(posts: Sequence[Post]) -> bytes:
 def started_page(posts: Sequence[Post]) -> Iterator[BrowserSession]:
     """``sottovoce advise`` with these posts brought; ended when the block ends."""
     with tempfile.TemporaryDirectory() as folder, advisor_process(Path(folder)) as address:
-        page = BrowserSession.entered(address)
+        page = BrowserSession.enter_page(address)
         try:
             page.upload(posts)
             yield page
@@ -116,6 +116,6 @@ def advisor_process(folder: Path, *more: str) -> Iterator[str]:
     options = ("--no-open", "--store", str(folder / "advise.sqlite"))
     command = OwnCommand("advise", *options, *more, folder=folder)
     try:
-        yield str(command.announced()["address"])
+        yield str(command.read_announcement()["address"])
     finally:
         command.stop()

@@ -70,10 +70,10 @@ def memory_rows(seconds: float = SECONDS, *, numbers: int = _NUMBERS_COPIED) -> 
     counted = _numbers_of_threads()
     arrays = [(np.ones(numbers), np.zeros(numbers)) for _ in range(max(counted))]
 
-    def copied(threads: int) -> None:
+    def copy_memory(threads: int) -> None:
         on_threads([partial(_copy, *each) for each in arrays[:threads]])
 
-    works: dict[str, Work] = {str(threads): partial(copied, threads) for threads in counted}
+    works: dict[str, Work] = {str(threads): partial(copy_memory, threads) for threads in counted}
     best = best_times(works, seconds=seconds)
     # What is read and what is written.
     size = 2 * 8 * numbers * _COPIES
@@ -152,13 +152,13 @@ def core_cases(folder: Path, posts: int, topics: int = TOPICS) -> Iterator[CoreC
 def _ranking_case(
     name: str, path: Path, work: Workload, catalogue: Catalogue, measure: str
 ) -> CoreCase:
-    def ranked(threads: int) -> Ranking:
+    def rank_posts(threads: int) -> Ranking:
         return score(path, work.model, catalogue, measures=(measure,), threads=threads)
 
     posts = pq.read_metadata(path).num_rows
     sensitive = len(catalogue.sensitive)
     case = f"{name}, {posts:,} posts, {len(catalogue)} topics, {sensitive} of them sensitive"
-    return CoreCase(case, posts, ranked, lambda ranking, _: ranking_digest(ranking))
+    return CoreCase(case, posts, rank_posts, lambda ranking, _: ranking_digest(ranking))
 
 
 def _counting_case(path: Path, work: Workload) -> CoreCase:
@@ -166,8 +166,8 @@ def _counting_case(path: Path, work: Workload) -> CoreCase:
     return CoreCase(
         f"a query log read and counted, {posts:,} posts",
         posts,
-        lambda threads: sum(part.nnz for part in _counted(path, work, threads)),
-        lambda _, threads: counts_digest(_counted(path, work, threads)),
+        lambda threads: sum(part.nnz for part in _count_posts(path, work, threads)),
+        lambda _, threads: counts_digest(_count_posts(path, work, threads)),
     )
 
 
@@ -187,23 +187,23 @@ def _scoring_case(path: Path, work: Workload) -> CoreCase:
     return CoreCase(
         f"a query log read, counted and scored, {posts:,} posts, {len(work.catalogue)} topics",
         posts,
-        lambda threads: sum(len(part) for part in _scored(path, work, threads)),
-        lambda _, threads: _digest_of(_scored(path, work, threads)),
+        lambda threads: sum(len(part) for part in _score_pieces(path, work, threads)),
+        lambda _, threads: _digest_of(_score_pieces(path, work, threads)),
     )
 
 
-def _counted(path: Path, work: Workload, threads: int) -> Iterator[sparse.csr_array]:
+def _count_posts(path: Path, work: Workload, threads: int) -> Iterator[sparse.csr_array]:
     texts = (batch["text"] for batch in open_posts(path))
     return count_batches(texts, work.model.vocabulary, work.model.rules, threads=threads)
 
 
-def _scored(path: Path, work: Workload, threads: int) -> Iterator[Floats]:
+def _score_pieces(path: Path, work: Workload, threads: int) -> Iterator[Floats]:
     """As an assessment does: each thread scores a piece, while others are read and counted."""
     scorer = work.model.scorer(work.catalogue)
     most = max(1, _STRENGTHS_AT_ONCE // len(work.catalogue))
     pieces = (
         partial(scorer.strengths, counts[first : first + most], threads=1)
-        for counts in _counted(path, work, threads)
+        for counts in _count_posts(path, work, threads)
         for first in range(0, counts.shape[0], most)
     )
     return in_turn(pieces, threads)

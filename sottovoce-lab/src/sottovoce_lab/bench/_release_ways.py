@@ -36,7 +36,7 @@ class ReleaseBenchSetting:
             return NoCompression().fit(counts)
         return RandomCompression(self.columns, random_state=0).fit(counts)
 
-    def compressed(self, counts: Counts) -> Counts:
+    def compress_counts(self, counts: Counts) -> Counts:
         """The columns before noise, by a plain product with the map."""
         if self.columns == self.words:
             return counts
@@ -58,7 +58,7 @@ def opendp_by_document(setting: ReleaseBenchSetting, counts: Counts) -> Counts:
     measurement = opendp.laplace_on_vectors(setting.rate)
     if measurement is None:
         raise CheckFailedError("OpenDP is not installed; to compare with it: make peers.")
-    rows = setting.compressed(counts).astype(np.int32)
+    rows = setting.compress_counts(counts).astype(np.int32)
     noised = [measurement(rows[[i]].toarray()[0]) for i in range(rows.shape[0])]
     return sparse.csr_array(np.array(noised, dtype=np.int64))
 
@@ -67,7 +67,7 @@ def numpy_dense(setting: ReleaseBenchSetting, counts: Counts) -> Counts:
     """The difference of two geometric draws on every cell of a dense matrix."""
     generator = np.random.default_rng()
     success = -math.expm1(-float(setting.rate))
-    dense = setting.compressed(counts).toarray()
+    dense = setting.compress_counts(counts).toarray()
     dense += generator.geometric(success, dense.shape)
     dense -= generator.geometric(success, dense.shape)
     return sparse.csr_array(dense)
@@ -85,7 +85,7 @@ def check_release(
     """
     alpha = math.exp(-float(setting.rate))
     cells = released.shape[0] * setting.columns
-    noise = abs(released - setting.compressed(counts)).sum() / cells
+    noise = abs(released - setting.compress_counts(counts)).sum() / cells
     wrong_by = abs(noise - 2 * alpha / (1 - alpha**2))
     if wrong_by > _DEVIATIONS * math.sqrt(2 * alpha / (1 - alpha) ** 2 / cells):
         raise CheckFailedError(f"{name} adds other noise than the rate {setting.rate} asks for.")

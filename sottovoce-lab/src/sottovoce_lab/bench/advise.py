@@ -86,20 +86,20 @@ def _what_if_rows(person: Person, page: BrowserSession, questions: int) -> Itera
     ids = [post.id for post in person.posts]
     topic = person.community.topics[0]
 
-    def unticked(number: int, of: Sequence[int]) -> list[int]:
+    def choose_unticked(number: int, of: Sequence[int]) -> list[int]:
         generator = np.random.default_rng(number)
         chosen = generator.choice(of, min(_UNTICKED, len(of)), replace=False)
         return [int(each) for each in chosen]
 
     def engine(number: int) -> object:
-        return person.standings_without(unticked(number, ids))
+        return person.standings_without(choose_unticked(number, ids))
 
     def over_http(number: int, shown: list[int]) -> object:
-        gone = set(unticked(number, shown))
+        gone = set(choose_unticked(number, shown))
         return page.what_if(topic, shown, [each for each in shown if each not in gone])
 
     first = ids[:_SHOWN]
-    _check_same(person, page, topic, unticked(0, first), first)
+    _check_same(person, page, topic, choose_unticked(0, first), first)
     cases: dict[str, Callable[[int], object]] = {
         "engine": engine,
         f"page, {len(first)} posts shown": lambda number: over_http(number, first),

@@ -26,7 +26,7 @@ from sottovoce.release.release import load_release
 from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce.release.topics.evaluation import match_topics
 from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time
-from sottovoce_lab.release.analyse_topics import noised, simulated_corpus_of
+from sottovoce_lab.release.analyse_topics import add_noise, simulated_corpus_of
 
 WORDS, TOPICS = 1000, 25
 RATES = (5.0, 1.0)
@@ -87,7 +87,7 @@ def _case(documents: int, rate: float) -> str:
 def _warm_up(rate: float) -> None:
     """Kernels are compiled before the clock runs."""
     counts = simulated_corpus_of(planted_topics(), 50, seed=1).counts
-    PrivateTopics(2, rate=rate).fit(noised(counts, rate, 0))
+    PrivateTopics(2, rate=rate).fit(add_noise(counts, rate, 0))
 
 
 def _ours(folder: Path) -> Floats:

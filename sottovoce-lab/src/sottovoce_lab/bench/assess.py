@@ -122,10 +122,10 @@ def prepare(folder: Path, posts: int, topics: int) -> Material:
         LdaParameters(topics=topics, iterations=ITERATIONS),
         words=WordChoice(min_texts=2),
     )
-    return Material(folder / "posts.parquet", table, model, _matched(community, model))
+    return Material(folder / "posts.parquet", table, model, _match_topics(community, model))
 
 
-def _matched(community: SimulatedCommunity, model: LdaModel) -> Catalogue:
+def _match_topics(community: SimulatedCommunity, model: LdaModel) -> Catalogue:
     """Each topic stands for the latent dimension in which its words are likeliest."""
     column = model.vocabulary.column
     found = []
@@ -154,7 +154,7 @@ def _path_rows(material: Material, peer_posts: int, seconds: float) -> list[Benc
     }
     shared = ""
     part = min(posts, peer_posts)
-    if installed():
+    if has_peers():
         check_pandas_ranks(material, ranking)
         fewer = _first_posts(material, part)
         peer_work = GensimPeer(material.model, material.catalogue)
@@ -251,7 +251,7 @@ def _word_ranks(
     return susceptibility(risk(WordUse.of_incidence(incidence), np.arange(incidence.shape[1])))
 
 
-def installed() -> bool:
+def has_peers() -> bool:
     """Whether both libraries are there."""
     return all(importlib.util.find_spec(name) is not None for name in ("gensim", "pandas"))
 

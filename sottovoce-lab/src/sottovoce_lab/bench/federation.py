@@ -49,7 +49,7 @@ def bench_federation(words: int) -> list[BenchRow]:
     rows, signs = message_rows(words)
     labels = np.where(signs > 0, "spam", "ham")
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
-        there, here = _both(Path(folder) / "all", rows, labels)
+        there, here = _measure_both(Path(folder) / "all", rows, labels)
     case = f"{len(rows):,} messages, {words:,} words, open, pairwise masks"
     return [
         _row(case, "CPU s", there.processor, _PEER, here.processor, less_is_better=True),
@@ -58,7 +58,7 @@ def bench_federation(words: int) -> list[BenchRow]:
     ]
 
 
-def _both(folder: Path, rows: Any, labels: Any) -> tuple[RunCost, RunCost]:  # noqa: ANN401 - arrays
+def _measure_both(folder: Path, rows: Any, labels: Any) -> tuple[RunCost, RunCost]:  # noqa: ANN401 - arrays
     columns = [f"x{at}" for at in range(rows.shape[1])]
     names = tuple(f"peer-{at}" for at in range(PEERS))
     peers = {
@@ -81,11 +81,11 @@ def _by_processes(folder: Path) -> RunCost:
         parties.settle()
         wall = time.perf_counter() - begin
         processor = _processor_seconds(parties) - before
-        sent = sum(_sent(parties, name) for name in parties.processes)
+        sent = sum(_count_sent_bytes(parties, name) for name in parties.processes)
     return RunCost(wall, processor, sent)
 
 
-def _sent(parties: PartyProcesses, name: str) -> int:
+def _count_sent_bytes(parties: PartyProcesses, name: str) -> int:
     return sum(run["bytes_sent"] for run in parties.asked(name, do="status")["runs"])
 
 
@@ -99,7 +99,7 @@ def _ticks(process: int) -> int:
 
 
 def _in_process(folder: Path, names: tuple[str, ...]) -> tuple[RunCost, bytes]:
-    parties = {name: _configured(folder, name) for name in _folders(folder)}
+    parties = {name: _configure_party(folder, name) for name in _folders(folder)}
     coordinator = parties["coordinator"]
     terms = training_terms(coordinator.config, coordinator.roster)
     begin, used = time.perf_counter(), time.process_time()
@@ -119,12 +119,12 @@ def _folders(folder: Path) -> list[str]:
     return [path.parent.name for path in folder.glob(f"*/{CONFIG_FILE}")]
 
 
-def _configured(folder: Path, name: str) -> ConfiguredParty:
+def _configure_party(folder: Path, name: str) -> ConfiguredParty:
     return ConfiguredParty(load_config(folder / name / CONFIG_FILE))
 
 
 def _theta(folder: Path, name: str) -> bytes:
-    with _configured(folder, name).journal() as journal:
+    with _configure_party(folder, name).journal() as journal:
         last = latest_training(journal_history(journal))
     if last is None or last.result is None:
         raise CheckFailedError("a peer must have a classifier after a training.")

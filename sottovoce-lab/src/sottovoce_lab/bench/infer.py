@@ -237,7 +237,7 @@ def held_out_posts(posts: int) -> HeldOut:
     counts, vocabulary = background_counts(texts, vocabulary, words.rules)
     generator = np.random.default_rng(SEED)
     held = generator.random(counts.shape[0]) < HELD_OUT
-    trained = _trained(counts[~held], vocabulary.terms)
+    trained = _train_peer(counts[~held], vocabulary.terms)
     model = from_tomotopy(trained, words.rules)
     columns = [vocabulary.column[term] for term in model.vocabulary.terms]
     observed, scored = _split(sparse.csr_array(counts[held][:, columns]), posts, generator)
@@ -258,7 +258,7 @@ def _background() -> tuple[str, list[str]]:
     return "background.parquet", texts
 
 
-def _trained(counts: sparse.csr_array, terms: tuple[str, ...]) -> "tomotopy.LDAModel":
+def _train_peer(counts: sparse.csr_array, terms: tuple[str, ...]) -> "tomotopy.LDAModel":
     import tomotopy  # noqa: PLC0415 - an optional dependency
 
     model = tomotopy.LDAModel(k=TOPICS, seed=SEED)
@@ -288,10 +288,10 @@ def _split(
         observed.append(words[: words.size // 2])
         scored.append(words[words.size // 2 :])
     width = int(texts.shape[1])
-    return _counted(observed, width), _counted(scored, width)
+    return _count_posts(observed, width), _count_posts(scored, width)
 
 
-def _counted(posts: list[NDArray[np.int32]], width: int) -> sparse.csr_array:
+def _count_posts(posts: list[NDArray[np.int32]], width: int) -> sparse.csr_array:
     rows = np.repeat(np.arange(len(posts)), [words.size for words in posts])
     ones = np.ones(rows.size, np.int64)
     cells = (ones, (rows, np.concatenate(posts)))

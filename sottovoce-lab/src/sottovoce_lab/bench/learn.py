@@ -46,9 +46,9 @@ def bench_learn(words: int) -> list[BenchRow]:
 
 def _ionosphere_rows() -> list[BenchRow]:
     rows, signs = ionosphere_rows()
-    seconds, trained = _best(lambda: _trained(rows, signs), RUNS)
+    seconds, trained = _best(lambda: _train_peers(rows, signs), RUNS)
     check_theta(trained, rows, signs)
-    numbers = _SUPPORT_PARTS * rows.shape[1] + example_vector_size(_kept(trained))
+    numbers = _SUPPORT_PARTS * rows.shape[1] + example_vector_size(_count_kept(trained))
     theirs, case = phe_sum_seconds(numbers), "Ionosphere, open, pairwise masks"
     return [_row(case, "CPU s", seconds, _PHE, theirs, less_is_better=True)]
 
@@ -56,19 +56,19 @@ def _ionosphere_rows() -> list[BenchRow]:
 def _text_rows(words: int) -> list[BenchRow]:
     rows, signs = message_rows(words)
     ridge, _ = _best(lambda: pooled_ridge(rows, signs), RUNS)
-    seconds, trained = _best(lambda: _trained(rows, signs), RUNS)
+    seconds, trained = _best(lambda: _train_peers(rows, signs), RUNS)
     check_theta(trained, rows, signs)
     case = f"{len(rows):,} messages, {words:,} words, open, pairwise masks"
     return [_row(case, "CPU s", seconds, _RIDGE, ridge, less_is_better=True)]
 
 
-def _trained(rows: Floats, signs: Floats) -> TrainedClassifier:
+def _train_peers(rows: Floats, signs: Floats) -> TrainedClassifier:
     """Four peers' training."""
     peers = [(rows[at::PEERS], signs[at::PEERS]) for at in range(PEERS)]
     return train(peers, penalty=PENALTY)
 
 
-def _kept(trained: TrainedClassifier) -> int:
+def _count_kept(trained: TrainedClassifier) -> int:
     return int(np.count_nonzero(trained.coef_))
 
 

@@ -185,11 +185,11 @@ def _second_core_rows(bits: int, of: Ready, seconds: float) -> list[BenchRow]:
 
 
 def _second_core_row(bits: int, of: Ready, name: str, seconds: float) -> BenchRow:
-    def on(count: int) -> None:
+    def run_on(count: int) -> None:
         with cores(count):
             OPERATIONS[name](of)
 
-    works: dict[str, Work] = {"one": partial(on, 1), "two": partial(on, 2)}
+    works: dict[str, Work] = {"one": partial(run_on, 1), "two": partial(run_on, 2)}
     best = best_times(works, seconds=seconds)
     count = of.values.size
     return _row(

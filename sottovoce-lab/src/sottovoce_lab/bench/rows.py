@@ -116,7 +116,7 @@ class OwnCommand:
         """Of the process."""
         return self._process.pid
 
-    def announced(self) -> dict[str, Any]:
+    def read_announcement(self) -> dict[str, Any]:
         """The line that it prints once it can be reached; waits for it."""
         line = self._process.stdout.readline() if self._process.stdout else ""
         if not line:
@@ -127,14 +127,14 @@ class OwnCommand:
     def kill(self) -> None:
         """End it without a chance to finish anything."""
         self._process.kill()
-        self._ended()
+        self._wait_for_end()
 
     def stop(self) -> None:
         """End it in good order."""
         self._process.terminate()
-        self._ended()
+        self._wait_for_end()
 
-    def _ended(self) -> None:
+    def _wait_for_end(self) -> None:
         self._process.wait(TIMEOUT_S)
         if self._process.stdout:
             self._process.stdout.close()

@@ -38,7 +38,7 @@ def bench_tokenize(size_mb: float) -> list[BenchRow]:
         if texts is None:
             sys.stderr.write("cfpb.jsonl is not in $SOTTOVOCE_DATA, so complaints are left out\n")
         else:
-            rows += _case(case, _repeated(texts, size_mb))
+            rows += _case(case, _repeat_texts(texts, size_mb))
     return rows
 
 
@@ -120,7 +120,7 @@ def _check_same(case: str, peer: str, same: bool) -> None:
         raise CheckFailedError(f"{peer} counts other words than ours in the case '{case}'.")
 
 
-def _repeated(texts: list[str], size_mb: float) -> list[str]:
+def _repeat_texts(texts: list[str], size_mb: float) -> list[str]:
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     return texts * max(1, -int(-size_mb // megabytes))
 

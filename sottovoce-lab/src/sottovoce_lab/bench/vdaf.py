@@ -34,7 +34,7 @@ _PACE = 300
 def bench_vdaf(reports: int, *, seconds: float = SECONDS) -> list[BenchRow]:
     """Shard, verify, the pace that follows, bytes, and products of elements."""
     buckets = [place % BUCKETS for place in range(reports)]
-    ours = _Ours.of(buckets)
+    ours = _Ours.from_buckets(buckets)
     if ours.counts() != np.bincount(buckets, minlength=BUCKETS).tolist():
         raise CheckFailedError("Prio3 does not count what was reported: nothing to measure.")
     return [*_time_rows(ours, seconds), _size_row(ours), *_product_rows(seconds)]
@@ -50,17 +50,17 @@ class _Ours:
     helper: list[tuple[VerifyState, bytes]]
 
     @classmethod
-    def of(cls, buckets: list[int]) -> "_Ours":
+    def from_buckets(cls, buckets: list[int]) -> "_Ours":
         histogram = Prio3Histogram(BUCKETS, CHUNK_LENGTH, context=b"bench")
         reports = [histogram.shard(bucket) for bucket in buckets]
-        return cls(histogram, buckets, reports, _begun(histogram, reports, 1))
+        return cls(histogram, buckets, reports, _begin_verifying(histogram, reports, 1))
 
     def shard(self) -> object:
         return [self.histogram.shard(bucket) for bucket in self.buckets]
 
     def verify(self) -> list[bytes]:
         """The leader's output shares."""
-        begun = _begun(self.histogram, self.reports, 0)
+        begun = _begin_verifying(self.histogram, self.reports, 0)
         return [
             self.histogram.verify_next(state, self.histogram.verifier_message([share, other]))
             for (state, share), (_, other) in zip(begun, self.helper, strict=True)
@@ -71,7 +71,7 @@ class _Ours:
         return self.histogram.unshard([self.histogram.aggregate(each) for each in outputs])
 
 
-def _begun(
+def _begin_verifying(
     histogram: Prio3Histogram, reports: Sequence[Prio3Report], place: int
 ) -> list[tuple[VerifyState, bytes]]:
     return [

@@ -21,7 +21,7 @@ from sottovoce.corpus.read.corpus import Corpus, open_documents
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, check_choice
 from sottovoce.learn.documents import Documents
-from sottovoce_lab._data import CountedCorpus, counted, data_file, open_complaints
+from sottovoce_lab._data import CountedCorpus, count_documents, data_file, open_complaints
 
 _COLUMNS = 35
 
@@ -71,7 +71,7 @@ TEXTS = ("SMS spam", "complaints")
 def text_examples(name: str, *, words: int, documents: int | None = None) -> Examples:
     """Texts by words; 1 is spam of SMS, the commonest product of complaints, -1 the next one."""
     check_choice("texts", name, TEXTS)
-    corpus = counted(_opened(name), name, words).shuffled()
+    corpus = count_documents(_open_corpus(name), name, words).shuffle_documents()
     positive, negative = _classes(name, corpus)
     chosen = [at for at, label in enumerate(corpus.labels) if label in {positive, negative}]
     chosen = chosen[:documents]
@@ -80,7 +80,7 @@ def text_examples(name: str, *, words: int, documents: int | None = None) -> Exa
     return Examples(rows, signs)
 
 
-def _opened(name: str) -> Corpus:
+def _open_corpus(name: str) -> Corpus:
     if name == "complaints":
         return open_complaints(data_file("cfpb.jsonl"))
     options = ReadOptions(header=("label", "text"))
@@ -108,11 +108,12 @@ def held_out_rate(fit: Fit, examples: Examples, folds: int) -> float:
 
     split = StratifiedKFold(folds, shuffle=True, random_state=0).split(*examples)
     wrong = sum(
-        error_rate(fit(_chosen(examples, train)), _chosen(examples, test)) * len(test)
+        error_rate(fit(_choose_examples(examples, train)), _choose_examples(examples, test))
+        * len(test)
         for train, test in split
     )
     return wrong / len(examples.rows)
 
 
-def _chosen(examples: Examples, places: NDArray[np.intp]) -> Examples:
+def _choose_examples(examples: Examples, places: NDArray[np.intp]) -> Examples:
     return Examples(examples.rows[places], examples.signs[places])

@@ -45,9 +45,9 @@ def run_learn_figures(options: StudyOptions) -> StudyResult:
     """Train twice, and draw what was sent."""
     documents, width = (200, 20) if options.quick else (options.documents or 1000, 100)
     peers = {name: made_up_documents(documents, at) for at, name in enumerate(NAMES)}
-    trained = _trained(peers, TrainingSettings(penalty=0.1), width)
+    trained = _train_flows(peers, TrainingSettings(penalty=0.1), width)
     few = {name: each.part(_first(each, 30)) for name, each in [*peers.items()][:3]}
-    mixed = _trained(
+    mixed = _train_flows(
         few, TrainingSettings(intermediary=True, key_bits=KEY_BITS, penalty=0.1, rados=40), width=10
     )
     plots = (pipeline(trained, documents, width), blind(mixed, few), architecture(trained, peers))
@@ -77,7 +77,7 @@ def architecture(sent: Sequence[Flow], peers: Iterable[str]) -> Plot:
         "it cannot read one by one, and one another nothing."
     )
     canvas = Canvas(9.2, 4.6, step * len(names), 4.6)
-    return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
+    return network_plot(canvas, boxes, arrows, finding=finding, description=_add_source(finding))
 
 
 def _of_peer(sent: Sequence[Flow], name: str, place: float) -> list[Arrow]:
@@ -121,7 +121,7 @@ def pipeline(sent: Sequence[Flow], documents: int, width: int) -> Plot:
         f"and {size_in_words(rest)} by which the peers agree on terms, words, labels and keys."
     )
     canvas = Canvas(9.2, 2.9, 9.5, 3.0)
-    return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
+    return network_plot(canvas, boxes, arrows, finding=finding, description=_add_source(finding))
 
 
 def blind(sent: Sequence[Flow], peers: Mapping[str, Documents]) -> Plot:
@@ -153,19 +153,19 @@ def blind(sent: Sequence[Flow], peers: Mapping[str, Documents]) -> Plot:
         f"passes on {rados}: mixtures, whose signatures the key holder never sees."
     )
     canvas = Canvas(9.2, 2.9, 9.8, 3.0)
-    return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
+    return network_plot(canvas, boxes, arrows, finding=finding, description=_add_source(finding))
 
 
-def _trained(peers: dict[str, Documents], training: TrainingSettings, width: int) -> list[Flow]:
+def _train_flows(peers: dict[str, Documents], training: TrainingSettings, width: int) -> list[Flow]:
     features = FeatureSettings(width=width, buckets=4096, candidates=400)
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
         root = Path(folder) / "all"
         prepare(root, peers, SetupPlan(tuple(peers), training, features=features))
         with running_parties(root) as parties:
-            return _sent(parties)
+            return _list_flows(parties)
 
 
-def _sent(parties: PartyProcesses) -> list[Flow]:
+def _list_flows(parties: PartyProcesses) -> list[Flow]:
     parties.asked("coordinator", do="train")
     parties.settle()
     return flows(parties)
@@ -190,7 +190,7 @@ def _rows(figure: str, sent: Sequence[Flow]) -> list[Row]:
     ]
 
 
-def _told(finding: str) -> str:
+def _add_source(finding: str) -> str:
     return f"A drawing of boxes for parties and arrows for what they send. {finding}"
 
 

@@ -64,18 +64,18 @@ def run(examples: Examples, sizes: SolverStudySizes) -> StudyResult:
     key, second = generate_key(sizes.key_bits), generate_key(sizes.key_bits)
     rows: list[Row] = []
     for features in sizes.features:
-        given = _standardised(examples.rows, features)
+        given = _standardise_columns(examples.rows, features)
         rados = _scaled_rados(given, examples.signs, sizes.rados)
         solved = {
             PROTOCOL_4: _closed_form(rados, key),
             DESCENT: _descent(rados, sizes.steps, key),
-            MASKED: _masked(rados, (second, key)),
+            MASKED: _solve_masked(rados, (second, key)),
         }
         rows += [_row(name, found, given, examples.signs) for name, found in solved.items()]
     return StudyResult(tuple(rows), (_plot(rows),), SHOWN, _notes(sizes), ("error", "error_plain"))
 
 
-def _standardised(rows: Floats, features: int) -> Floats:
+def _standardise_columns(rows: Floats, features: int) -> Floats:
     """The first columns that vary, each with mean 0 and deviation 1."""
     chosen = rows[:, rows.std(axis=0) > 0][:, :features]
     standard: Floats = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
@@ -115,7 +115,7 @@ def _descent(rados: Floats, steps: int, key: PrivateKey) -> Solved:
     return Solved(parties.decrypt(theta), descent.run_in_clear(rados), parties.traffic, seconds)
 
 
-def _masked(rados: Floats, keys: tuple[PrivateKey, PrivateKey]) -> Solved:
+def _solve_masked(rados: Floats, keys: tuple[PrivateKey, PrivateKey]) -> Solved:
     """The system of eq. 14 once more, in integers and without an approximation."""
     columns = rados.T
     whole = np.rint(np.ldexp(columns, _PLACES)).astype(int).astype(object)

@@ -220,9 +220,9 @@ def compared_with_none(rows: Sequence[Row], score: str) -> str:
         return "one seed gives no interval, so that nothing can be compared"
     better, worse, neither = _sorted_rates(rows, score)
     parts = [
-        f"compression is better at {_listed(better)}" if better else "",
-        f"no compression is better at {_listed(worse)}" if worse else "",
-        f"their intervals overlap at {_listed(neither)}" if neither else "",
+        f"compression is better at {_list_rates(better)}" if better else "",
+        f"no compression is better at {_list_rates(worse)}" if worse else "",
+        f"their intervals overlap at {_list_rates(neither)}" if neither else "",
     ]
     return f"{'; '.join(part for part in parts if part)} (95% intervals, each by itself)"
 
@@ -230,7 +230,7 @@ def compared_with_none(rows: Sequence[Row], score: str) -> str:
 def rates_where(rows: Sequence[Row], holds: Callable[[Row], bool]) -> str:
     """The true rates at which ``holds`` is true of some method, in words."""
     found = sorted({number(row, "rate") for row in rows if holds(row)}, reverse=True)
-    return _listed(found) if found else "no rate"
+    return _list_rates(found) if found else "no rate"
 
 
 def _sorted_rates(rows: Sequence[Row], score: str) -> tuple[list[float], list[float], list[float]]:
@@ -251,5 +251,5 @@ def _sorted_rates(rows: Sequence[Row], score: str) -> tuple[list[float], list[fl
     return better, worse, neither
 
 
-def _listed(rates: Sequence[float]) -> str:
+def _list_rates(rates: Sequence[float]) -> str:
     return ("rate " if len(rates) == 1 else "rates ") + ", ".join(f"{rate:.3g}" for rate in rates)

@@ -16,7 +16,7 @@ from sottovoce.release.classify.logistic import chosen_classifier
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
-from sottovoce_lab.release._clipped import BASELINES, accuracy, fitted, tuned
+from sottovoce_lab.release._clipped import BASELINES, accuracy, fit_baseline, tune_strength
 from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce_lab.release.parts import PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PinnedCorpus
@@ -37,7 +37,7 @@ class ClassifiedCorpus:
     classes: int
 
     @classmethod
-    def of(cls, corpus: PinnedCorpus) -> "ClassifiedCorpus":
+    def from_corpus(cls, corpus: PinnedCorpus) -> "ClassifiedCorpus":
         """Classes of fewer documents than folds are left out."""
         labels = corpus.labels if corpus.labels is not None else np.empty(0, np.str_)
         names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -79,7 +79,7 @@ def classified_rows(
     corpus: PinnedCorpus, rates: Sequence[Fraction], seeds: int, store: PartStore | None = None
 ) -> list[Row]:
     """Ours, the baselines and their difference at every rate, on true and on released documents."""
-    known, kept = ClassifiedCorpus.of(corpus), store or PartStore()
+    known, kept = ClassifiedCorpus.from_corpus(corpus), store or PartStore()
     reference = text_accuracy(known, kept)
     rows = [reader_row(known.setting(None), TEXT, [reference])]
     for rate in rates:
@@ -125,8 +125,8 @@ def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
         right[RELEASED][CHOSEN] += float(np.sum(chosen.predict_released(cells[test]) == codes))
         for name in BASELINES:
             if name not in strengths:  # on the training documents of the seed's first fold
-                strengths[name] = tuned(name, data, seed)
-            scores = fitted(name, data, strengths[name])
+                strengths[name] = tune_strength(name, data, seed)
+            scores = fit_baseline(name, data, strengths[name])
             clipped = cells[test].maximum(0)
             right[TRUE][name] += accuracy(scores(texts), codes) * len(test)
             right[RELEASED][name] += accuracy(scores(checked_counts(clipped)), codes) * len(test)
@@ -139,10 +139,10 @@ def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
 
 def _on_text(known: ClassifiedCorpus) -> Values:
     """The chosen reader's accuracy where there is almost no noise."""
-    return {TRUE: {TEXT: _told(known, known.corpus.counts, CLEAR_RATE, 0)}}
+    return {TRUE: {TEXT: _measure_accuracy(known, known.corpus.counts, CLEAR_RATE, 0)}}
 
 
-def _told(known: ClassifiedCorpus, cells: Counts, rate: float, seed: int) -> float:
+def _measure_accuracy(known: ClassifiedCorpus, cells: Counts, rate: float, seed: int) -> float:
     right = 0.0
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for train, test in folds.split(known.codes, known.codes):

@@ -60,7 +60,7 @@ BASELINES: dict[str, tuple[Callable[[Labelled, Strengths], list[Scores]], Streng
 }
 
 
-def tuned(name: str, data: Labelled, seed: int) -> float:
+def tune_strength(name: str, data: Labelled, seed: int) -> float:
     """The strength with the best accuracy on released documents held out of ``data``."""
     fit, strengths = BASELINES[name]
     known, held = next(iter(data.parts(seed)))
@@ -69,7 +69,7 @@ def tuned(name: str, data: Labelled, seed: int) -> float:
     return strengths[int(np.argmax(scores))]
 
 
-def fitted(name: str, data: Labelled, strength: float) -> Scores:
+def fit_baseline(name: str, data: Labelled, strength: float) -> Scores:
     """That baseline, learnt from all of ``data``."""
     return BASELINES[name][0](data, (strength,))[0]
 

@@ -65,7 +65,7 @@ def sizes_for(options: StudyOptions, full: ReleaseStudySizes) -> ReleaseStudySiz
     )
 
 
-def prepared(
+def prepare_documents(
     options: StudyOptions, sizes: ReleaseStudySizes
 ) -> tuple[CountedCorpus, ReleaseRecipe, tuple[str, ...]]:
     """The documents, how to release them with exact noise, and what to note of both."""

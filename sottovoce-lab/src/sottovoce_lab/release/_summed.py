@@ -18,7 +18,7 @@ from sottovoce.release.counts import Counts
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
 from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
-from sottovoce_lab.release.analyse_topics import noised
+from sottovoce_lab.release.analyse_topics import add_noise
 from sottovoce_lab.release.parts import PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PinnedCorpus
 
@@ -71,7 +71,7 @@ def _rate_rows(
 
 def summed_values(counts: Counts, truth: Moments, rate: float, seed: int) -> Values:
     """Of one release."""
-    released = noised(counts, rate, seed)
+    released = add_noise(counts, rate, seed)
     moments = released_moments(released, NoiseLaw(rate))
     clipped = np.asarray(released.maximum(0).sum(axis=0), np.float64)
     even = np.full(truth.totals.size, truth.totals.mean())

@@ -96,7 +96,7 @@ def run_release_analyse(options: StudyOptions) -> StudyResult:
     if options.data is not None:
         check_choice("data", options.data, ALL_DATA)
     _check_peer(readers)
-    sizes, store = _sizes(options), PartStore.within(options.out)
+    sizes, store = _sizes(options), PartStore.open_beside(options.out)
     rows = [row for reader in readers for row in READERS[reader](options.data, sizes, store)]
     if not rows:
         raise ParameterError("no data set that is here has what these readers need; see --data.")

@@ -80,9 +80,9 @@ class TopicCorpus(TopicsToFind):
         """That a baseline reads."""
         return next(tokens for least, tokens in MOST_TOKENS.items() if rate >= least)
 
-    def released(self, rate: float, seed: int) -> Counts:
+    def draw_release(self, rate: float, seed: int) -> Counts:
         """The counts with noise."""
-        return noised(self.counts, rate, seed)
+        return add_noise(self.counts, rate, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class DrawnCorpus(TopicsToFind):
         """That a baseline reads."""
         return MOST_DRAWN_TOKENS
 
-    def released(self, rate: float, seed: int) -> DrawnRows:
+    def draw_release(self, rate: float, seed: int) -> DrawnRows:
         """The counts with noise, drawn as they are read."""
         return DrawnRows(self.references[0], self.documents, NoiseLaw(rate), seed, self.length)
 
@@ -165,7 +165,7 @@ def reference_topics(
 ) -> tuple[Floats, ...]:
     """The true text's topics by several seeds; kept in ``cache`` under the hash of all of it."""
     return tuple(
-        _cached(
+        _fit_once(
             counts,
             f"{topics} {iterations} {seed}",
             partial(
@@ -177,7 +177,9 @@ def reference_topics(
     )
 
 
-def _cached(counts: Counts, settings: str, fit: Callable[[], Floats], cache: Path | None) -> Floats:
+def _fit_once(
+    counts: Counts, settings: str, fit: Callable[[], Floats], cache: Path | None
+) -> Floats:
     if cache is None:
         return fit()
     digest = hashlib.sha256(settings.encode())
@@ -204,7 +206,7 @@ def simulated_corpus_of(topics: Floats, documents: int, *, seed: int) -> TopicCo
     return TopicCorpus("simulated", (topics,), checked_counts(sparse.vstack(blocks, format="csr")))
 
 
-def noised(counts: Counts, rate: float, seed: int) -> Counts:
+def add_noise(counts: Counts, rate: float, seed: int) -> Counts:
     """The counts as a release has them. A study hides nobody: its noise is seeded."""
     generator = np.random.default_rng([seed, round(1000 * rate)])
     starts = range(0, counts.shape[0], _BLOCK)
@@ -243,7 +245,7 @@ def topic_values(
     threads: int | None = None,
 ) -> Values:
     """Jaccards and recognised topics of every reader, on one release; what the meter said of it."""
-    released = corpus.released(rate, seed)
+    released = corpus.draw_release(rate, seed)
     found = {CHOSEN: chosen_topics(released, rate, seed, topics=topics, threads=threads)}
     for level in thresholds:
         read = documents_read(corpus, rate, level)
@@ -255,7 +257,7 @@ def topic_values(
     found["frequent"] = np.tile(totals, (topics, 1))
     jaccard = {name: corpus.jaccard(each) for name, each in found.items()}
     jaccard["frequent"] = _frequent(corpus, totals)
-    seen = {name: float(corpus.recognised(each)) for name, each in found.items()}
+    seen = {name: float(corpus.count_recognised(each)) for name, each in found.items()}
     return {
         "jaccard": jaccard | {"chance": chance_jaccard(corpus.shape[1], topics)},
         "topics_seen": seen,

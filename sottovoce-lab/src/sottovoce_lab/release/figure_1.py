@@ -31,7 +31,7 @@ from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import CountedCorpus
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release._cases import ReleaseRecipe, release
-from sottovoce_lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
+from sottovoce_lab.release._sizes import ReleaseStudySizes, prepare_documents, sizes_for
 from sottovoce_lab.release.count_measures import corpus_shape
 
 SHOWN = (
@@ -93,7 +93,7 @@ def run_release_figure_1(options: StudyOptions) -> StudyResult:
     if options.seeds is not None:
         raise ParameterError("release-figure-1 shows one draw; leave --seeds out.")
     sizes = sizes_for(options, full=ReleaseStudySizes(documents=100))
-    corpus, recipe, notes = prepared(options, sizes)
+    corpus, recipe, notes = prepare_documents(options, sizes)
     result = run(ReleaseFigure1Settings(recipe, _laplace, corpus, documents=sizes.documents))
     return replace(result, notes=result.notes + notes)
 

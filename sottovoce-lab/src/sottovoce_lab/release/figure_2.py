@@ -48,7 +48,7 @@ from sottovoce_lab.release._scores import (
     shape_scores,
     topic_scores,
 )
-from sottovoce_lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
+from sottovoce_lab.release._sizes import ReleaseStudySizes, prepare_documents, sizes_for
 from sottovoce_lab.release.count_measures import FOLDS
 
 SHOWN = (
@@ -88,7 +88,7 @@ class ReleaseFigure2Settings:
 def run_release_figure_2(options: StudyOptions) -> StudyResult:
     """Figure 2 on the complaints, or on other labelled documents."""
     sizes = sizes_for(options, full=ReleaseStudySizes())
-    corpus, recipe, notes = prepared(options, sizes)
+    corpus, recipe, notes = prepare_documents(options, sizes)
     _require_classes(corpus)
     settings = ReleaseFigure2Settings(
         recipe,

@@ -34,7 +34,7 @@ class PartStore:
     folder: Path | None = None
 
     @classmethod
-    def within(cls, out: Path | None) -> "PartStore":
+    def open_beside(cls, out: Path | None) -> "PartStore":
         """Beside the rows and the report of a study."""
         return cls(None if out is None else out / FOLDER)
 

@@ -44,7 +44,7 @@ class PinnedCorpus:
         return PinnedCorpus(self.name, self.counts[rows], self.words, labels)
 
 
-def pinned(
+def count_pinned(
     name: str, texts: Sequence[str], labels: Sequence[str] | None, most_words: int = WORDS
 ) -> PinnedCorpus:
     """Count ``texts`` in the pinned way."""
@@ -84,7 +84,7 @@ def is_here(name: str) -> bool:
     return True
 
 
-def _labelled(opener: Callable[[Path], Corpus], name: str) -> Texts:
+def _read_labelled(opener: Callable[[Path], Corpus], name: str) -> Texts:
     table = opener(data_file(FILES[name])).read_all()
     return table["text"].to_pylist(), table["label"].to_pylist()
 
@@ -105,8 +105,8 @@ def _blogs() -> Texts:
 
 
 SOURCES: dict[str, Callable[[], Texts]] = {
-    "complaints": partial(_labelled, open_complaints, "complaints"),
-    "news": partial(_labelled, open_news, "news"),
+    "complaints": partial(_read_labelled, open_complaints, "complaints"),
+    "news": partial(_read_labelled, open_news, "news"),
     "blogs": _blogs,
     "background": _background,
     **{source: partial(_of_source, source) for source in SINGLE_SOURCES},
@@ -116,7 +116,7 @@ SOURCES: dict[str, Callable[[], Texts]] = {
 
 def counted_corpus(name: str, most_words: int = WORDS) -> PinnedCorpus:
     """The corpus of that name, with as many of its most frequent words."""
-    return pinned(name, *SOURCES[name](), most_words)
+    return count_pinned(name, *SOURCES[name](), most_words)
 
 
 PINNED: dict[str, Callable[[], PinnedCorpus]] = {

@@ -39,7 +39,7 @@ from sottovoce_lab.release._cases import (
     study_topics,
 )
 from sottovoce_lab.release._scores import COLOUR, LABELS, MARKERS, level_scores
-from sottovoce_lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
+from sottovoce_lab.release._sizes import ReleaseStudySizes, prepare_documents, sizes_for
 
 LEVELS = (WEAK, STRONG)
 DASHES = {WEAK: "-", STRONG: "--"}
@@ -92,7 +92,7 @@ class _Compared:
 def run_release_table_1(options: StudyOptions) -> StudyResult:
     """Table 1 on the complaints, or on other documents."""
     sizes = sizes_for(options, full=ReleaseStudySizes())
-    corpus, recipe, notes = prepared(options, sizes)
+    corpus, recipe, notes = prepare_documents(options, sizes)
     settings = ReleaseTable1Settings(
         recipe,
         corpus,
@@ -135,11 +135,11 @@ def _compare(
         matches.append(match_topics(models[-1], true))
     row = case.labels(rate) | _pair_row(settings, corpus, matches[0], models[0], truths[0])
     row |= _over_seeds(settings, matches) | _sizes(settings, corpus)
-    row |= {"paper_jaccard": _printed(case), **level_scores(truths[0], corpus.counts)}
+    row |= {"paper_jaccard": _paper_figure(case), **level_scores(truths[0], corpus.counts)}
     return _Compared(case, row, matches[0])
 
 
-def _printed(case: ReleaseCase) -> float | None:
+def _paper_figure(case: ReleaseCase) -> float | None:
     """The paper's figure; its uncompressed ones are at the stated rate, which is the tight one."""
     if case.method == "none" and case.accounting == "paper":
         return None

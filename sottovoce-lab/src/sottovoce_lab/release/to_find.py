@@ -34,7 +34,7 @@ class TopicsToFind:
         """The mean over the references."""
         return float(np.mean([match_topics(topics, true).mean for true in self.references]))
 
-    def recognised(self, topics: Floats) -> int:
+    def count_recognised(self, topics: Floats) -> int:
         """How many of ``topics`` are recognised in most of the references."""
         close = np.zeros(len(topics))
         for true in self.references:

@@ -63,7 +63,7 @@ class SampleOrders(NamedTuple):
     begins: NDArray[np.bool_]
     """Where a tie begins."""
 
-    def within(self, inside: Flags) -> "SampleOrders":
+    def restrict_to(self, inside: Flags) -> "SampleOrders":
         """The same among some of the users, as many in each sample."""
         kept = inside[self.users]
         shape = (len(self.users), -1)
@@ -228,7 +228,7 @@ def matched_metrics(
         inside = strata == stratum
         found = weights[:, inside & topic.afflicted].sum(axis=1)
         # Nobody drawn gives 0, and counts for nothing.
-        judged = judged_draws(orders.within(inside), weights, topic.afflicted)
+        judged = judged_draws(orders.restrict_to(inside), weights, topic.afflicted)
         total += found * judged[:, : len(METRICS)].T
         afflicted += found
     return dict(zip(METRICS, total / np.maximum(afflicted, 1.0), strict=True))

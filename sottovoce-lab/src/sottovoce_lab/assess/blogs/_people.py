@@ -192,7 +192,7 @@ def blog_knowledge(
         spaces[model.name] = model
     for name in ("voice",) if models else NEEDED:
         if name not in spaces:
-            spaces[name] = _trained(name, quick=quick)
+            spaces[name] = _train_space(name, quick=quick)
     catalogues = dict.fromkeys(spaces, catalogue)
     notes: tuple[str, ...] = ()
     if "lda" in spaces:
@@ -200,7 +200,7 @@ def blog_knowledge(
     return BlogKnowledge(catalogue, spaces, catalogues, notes)
 
 
-def _trained(name: str, *, quick: bool) -> Space:
+def _train_space(name: str, *, quick: bool) -> Space:
     size = QUICK if quick else FULL
     texts = list(_texts([OWN_KIND] if name == "voice" else [OWN_KIND, OTHER_KINDS], quick=quick))
     if name == "voice":

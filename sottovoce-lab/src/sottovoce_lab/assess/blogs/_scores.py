@@ -131,16 +131,18 @@ class ScoredTimelines:
 def score_timelines(timelines: Timelines, knowledge: BlogKnowledge) -> ScoredTimelines:
     """Score every post once in every space."""
     bare = [name for name in METHODS if MEASURES[name].space in {None, "bow"}]
-    plans = [_scored(timelines, *plan_scoring(knowledge.catalogue, (), bare, posts=True))]
+    plans = [_score_posts(timelines, *plan_scoring(knowledge.catalogue, (), bare, posts=True))]
     for name, space in knowledge.spaces.items():
         measures = [each for each in METHODS if (MEASURES[each].space or "").split("-")[0] == name]
         catalogue = knowledge.catalogues[name]
         plan = plan_scoring(catalogue, (space,), measures, posts=True)
-        plans.append(_scored(timelines, *plan))
+        plans.append(_score_posts(timelines, *plan))
     return ScoredTimelines(timelines, tuple(plans), _keyword_counts(timelines, plans[0].scoring))
 
 
-def _scored(timelines: Timelines, measures: Mapping[str, Measure], scoring: Scoring) -> ScoredPosts:
+def _score_posts(
+    timelines: Timelines, measures: Mapping[str, Measure], scoring: Scoring
+) -> ScoredPosts:
     state = scoring.state_of(timelines.posts.to_batches())
     log: PostLog | None = state.log
     if log is None:
@@ -212,7 +214,7 @@ def gain_columns(
 ) -> Row:
     """Average precision of the named method less this one's, on the same draws of people."""
     if name == NAMED:
-        return _no_gain("gain") | {"p": None}
+        return _empty_gain_row("gain") | {"p": None}
     ours, theirs = (
         np.mean([drawn[each][place]["average_precision"] for place in places], axis=0)
         for each in (NAMED, name)
@@ -238,18 +240,22 @@ def matched_columns(
     for column, (alike, metric) in MATCHED.items():
         gain, p_name = f"{column}_gain", f"{column}_p"
         if name not in matched[alike]:
-            row |= _no_gain(column) | _no_gain(gain) | {p_name: None}
+            row |= _empty_gain_row(column) | _empty_gain_row(gain) | {p_name: None}
             continue
         ours, own = (
             np.mean([matched[alike][each][place][metric] for place in places], axis=0)
             for each in (NAMED, name)
         )
         row |= _interval(column, own)
-        row |= _no_gain(gain) | {p_name: None} if name == NAMED else _gain(gain, p_name, ours, own)
+        row |= (
+            _empty_gain_row(gain) | {p_name: None}
+            if name == NAMED
+            else _gain(gain, p_name, ours, own)
+        )
     return row
 
 
-def _no_gain(name: str) -> Row:
+def _empty_gain_row(name: str) -> Row:
     return {name: None, f"{name}_low": None, f"{name}_high": None}
 
 

@@ -107,18 +107,18 @@ def run_assess_blogs(options: StudyOptions) -> StudyResult:
     timelines = read_timelines(posts, half, options.labels_column or POST_LABELS)
     scored = score_timelines(timelines, knowledge)
     names = [topic.name for topic in knowledge.catalogue.sensitive]
-    ranked = {ranked_by: _ranked(scored, names, ranked_by, size) for ranked_by in (FIXED, ALL)}
+    ranked = {ranked_by: _rank_topics(scored, names, ranked_by, size) for ranked_by in (FIXED, ALL)}
     rows = tuple(
         row
         for ranked_by, topics in ranked.items()
         for row in _rows(topics, ranked_by, size, len(timelines.users))
     )
-    rates = findings_at_rates(ranked[ALL], _of(rows, EVERY, ALL))
+    rates = findings_at_rates(ranked[ALL], _select_rows(rows, EVERY, ALL))
     notes = (*_notes(half, size, posts), *knowledge.notes, *rates)
     return StudyResult(rows, (_plot(rows),), SHOWN, notes, WIDE)
 
 
-def _ranked(
+def _rank_topics(
     scored: ScoredTimelines, names: Sequence[str], ranked_by: str, size: BlogStudySize
 ) -> list[BlogTopicRanks]:
     return [_ranked_topic(scored, name, ranked_by, size) for name in names]
@@ -163,7 +163,7 @@ def _rows(
         }
         for alike in ("weeks", "posts")
     }
-    shuffled = {name: _shuffled(topics, name, size) for name in tested}
+    shuffled = {name: _shuffle_labels(topics, name, size) for name in tested}
     groups = [(EVERY, list(range(len(topics))))]
     groups += [(topic.name, [place]) for place, topic in enumerate(topics)]
     for group, places in groups:
@@ -179,7 +179,7 @@ def _rows(
             }
             for name in topics[0].orders
         ]
-        yield from _corrected(rows)
+        yield from _correct_rows(rows)
 
 
 def _role(name: str) -> str:
@@ -188,7 +188,7 @@ def _role(name: str) -> str:
     return "baseline" if name in BASELINES or name == "ent" else "measure"
 
 
-def _shuffled(
+def _shuffle_labels(
     topics: Sequence[BlogTopicRanks], name: str, size: BlogStudySize
 ) -> dict[str, list[Floats]]:
     return {
@@ -200,7 +200,7 @@ def _shuffled(
     }
 
 
-def _corrected(rows: Sequence[Row]) -> list[Row]:
+def _correct_rows(rows: Sequence[Row]) -> list[Row]:
     """Holm's correction over the baselines of one table."""
     tested = [row for row in rows if row["measure"] in (*TO_BEAT, *ALSO)]
     names = [row["measure"] for row in tested]
@@ -238,7 +238,7 @@ def _notes(half: Half, size: BlogStudySize, posts: Path) -> tuple[str, ...]:
     )
 
 
-def _of(rows: Sequence[Row], topic: str, ranked_by: str = FIXED) -> list[Row]:
+def _select_rows(rows: Sequence[Row], topic: str, ranked_by: str = FIXED) -> list[Row]:
     return [row for row in rows if row["ranked_by"] == ranked_by and row["topic"] == topic]
 
 
@@ -248,7 +248,7 @@ def _number(row: Row, name: str) -> float:
 
 def _plot(rows: Sequence[Row]) -> Plot:
     """Average precision of every measure by ten posts, with intervals."""
-    own = sorted(_of(rows, EVERY), key=lambda row: _number(row, "map"))
+    own = sorted(_select_rows(rows, EVERY), key=lambda row: _number(row, "map"))
     figure, panels = new_panels(1, width=6.4, height=0.8 + 0.22 * len(own))
     for place, row in enumerate(own):
         colour = ACCENT if row["measure"] == NAMED else INK

@@ -172,7 +172,7 @@ def classify_as_printed(
     size, taken, local = len(rows[asker]), np.zeros(training.standard.width, bool), []
     for name, part in training.parts.items():
         if name in rows:
-            weights = _standardised(rows[name], part, training.standard)
+            weights = _standardise_rows(rows[name], part, training.standard)
             weights[:, taken[part.has]] = 0.0  # a feature of two peers counts once
             weights[:, -1] = name == asker  # and so does the intercept
             taken |= part.has
@@ -197,7 +197,7 @@ def score_locally(part: PrintedPart, weights: Floats) -> EncryptedArray:
     return part.theta.combine(weights, fraction_bits=_ROW_BITS, weight=heaviest)
 
 
-def _standardised(rows: Floats, part: PrintedPart, standard: Standard) -> Floats:
+def _standardise_rows(rows: Floats, part: PrintedPart, standard: Standard) -> Floats:
     whole = np.zeros((len(rows), standard.width - 1))
     whole[:, part.has[:-1]] = rows
     return standard.applied(whole)[:, part.has]
