@@ -8,24 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, LeakError, MissingExtraError
-from sottovoce.learn._examples import LabelValues, check_one_kind, label_names
-from sottovoce.learn._holders import named_holders
-from sottovoce.learn.data_digest import check_estimate
-from sottovoce.learn.documents import Documents
+from sottovoce.errors import InputError, MissingExtraError
+from sottovoce.learn._examples import label_names
+from sottovoce.learn._train import train
 from sottovoce.learn.features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
-from sottovoce.learn.run.classify import call_labels, scores
-from sottovoce.learn.run.evaluate import JointEvaluation
-from sottovoce.learn.run.leakage import run_leakage
-from sottovoce.learn.run.party import Connection, InProcess
-from sottovoce.learn.run.records import read_trained
-from sottovoce.learn.run.terms import RunKind, RunTerms
-from sottovoce.learn.training_terms import Mode, Recipe, mode_recipe
-from sottovoce.learn.wire.codec import texts as texts_of
-from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
+from sottovoce.learn.run.party import Connection
+from sottovoce.learn.training_terms import Mode
 
 if TYPE_CHECKING:
-    from sottovoce.learn.wire.message import Leakage
+    from sottovoce.learn._trained import TrainedClassifier
+    from sottovoce.learn.documents import Documents
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -59,9 +52,8 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     Attributes:
         classes_: the labels, in the type in which they were given; a federation elsewhere knows
             them as texts.
-        result_: what this machine's peer keeps of the training.
+        trained_: the `TrainedClassifier`, with its leakage, traffic and connection.
         leakage_: who learnt what.
-        connection_: through which runs are done.
 
     Example:
         >>> from sottovoce.learn import FederatedTextClassifier
@@ -110,15 +102,20 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         if y is not None:
             raise InputError("each peer brings its labels with its texts: pass no y.")
-        self.connection_: Connection = self._connected(X)
-        labels = self._given_labels(X)
-        check_one_kind(labels)
-        self.label_values_ = LabelValues.of(labels)
-        self.terms_ = self._terms("train", self.connection_.identities)
-        kept = self.connection_.run(self.terms_, {})
-        self.result_ = kept[self.connection_.here]
-        self.classes_ = self.label_values_.of_names(texts_of(self.result_, "labels"))
-        self.leakage_: Leakage = run_leakage(self.terms_)
+        if not isinstance(X, Mapping | Connection):
+            raise InputError(
+                "fit takes a mapping of peers' names to (texts, labels), or a connection."
+            )
+        further = dict(self.text_options or {})
+        if unknown := set(further) - {each.name for each in fields(TextRecipe)}:
+            raise InputError(f"text_options must be fields of TextRecipe, got {sorted(unknown)}.")
+        columns = ("mode", "dictionary", "words", "values", "width", "unit", "mapping")
+        chosen = {name: getattr(self, name) for name in (*columns, "held_out", "keys", "penalty")}
+        self.trained_: TrainedClassifier = train(
+            X, labels=self.labels, **{**(self.options or {}), **chosen, **further}
+        )
+        self.classes_ = self.trained_.classes_
+        self.leakage_ = self.trained_.leakage
         return self
 
     def predict(self, X: Sequence[str], *, peer: str | None = None) -> NDArray[Any]:  # noqa: N803 - sklearn's name
@@ -127,105 +124,24 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Private Text Classification, Protocol 3.
         """
         check_is_fitted(self)
-        return self.label_values_.of_names(self._called(X, peer))
-
-    def _called(self, texts: Sequence[str], peer: str | None) -> tuple[str, ...]:
-        documents = Documents.of(texts)
-        if self.mode == "open":
-            return call_labels(read_trained(self.result_), documents)
-        asker = self.connection_.here if peer is None else peer
-        terms = self._terms(
-            "classify", self.connection_.identities, asker=asker, rows=len(documents)
-        )
-        kept = self.connection_.run(terms, {asker: documents})
-        return texts_of(kept[asker], "labels")
+        return self.trained_.predict(X, peer=peer)
 
     def decision_function(self, X: Sequence[str]) -> Floats:  # noqa: N803 - sklearn's name
         """A score per text, and per label where there are more than two."""
         check_is_fitted(self)
-        if self.mode != "open":
-            raise LeakError("nobody has theta in this mode, and so nobody has scores; predict.")
-        found = scores(read_trained(self.result_), Documents.of(X))
-        return found[:, 0] if found.shape[1] == 1 else found
+        return self.trained_.decision_function(X)
 
     def score(self, X: Sequence[str], y: ArrayLike, *, peer: str | None = None) -> float:  # noqa: N803 - sklearn's name
         """The share of texts whose label is found."""
         truth = label_names(y, len(X))
         if truth is None:
             raise InputError("labels must be given to score against.")
+        found = label_names(self.predict(X, peer=peer), len(X)) or ()
+        return float(np.mean(np.array(found) == np.array(truth)))
+
+    def evaluate(
+        self, *, rows: int = 0, training_data: bool = False
+    ) -> ConfusionCounts | JointEvaluation:
+        """Counts over what all peers hold out: see `TrainedClassifier.evaluate`."""
         check_is_fitted(self)
-        return float(np.mean(np.array(self._called(X, peer)) == np.array(truth)))
-
-    def evaluate(self, *, rows: int = 0, training_data: bool = False) -> JointEvaluation:
-        """Counts over what all peers hold out, by a secure sum.
-
-        Where the classifier is nobody's to read, ``rows`` of each peer are classified by queries.
-        Where nothing was held out this is refused; ``training_data`` counts what was trained on,
-        which is no estimate.
-        """
-        check_is_fitted(self)
-        check_estimate(self.terms_.held_out, training_data=training_data)
-        terms = self._terms("evaluate", self.connection_.identities, rows=rows)
-        return JointEvaluation.from_record(self.connection_.run(terms, {})[self.connection_.here])
-
-    def _connected(self, given: "Mapping[str, Given] | Connection") -> Connection:
-        if not isinstance(given, Mapping):
-            if isinstance(given, Connection):
-                return given
-            raise InputError(
-                "fit takes a mapping of peers' names to (texts, labels), or a connection."
-            )
-        peers = {
-            name: each if isinstance(each, Documents) else Documents.of(each[0], each[1])
-            for name, each in named_holders(given).items()
-        }
-        return InProcess(peers, self.keys)
-
-    def _given_labels(self, given: "Mapping[str, Given] | Connection") -> list[ArrayLike]:
-        """Every holder's labels as they came, and those of ``labels``."""
-        known: list[ArrayLike] = [] if self.labels is None else [list(self.labels)]
-        if isinstance(given, Mapping):
-            pairs = (
-                each.labels if isinstance(each, Documents) else each[1] for each in given.values()
-            )
-            known += [labels for labels in pairs if labels is not None]
-        return known
-
-    def _terms(
-        self, kind: RunKind, identities: Mapping[str, bytes], *, asker: str = "", rows: int = 0
-    ) -> RunTerms:
-        return RunTerms(
-            new_session(),
-            kind,
-            self.mode,
-            identities,
-            self._recipe(),
-            self._text(),
-            labels=self._label_names(),
-            held_out=self.held_out,
-            training=b"" if kind == "train" else self.terms_.session,
-            asker=asker,
-            rows=rows,
-        )
-
-    def _label_names(self) -> tuple[str, ...]:
-        if self.labels is None:
-            return ()
-        return tuple(sorted(label_names(self.labels, len(self.labels)) or ()))
-
-    def _recipe(self) -> Recipe:
-        return mode_recipe(self.mode, {**(self.options or {}), "penalty": self.penalty})
-
-    def _text(self) -> TextRecipe:
-        further = dict(self.text_options or {})
-        if unknown := set(further) - {each.name for each in fields(TextRecipe)}:
-            raise InputError(f"text_options must be fields of TextRecipe, got {sorted(unknown)}.")
-        return TextRecipe(
-            dictionary=self.dictionary,
-            words=tuple(self.words),
-            values=self.values,
-            width=self.width,
-            unit=self.unit,
-            mapping=self.mapping,
-            **further,
-        )
+        return self.trained_.evaluate(rows=rows, training_data=training_data)

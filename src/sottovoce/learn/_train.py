@@ -25,7 +25,7 @@ from sottovoce.learn._trained import TrainedClassifier
 from sottovoce.learn.count.reading import CountedClassifier, counted_classifier
 from sottovoce.learn.count_together import count_together
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.run.party import InProcess
+from sottovoce.learn.run.party import Connection, InProcess
 from sottovoce.learn.run.terms import MODES, RunTerms
 from sottovoce.learn.training_terms import Mode, mode_recipe
 from sottovoce.learn.wire.exchange import Faults
@@ -33,6 +33,7 @@ from sottovoce.learn.wire.message import new_session
 from sottovoce.privacy.exact import Exact
 
 Given: TypeAlias = "RowsGiven | TextsGiven"
+Peers: TypeAlias = "Sequence[Given] | Mapping[str, Given] | Connection"
 _TEXT_OPTIONS = frozenset(TextRecipe.__dataclass_fields__)
 _MANY = ("words", "stop_words")
 _COUNT_OPTIONS = frozenset(
@@ -58,36 +59,24 @@ DROPPED_WARNING = (
 
 @overload
 def train(
-    peers: Sequence[Given] | Mapping[str, Given],
+    peers: Peers,
     *,
     epsilon: None = None,
-    mode: Mode = "open",
-    text: str | None = None,
-    label: str | None = None,
-    labels: Sequence[Any] | None = None,
-    held_out: float = 0.0,
-    features: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    keys: tuple[Any, Any] | None = None,
-    faults: Faults | None = None,
     **options: Any,  # noqa: ANN401 - as below
 ) -> TrainedClassifier: ...
 
 
 @overload
 def train(
-    peers: Sequence[Given] | Mapping[str, Given],
+    peers: Peers,
     *,
     epsilon: Exact,
-    text: str | None = None,
-    label: str | None = None,
-    labels: Sequence[Any],
-    faults: Faults | None = None,
     **options: Any,  # noqa: ANN401 - as below
 ) -> CountedClassifier: ...
 
 
 def train(
-    peers: Sequence[Given] | Mapping[str, Given],
+    peers: Peers,
     *,
     epsilon: Exact | None = None,
     mode: Mode = "open",
@@ -108,7 +97,8 @@ def train(
     or ``(texts, labels)``. A holder of numbers is ``(rows, labels)``, with two labels in all.
 
     Args:
-        peers: the holders, by name or in a list; at least three.
+        peers: the holders, by name or in a list; at least three; or a running federation, whose
+            peers bring texts as their party.toml says.
         epsilon: of a whole document: the classifier is read from words that are counted together
             under noise (`count_together`, whose options are taken: ``words``, ``votes``, ...), and
             is a `CountedClassifier`; None: no noise is added.
@@ -147,10 +137,15 @@ def train(
         columns = {"text": text or "text", "label": label, "labels": labels}
         return _train_by_count(peers, epsilon, refused, faults=faults, **columns, **options)
     check_choice("mode", mode, MODES)
-    holders = _holders(named_holders(peers), TextColumns(text, label), features, labels)
-    of_texts = isinstance(holders, TextHolders)
-    recipe = _text_recipe(options) if of_texts else None
-    connection = InProcess(holders.examples, keys)
+    named = TextColumns(text, label)
+    holders: RowHolders | TextHolders
+    connection: Connection
+    if isinstance(peers, Connection):
+        connection, holders = peers, TextHolders.of({}, named, labels or ())
+    else:
+        holders = _holders(named_holders(peers), named, features, labels)
+        connection = InProcess(holders.examples, keys)
+    recipe = _text_recipe(options) if isinstance(holders, TextHolders) else None
     terms = RunTerms(
         new_session(),
         "train",
@@ -162,15 +157,18 @@ def train(
         labels=_label_names(holders, labels),
         held_out=held_out,
     )
-    connection.run(terms, {}, faults=faults)
-    trained = TrainedClassifier(holders, terms, connection)
+    if isinstance(connection, InProcess):
+        results = connection.run(terms, {}, faults=faults)
+    else:
+        results = connection.run(terms, {})
+    trained = TrainedClassifier(holders, terms, connection, results)
     if isinstance(holders, RowHolders):
         _warn_of_dropped(holders, trained)
     return trained
 
 
 def _train_by_count(
-    peers: Sequence[Given] | Mapping[str, Given],
+    peers: Peers,
     epsilon: Exact,
     refused: Sequence[str],
     **options: Any,  # noqa: ANN401 - those of count_together
@@ -195,7 +193,7 @@ def _holders(
     features: Sequence[str] | Sequence[Sequence[str]] | None,
     labels: Sequence[Any] | None,
 ) -> RowHolders | TextHolders:
-    texts = columns != TextColumns() or any(holds_text(each) for each in given.values())
+    texts = columns != TextColumns() or any(map(holds_text, given.values()))
     if not texts:
         return RowHolders.of(given, features)
     if features is not None:

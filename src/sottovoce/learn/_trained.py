@@ -14,9 +14,10 @@ from sottovoce.learn._holders import RowHolders, TextHolders
 from sottovoce.learn.data_digest import check_estimate
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.ridge import LinearModel
-from sottovoce.learn.run.classify import call_labels
+from sottovoce.learn.run.classify import call_labels, scores
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
-from sottovoce.learn.run.party import InProcess
+from sottovoce.learn.run.leakage import run_leakage
+from sottovoce.learn.run.party import Connection, InProcess
 from sottovoce.learn.run.records import opened_words, read_hidden, read_model, read_trained
 from sottovoce.learn.run.terms import RunKind, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR, Mode, Offset
@@ -39,6 +40,8 @@ class TrainedClassifier:
         leakage: who has learnt what.
         traffic: what the training cost on the wire; ``query_traffic`` what the last query did.
         transcript: every message of the training: sender, receiver, step, kind and bytes.
+        connection: through which runs are done; of a federation elsewhere neither traffic nor
+            transcript is known here.
         penalty: ridge's lambda.
 
     Example:
@@ -52,23 +55,26 @@ class TrainedClassifier:
     """
 
     def __init__(
-        self, holders: RowHolders | TextHolders, terms: RunTerms, connection: InProcess
+        self,
+        holders: RowHolders | TextHolders,
+        terms: RunTerms,
+        connection: Connection,
+        results: Mapping[str, Mapping[str, Value]],
     ) -> None:
-        ended = connection.last
-        kept = connection.kept(terms.session)
-        told = [name for name in terms.peers if name in kept]
-        if ended is None or COORDINATOR not in kept or not told:
+        told = [name for name in terms.peers if name in results]
+        ended = connection.last if isinstance(connection, InProcess) else None
+        if not told or (ended is not None and COORDINATOR not in results):
             raise StalledError("nobody who is left knows the classifier.")
         self.mode: Mode = terms.mode
-        self.terms = terms
-        self.traffic: Traffic = ended.traffic
-        self.transcript: tuple[Said, ...] = ended.transcript
-        opened = opened_words(kept[told[0]])
-        what = f"{ended.leakage.protocol}; opened: {opened}" if opened else ended.leakage.protocol
-        self.leakage: Leakage = replace(ended.leakage, protocol=what)
+        self.terms, self.connection = terms, connection
+        self.traffic = Traffic() if ended is None else ended.traffic
+        self.transcript: tuple[Said, ...] = () if ended is None else ended.transcript
+        self._holders, self._results, self._here = holders, results, told[0]
+        opened, leakage = opened_words(self._kept(self._here)), run_leakage(terms)
+        what = f"{leakage.protocol}; opened: {opened}" if opened else leakage.protocol
+        self.leakage: Leakage = replace(leakage, protocol=what)
         self.query_traffic = Traffic()
-        self._holders, self._connection, self._here = holders, connection, told[0]
-        self.classes_: NDArray[Any] = holders.values(read_trained(kept[told[0]]).labels)
+        self.classes_: NDArray[Any] = holders.values(read_trained(self._kept(self._here)).labels)
         self.penalty = self._penalty()
 
     @property
@@ -143,6 +149,14 @@ class TrainedClassifier:
             names = self._queried(asker, examples, offset)
         return self._holders.values(names)
 
+    def decision_function(self, X: Any) -> Floats:  # noqa: ANN401, N803 - as predict
+        """A score per row or text, and per label where there are more than two."""
+        if self.mode == "hidden":
+            raise LeakError("nobody has theta in this mode, and so nobody has scores; predict.")
+        examples = self._holders.to_classify(self._here, X)
+        found = scores(read_trained(self._kept(self._here)), examples)
+        return found[:, 0] if found.shape[1] == 1 else found
+
     def evaluate(
         self, held: Mapping[str, Any] | None = None, *, rows: int = 0, training_data: bool = False
     ) -> ConfusionCounts | JointEvaluation:
@@ -164,14 +178,18 @@ class TrainedClassifier:
             name: self._holders.to_evaluate(name, given) for name, given in (held or {}).items()
         }
         asked = examples or dict(self._holders.examples)
-        most = rows or max(len(each) for each in asked.values())
+        most = rows or max((len(each) for each in asked.values()), default=0)
+        if not set(asked) <= set(self.terms.peers):
+            raise InputError("rows must come from peers of the training.")
+        known = self.terms.identities
         terms = self._use(
             "evaluate",
-            identities={name: self.terms.identities[name] for name in self._known(asked)},
+            identities={name: known[name] for name in asked or known},
             rows=0 if self.mode == "open" else most,
         )
-        result = self._connection.run(terms, examples)
-        found = JointEvaluation.from_record(result[min(terms.peers)])
+        results = self.connection.run(terms, examples)
+        here = self._here if self._here in results else min(terms.peers)
+        found = JointEvaluation.from_record(results[here])
         return found.of_label(found.labels[1]) if self._of_rows else found
 
     def __repr__(self) -> str:
@@ -199,13 +217,8 @@ class TrainedClassifier:
         return isinstance(self._holders, RowHolders)
 
     def _kept(self, name: str) -> Mapping[str, Value]:
-        """What a party keeps of the training by now."""
-        return self._connection.kept(self.terms.session)[name]
-
-    def _known(self, names: Mapping[str, Examples]) -> list[str]:
-        if not set(names) <= set(self.terms.peers):
-            raise InputError("rows must come from peers of the training.")
-        return list(names)
+        """What a party keeps of the training."""
+        return self._results[name]
 
     def _use(self, kind: RunKind, **changes: Any) -> RunTerms:  # noqa: ANN401 - fields of terms
         training = self.terms.session
@@ -230,9 +243,9 @@ class TrainedClassifier:
             contributors=tuple(sorted(set(others) - {asker})),
             offset=offset,
         )
-        result = self._connection.run(terms, examples)
-        last = self._connection.last
-        self.query_traffic = Traffic() if last is None else last.traffic
+        result = self.connection.run(terms, examples)
+        if isinstance(self.connection, InProcess):
+            self.query_traffic = self.connection.traffic
         return codec.texts(result[asker], "labels")
 
     def _penalty(self) -> float:

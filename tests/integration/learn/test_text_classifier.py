@@ -30,9 +30,9 @@ def test_five_lines_train_across_peers() -> None:
     assert set(classifier.predict(texts[:3])) <= {"ham", "spam"}
     assert classifier.decision_function(texts).shape == (200,)
     assert "| coordinator |" in classifier.leakage_.table()
-    assert isinstance(classifier.connection_, InProcess)
-    assert classifier.connection_.leakage is not None
-    assert classifier.connection_.traffic.bytes > 0
+    assert isinstance(classifier.trained_.connection, InProcess)
+    assert classifier.trained_.connection.leakage is not None
+    assert classifier.trained_.connection.traffic.bytes > 0
 
 
 def test_parameters_are_scikit_learns() -> None:

@@ -230,11 +230,11 @@ def counted_topics(
     Example:
         >>> import tempfile, sottovoce as sv
         >>> from sottovoce.learn import counted_topics
-        >>> notes = ["loan debt bank", "rash itch skin"] * 200
+        >>> notes = [[f"loan debt bank {who}", f"rash itch skin {who}"] * 200 for who in "abc"]
         >>> words = ["loan", "debt", "bank", "rash", "itch", "skin"]
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pairs = sv.count_together(
-        ...         [notes] * 3, words=words, what="pairs", epsilon=4, ledger=f"{folder}/ledger"
+        ...         notes, words=words, what="pairs", epsilon=4, ledger=f"{folder}/ledger"
         ...     )
         >>> found = counted_topics(pairs, 2)
         >>> sorted(" ".join(sorted(row["words"].split())) for row in found.top(3))
