@@ -79,15 +79,17 @@ def test_words_that_several_peers_nominate_are_the_dictionary_and_no_others() ->
 
 def test_no_word_and_no_key_of_words_reaches_the_coordinator() -> None:
     exchange = ran(with_rare_words())
-    key = exchange.parties["ada"].result()["key"]  # type: ignore[attr-defined] # a run's party
+    key = exchange.parties["ada"].result()["features"]["key"]  # type: ignore[attr-defined] # a run's party
     assert len(key) == 32
     for views in exchange.views.values():
         for message in views:
             data = encode_value(message.payload)
             assert key not in data
             assert not any(word.encode() in data for word in (COMMON, *RARE.values()))
-    assert {party.result()["key"] for n, party in exchange.parties.items() if n in NAMES} == {key}  # type: ignore[attr-defined] # a run's party
-    assert "key" not in exchange.parties["coordinator"].result()  # type: ignore[attr-defined] # a run's party
+    assert {p.result()["features"]["key"] for n, p in exchange.parties.items() if n in NAMES} == {
+        key
+    }  # type: ignore[attr-defined] # a run's party
+    assert "features" not in exchange.parties["coordinator"].result()  # type: ignore[attr-defined] # a run's party
 
 
 def test_messages_are_as_long_whatever_the_vocabulary() -> None:
