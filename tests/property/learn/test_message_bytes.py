@@ -13,7 +13,9 @@ from sottovoce.errors import DamagedMessageError
 from sottovoce.learn.wire.codec import DTYPES, Value, decode_value, encode_value
 from sottovoce.learn.wire.message import Message
 
-scalars = st.integers() | st.binary() | st.text()
+scalars = (
+    st.integers() | st.binary() | st.text() | st.none() | st.booleans() | st.floats(allow_nan=False)
+)
 tables = st.sampled_from(DTYPES).flatmap(
     lambda dtype: arrays(dtype, array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
 )

@@ -75,10 +75,10 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         )
         data = brought.data(terms, features, agreed)
 
-        def made(inner: TrainingTerms, positives: tuple[str, ...], first: Any) -> Staged:  # noqa: ANN401 - a party
+        def make(inner: TrainingTerms, positives: tuple[str, ...], first: Any) -> Staged:  # noqa: ANN401 - a party
             return _peer(name, terms, inner, add_signs(data, brought.labels, positives), first)
 
-        trained = yield from _trainings(terms, agreed, made)
+        trained = yield from _trainings(terms, agreed, make)
         return records.peer_record(terms, agreed, features, data, trained)
 
     return script()
