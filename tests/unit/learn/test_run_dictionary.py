@@ -1,6 +1,7 @@
 """The agreement on a dictionary: what travels, and what does not."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,9 +87,8 @@ def test_no_word_and_no_key_of_words_reaches_the_coordinator() -> None:
             data = encode_value(message.payload)
             assert key not in data
             assert not any(word.encode() in data for word in (COMMON, *RARE.values()))
-    assert {p.result()["features"]["key"] for n, p in exchange.parties.items() if n in NAMES} == {
-        key
-    }  # type: ignore[attr-defined] # a run's party
+    parties: Any = exchange.parties
+    assert {parties[n].result()["features"]["key"] for n in NAMES} == {key}
     assert "features" not in exchange.parties["coordinator"].result()  # type: ignore[attr-defined] # a run's party
 
 
