@@ -10,7 +10,7 @@ import numpy as np
 
 from sottovoce.federation._node.inbox import MessageInbox
 from sottovoce.federation.transport.client import MessageClient
-from sottovoce.federation.transport.frames import Answer, Frame, Header, Proposal, packed
+from sottovoce.federation.transport.frames import Answer, Frame, Header, Proposal, pack_frame
 from sottovoce.learn._alike import Alike
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
@@ -66,7 +66,7 @@ def _other_terms(frame: Frame) -> Frame:
         told = Proposal(other.to_bytes(), proposal.participants)
         _told_sessions[header.session] = told.session
         _true_sessions[told.session] = header.session
-        body = packed(told)
+        body = pack_frame(told)
     return _with(frame, body, _told_sessions.get(header.session, header.session))
 
 

@@ -15,7 +15,14 @@ import numpy as np
 
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
-from sottovoce.federation.transport.frames import Answer, Frame, Header, Settings, packed, unpacked
+from sottovoce.federation.transport.frames import (
+    Answer,
+    Frame,
+    Header,
+    Settings,
+    pack_frame,
+    unpack_frame,
+)
 from support.federations import JOURNAL_KEY, bare_roster
 
 SETTINGS = Settings(deadline_s=10.0, beat_s=1.0, call_s=0.5, give_up_s=20.0)
@@ -205,10 +212,10 @@ class Rehearsal:
     def _copies(self, frame: Frame) -> list[Frame]:
         if self._happens(self._faults.drop):
             return []
-        header = unpacked(packed(frame.header), Header)
+        header = unpack_frame(pack_frame(frame.header), Header)
         sent = Frame(header, frame.body)
         if self._happens(self._faults.flip):
-            bit = int(self._chance.integers(8 * (len(frame.body) + len(packed(header)))))
+            bit = int(self._chance.integers(8 * (len(frame.body) + len(pack_frame(header)))))
             if bit >= 8 * len(frame.body):
                 return []
             damaged = bytearray(frame.body)

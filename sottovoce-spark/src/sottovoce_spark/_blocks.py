@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read.columns import bounded, to_documents
+from sottovoce.corpus.read.columns import split_batch, to_documents
 from sottovoce.corpus.read.tally import Tally
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
@@ -67,7 +67,7 @@ def count_blocks(counting: Counting, raw: Iterator[pa.RecordBatch]) -> Iterator[
     def texts() -> Iterator[pa.Array]:
         for batch in raw:
             place = _origin(batch)
-            for part in bounded(batch.select(["text"]), counting.longest_text, tally):
+            for part in split_batch(batch.select(["text"]), counting.longest_text, tally):
                 documents = to_documents(part, "UTC", tally)
                 if documents.num_rows:
                     waiting.append(place)
@@ -83,7 +83,7 @@ def texts_of(longest_text: int, raw: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
     """The texts as the hash that names the corpus takes them."""
     tally = Tally()
     for batch in raw:
-        for part in bounded(batch.select(["text"]), longest_text, tally):
+        for part in split_batch(batch.select(["text"]), longest_text, tally):
             lengths, texts = lengths_and_bytes(to_documents(part, "UTC", tally)["text"])
             yield pa.record_batch(
                 {"lengths": pa.array([lengths], pa.binary()), "texts": pa.array([texts])}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.buckets import Lines
 from sottovoce.assess.state.state import State
-from sottovoce.corpus.read.columns import bounded, to_posts
+from sottovoce.corpus.read.columns import split_batch, to_posts
 from sottovoce.corpus.read.tally import Skip, Tally
 from sottovoce_spark._workers import AssessWork, Shipped
 
@@ -156,7 +156,7 @@ def _conform_batches(
     work: AssessWork, raw: Iterable[pa.RecordBatch], tally: Tally
 ) -> Iterator[pa.RecordBatch]:
     for batch in raw:
-        for part in bounded(batch, work.longest_text, tally):
+        for part in split_batch(batch, work.longest_text, tally):
             yield to_posts(part, work.timezone, tally)
 
 

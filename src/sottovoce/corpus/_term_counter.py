@@ -50,7 +50,7 @@ class TermCounter:
         self._bigrams = bigrams
         self._growing = columns is None
         self._width = width
-        self._columns = columns or _no_columns(_FIRST_ROOM)
+        self._columns = columns or _empty_columns(_FIRST_ROOM)
 
     @property
     def members(self) -> NDArray[np.int32]:
@@ -66,10 +66,10 @@ class TermCounter:
         while (
             done := _fill(stream, codes, self._columns, rows, done, self._bigrams, self._growing)
         ) < stream.ends.size:
-            self._columns = _grown(self._columns)
+            self._columns = _grow_columns(self._columns)
             rows = rows._replace(
-                seen_in=_extended(rows.seen_in, self._capacity, NO_COLUMN),
-                place=_extended(rows.place, self._capacity, 0),
+                seen_in=_extend_array(rows.seen_in, self._capacity, NO_COLUMN),
+                place=_extend_array(rows.place, self._capacity, 0),
             )
         width = int(self._columns.used[0]) if self._growing else self._width
         size = rows.pointers[-1]
@@ -94,7 +94,7 @@ class TermCounter:
 
     def _make_room(self, codes: NDArray[np.int32]) -> None:
         words = int(codes.max(initial=0)) + 1
-        of_word = _extended(self._columns.of_word, words, NO_COLUMN)
+        of_word = _extend_array(self._columns.of_word, words, NO_COLUMN)
         self._columns = self._columns._replace(of_word=of_word)
 
 
@@ -105,7 +105,7 @@ def narrow(pointers: NDArray[np.int64]) -> NDArray[np.signedinteger]:
 
 def closed_columns(column_of: Mapping[str, int], code_of: Mapping[str, int]) -> Columns:
     """The columns of a fixed vocabulary, given the codes of its words."""
-    columns = _no_columns(_room_for(len(column_of)))
+    columns = _empty_columns(_room_for(len(column_of)))
     columns = columns._replace(of_word=np.full(len(code_of), NO_COLUMN, np.int32))
     pairs = []
     for term, column in column_of.items():
@@ -123,7 +123,7 @@ def _room_for(pairs: int) -> int:
     return max(_FIRST_ROOM, 1 << (2 * pairs).bit_length())
 
 
-def _no_columns(room: int) -> Columns:
+def _empty_columns(room: int) -> Columns:
     return Columns(
         of_word=np.empty(0, np.int32),
         pair_keys=np.full(room, _NO_PAIR, np.int64),
@@ -133,8 +133,8 @@ def _no_columns(room: int) -> Columns:
     )
 
 
-def _grown(columns: Columns) -> Columns:
-    new = _no_columns(2 * columns.pair_keys.size)
+def _grow_columns(columns: Columns) -> Columns:
+    new = _empty_columns(2 * columns.pair_keys.size)
     new.members[: len(columns.members)] = columns.members
     new = new._replace(of_word=columns.of_word, used=columns.used)
     filled = columns.pair_keys != _NO_PAIR
@@ -143,7 +143,7 @@ def _grown(columns: Columns) -> Columns:
     return new
 
 
-def _extended(array: NDArray[Cell], size: int, fill: int) -> NDArray[Cell]:
+def _extend_array(array: NDArray[Cell], size: int, fill: int) -> NDArray[Cell]:
     if array.size >= size:
         return array
     new = np.full(max(size, 2 * array.size), fill, array.dtype)

@@ -174,7 +174,7 @@ def clean_text(text: str, counts: CleaningCounts | None = None) -> str:
     return text
 
 
-def _unmarked(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """Without HTML: tags go, those of blocks leave a line's end, and entities are characters."""
     if "&" in text and not _TAG.search(text):
         text = _characters(text)
@@ -272,7 +272,7 @@ def _without_lines(text: str) -> str:
     return "\n".join(lines) if removed else text
 
 
-def _unsigned(text: str) -> str:
+def _strip_signature(text: str) -> str:
     """Without what follows the last line that is only -- or ___, if that is short."""
     delimiters = list(_SIGNATURE.finditer(text))
     if not delimiters or not text[: delimiters[-1].start()].strip():
@@ -296,8 +296,8 @@ def _without_prefix(text: str) -> str:
 
 STEPS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("quotes", _own),
-    ("HTML", _unmarked),
-    ("signatures", _unsigned),
+    ("HTML", _strip_markup),
+    ("signatures", _strip_signature),
     ("web addresses", _without_addresses),
     ("reply prefixes", _without_prefix),
 )

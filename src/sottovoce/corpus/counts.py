@@ -104,7 +104,7 @@ def count_batches(
     counter = VocabularyCounter.of(vocabulary, rules)
     number = _threads_for(texts, threads)
     for parts in _parts(texts, [counter.worker() for _ in range(number)]):
-        yield stacked([piece for part in parts for piece in part.pieces], len(vocabulary))
+        yield stack_rows([piece for part in parts for piece in part.pieces], len(vocabulary))
 
 
 class VocabularyCounter:
@@ -136,7 +136,7 @@ class VocabularyCounter:
 
     def counted(self, worker: "CountWorker", texts: pa.Array) -> sparse.csr_array:
         """The counts of some texts, on this thread alone."""
-        return stacked(worker.count(texts), self._width)
+        return stack_rows(worker.count(texts), self._width)
 
 
 def term_statistics(
@@ -174,7 +174,7 @@ def count(
     column = vocabulary.column
     maps = [np.array([column[term] for term in local], np.int32) for local in local_terms]
     pieces = [(piece, maps[part.worker]) for part in parts for piece in part.pieces]
-    return Counts(_renamed(pieces, len(terms), len(workers)), vocabulary)
+    return Counts(_renumber_columns(pieces, len(terms), len(workers)), vocabulary)
 
 
 def count_to_folder(
@@ -321,7 +321,7 @@ def _cuts(texts: TextBuffers, size: int) -> list[int]:
     return [0, *inner.tolist(), texts.rows]
 
 
-def stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
+def stack_rows(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
     """The parts one under another, as a matrix with ``width`` columns."""
     if len(parts) == 1 and parts[0].shape[1] == width:
         return parts[0]
@@ -337,7 +337,7 @@ def stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
     return sparse.csr_array(cells, shape=(sum(part.shape[0] for part in parts), width))
 
 
-def _renamed(
+def _renumber_columns(
     pieces: list[tuple[sparse.csr_array, NDArray[np.int32]]], width: int, threads: int
 ) -> sparse.csr_array:
     """The pieces one under another, each in its place, with columns renumbered and in order."""

@@ -66,7 +66,7 @@ def _spill(
     ):
         indptr.write(np.int64(0).tobytes())
         for block in blocks:
-            data.write(_narrowed(block.data, dtype).tobytes())
+            data.write(_narrow_counts(block.data, dtype).tobytes())
             indices.write(block.indices.astype("<i4").tobytes())
             indptr.write((block.indptr[1:].astype("<i8") + cells).tobytes())
             rows += block.shape[0]
@@ -74,7 +74,7 @@ def _spill(
     return rows, cells
 
 
-def _narrowed(counts: NDArray[np.integer], dtype: Dtype) -> NDArray[np.integer]:
+def _narrow_counts(counts: NDArray[np.integer], dtype: Dtype) -> NDArray[np.integer]:
     narrow: NDArray[np.integer] = counts.astype(dtype)
     if not np.array_equal(narrow, counts):
         raise CorpusError(f"a count does not fit into {np.dtype(dtype).itemsize * 8} bits.")

@@ -79,7 +79,7 @@ class Vocabulary:
             raise CorpusError(f"cannot read the vocabulary {path}: {why}.") from None
         marked = [number for number, line in enumerate(lines) if _MARK in line]
         if marked and marked != [0]:
-            raise _damaged(path)
+            raise _damage_error(path)
         if marked:
             return _read_marked(lines, path)
         terms = tuple(dict.fromkeys(_usable_terms(lines)))
@@ -103,7 +103,7 @@ class Vocabulary:
     def under(self, rules: TokenRules) -> "Vocabulary":
         """The terms in the form in which ``rules`` count them; what can never occur is left out."""
         form = rules.former()
-        formed = (_formed(term, form, rules.shortest) for term in self.terms)
+        formed = (_form_term(term, form, rules.shortest) for term in self.terms)
         terms = tuple(dict.fromkeys(term for term in formed if term is not None))
         if not terms:
             raise ParameterError("no term of the vocabulary can occur under these token rules.")
@@ -145,7 +145,7 @@ def is_term(term: object) -> bool:
     return len(words) <= _MOST_WORDS and all(map(is_word, words))
 
 
-def _formed(term: str, form: Callable[[str], str | None], shortest: int) -> str | None:
+def _form_term(term: str, form: Callable[[str], str | None], shortest: int) -> str | None:
     words = [form(word) if len(word) >= shortest else None for word in term.split(" ")]
     return None if None in words else " ".join(word for word in words if word)
 
@@ -156,16 +156,16 @@ def _read_marked(lines: list[str], path: Path) -> Vocabulary:
         mark = parse_json(lines[0].partition(_HEADER)[2])
         data_dependent, origin = mark["data_dependent"], mark["origin"]
     except (ValueError, KeyError, TypeError):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
     sound = isinstance(data_dependent, bool) and isinstance(origin, str)
     sound = sound and len(origin) <= _LONGEST_ORIGIN
     if not sound or not lines[0].startswith(_HEADER):
-        raise _damaged(path)
+        raise _damage_error(path)
     terms = tuple(line for line in lines[1:] if line)
     return Vocabulary(terms, data_dependent=data_dependent, origin=origin)
 
 
-def _damaged(path: Path) -> CorpusError:
+def _damage_error(path: Path) -> CorpusError:
     return CorpusError(
         f"the header of the vocabulary {path} is damaged or not in its first line, so it is "
         "unknown whether the data chose the terms; save it again, or remove the header if the list "

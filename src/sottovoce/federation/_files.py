@@ -43,7 +43,7 @@ def load_secret(path: Path, *, kind: str, passphrase: str | None) -> bytes:
     try:
         if "sealed" not in fields:
             return bytes.fromhex(fields["secret"])
-        return _opened(fields, kind, passphrase, path)
+        return _open_sealed(fields, kind, passphrase, path)
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -73,7 +73,7 @@ def _fields(path: Path) -> dict[str, Any]:
     return fields
 
 
-def _opened(fields: dict[str, Any], kind: str, passphrase: str | None, path: Path) -> bytes:
+def _open_sealed(fields: dict[str, Any], kind: str, passphrase: str | None, path: Path) -> bytes:
     if passphrase is None:
         raise InputError(f"{path} is sealed; give its passphrase.")
     salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
@@ -99,10 +99,10 @@ def read_passphrase(source: str, folder: Path) -> str | None:
     if source == NONE:
         return None
     if source == PROMPT:
-        return _prompted()
+        return _prompt_passphrase()
     if source.startswith(_ENVIRONMENT):
         return _of_environment(source.removeprefix(_ENVIRONMENT))
-    return _checked(private_text(folder / source.removeprefix(_FILE)).rstrip("\n"), source)
+    return _check_passphrase(private_text(folder / source.removeprefix(_FILE)).rstrip("\n"), source)
 
 
 def found_from_anywhere(source: str) -> str:
@@ -112,23 +112,23 @@ def found_from_anywhere(source: str) -> str:
     return f"{_FILE}{Path(source.removeprefix(_FILE)).absolute()}"
 
 
-def _prompted() -> str:
+def _prompt_passphrase() -> str:
     if not sys.stdin.isatty():
         raise InputError(
             "a passphrase cannot be asked for without a terminal; give its source as "
             f"{_ENVIRONMENT}{VARIABLE} or {_FILE}PATH."
         )
-    return _checked(getpass.getpass("Passphrase: "), "what was typed")
+    return _check_passphrase(getpass.getpass("Passphrase: "), "what was typed")
 
 
 def _of_environment(variable: str) -> str:
     found = os.environ.get(variable)
     if found is None:
         raise InputError(f"the passphrase must be in the environment variable {variable}.")
-    return _checked(found, f"the variable {variable}")
+    return _check_passphrase(found, f"the variable {variable}")
 
 
-def _checked(passphrase: str, source: str) -> str:
+def _check_passphrase(passphrase: str, source: str) -> str:
     if not passphrase:
         raise InputError(f"the passphrase of {source} must not be empty.")
     return passphrase

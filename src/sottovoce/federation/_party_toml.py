@@ -85,7 +85,7 @@ def party_toml(who: WrittenParty, training: TrainingSettings, features: FeatureS
     if role == "peer":
         lines += ["", *_own_data(features)]
     if role != "coordinator":
-        lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepted(training))]
+        lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepts_table(training))]
     if role == "peer":
         count_with = {"peers": [], "budget": NEW_BUDGET, **who.count_with}
         named: dict[str, Plain | None] = msgspec.to_builtins(msgspec.convert(count_with, CountWith))
@@ -111,7 +111,7 @@ def _features(features: FeatureSettings) -> dict[str, Plain | None]:
     return {"dictionary": features.dictionary, "width": features.width} | given
 
 
-def _accepted(training: TrainingSettings) -> dict[str, Plain | None]:
+def _accepts_table(training: TrainingSettings) -> dict[str, Plain | None]:
     accepts = Accepts(
         modes=[training.mode],
         fewest_documents=training.fewest_documents,

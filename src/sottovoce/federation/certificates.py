@@ -147,7 +147,9 @@ class Authority:
         """A certificate for one party, with a fresh key."""
         key = ec.generate_private_key(ec.SECP256R1())
         alternatives = x509.SubjectAlternativeName(_alternatives(name, hosts))
-        return Issued(self._signed(name, key.public_key(), alternatives, days), _key_pem(key))
+        return Issued(
+            self._sign_certificate(name, key.public_key(), alternatives, days), _key_pem(key)
+        )
 
     def granted(
         self, request: bytes, name: str, hosts: Sequence[str] = (), *, days: int = DAYS
@@ -155,7 +157,7 @@ class Authority:
         """A certificate for the key of a party's own request; its key is not seen here."""
         public = requested_key(request, name)
         alternatives = x509.SubjectAlternativeName(_alternatives(name, hosts))
-        return self._signed(name, public, alternatives, days)
+        return self._sign_certificate(name, public, alternatives, days)
 
     def signature(self, message: bytes) -> bytes:
         """Over a message that is no certificate; `check_authority_signature` looks at it."""
@@ -169,9 +171,9 @@ class Authority:
         if not isinstance(public, ec.EllipticCurvePublicKey):
             raise ConfigError("this authority renews certificates with ECDSA keys only.")
         alternatives = old.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        return self._signed(common_name(old), public, alternatives, days)
+        return self._sign_certificate(common_name(old), public, alternatives, days)
 
-    def _signed(
+    def _sign_certificate(
         self,
         name: str,
         public: ec.EllipticCurvePublicKey,

@@ -172,7 +172,7 @@ def _addresses(plan: SetupPlan) -> dict[str, str]:
                 f"ports must lie between 1 and {_LAST_PORT}, got {plan.base_port} to {ports[-1]}."
             )
     return {
-        name: f"{_bracketed(host)}:{port}"
+        name: f"{_bracket_host(host)}:{port}"
         for name, host, port in zip(names, hosts, ports, strict=True)
     }
 
@@ -191,7 +191,7 @@ def host_of(address: str) -> str:
     return address.rpartition(":")[0].strip("[]")
 
 
-def _bracketed(host: str) -> str:
+def _bracket_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
@@ -243,7 +243,9 @@ def renew(
     name = named_party(renewed)
     for path in rosters:
         if path.exists():
-            save_roster(_changed(load_roster(path), name, fingerprint=fingerprint(renewed)), path)
+            save_roster(
+                _change_member(load_roster(path), name, fingerprint=fingerprint(renewed)), path
+            )
     with whole_file(certificate) as part:
         part.write_bytes(renewed)
     return renewed
@@ -287,11 +289,11 @@ def _passphrase(config: PartyConfig) -> str | None:
 
 
 def _with_changed_roster(config: PartyConfig, roster: Roster, **changes: str) -> Roster:
-    changed = _changed(roster, config.party.name, **changes)
+    changed = _change_member(roster, config.party.name, **changes)
     save_roster(changed, config.path(config.party.roster))
     return changed
 
 
-def _changed(roster: Roster, name: str, **changes: str) -> Roster:
+def _change_member(roster: Roster, name: str, **changes: str) -> Roster:
     found = roster.named(name)
     return Roster(tuple(replace(each, **changes) if each is found else each for each in roster))

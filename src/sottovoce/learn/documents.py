@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.corpus.read.bytes import as_bytes, repaired
+from sottovoce.corpus.read.bytes import as_bytes, repair_strings
 from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import DataError, InputError
@@ -218,9 +218,11 @@ def _with_labels(table: pa.Table) -> pa.Table:
 
 
 def _to_sentences(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatch:
-    text, document = (repaired(as_bytes(raw.column(name))) for name in ("text", "user"))
+    text, document = (repair_strings(as_bytes(raw.column(name))) for name in ("text", "user"))
     named = "label" in raw.schema.names
-    label = repaired(as_bytes(raw.column("label"))) if named else pa.nulls(len(text), pa.string())
+    label = (
+        repair_strings(as_bytes(raw.column("label"))) if named else pa.nulls(len(text), pa.string())
+    )
     lacking_text, lacking_id = (
         column.is_null().to_numpy(zero_copy_only=False) for column in (text, document)
     )

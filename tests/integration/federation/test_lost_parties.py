@@ -9,7 +9,7 @@ from support.rehearsal import Crash, Outcome, Rehearsal, changed
 
 from sottovoce.errors import LostPartyError
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation.transport.frames import Complaint, Frame, Settings, packed
+from sottovoce.federation.transport.frames import Complaint, Frame, Settings, pack_frame
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.codec import decode_value
 
@@ -110,7 +110,7 @@ def test_who_was_lost_cannot_end_the_run_of_the_others() -> None:
     assert dispatcher is not None
     session = dispatcher.propose(toy.terms(), toy.names, 0.0)
     dispatcher.state.runs[session].lost.add("a")
-    body = packed(Complaint("LostPartyError", "where is everybody?"))
+    body = pack_frame(Complaint("LostPartyError", "where is everybody?"))
     for name, status in (("a", "running"), ("b", "aborted")):
         frame = Frame.of("abort", session, name, COORDINATOR, 0, body)
         assert dispatcher.inbox.take(frame, 1.0).outcome == "taken"

@@ -74,7 +74,7 @@ class Asked:
         self.service = Service(party, lambda _event, /, **_: None)
 
     def why_not(self, terms: RunTerms) -> str | None:
-        return self.service._why_not(terms.to_bytes(), "coordinator")
+        return self.service._find_refusal(terms.to_bytes(), "coordinator")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sottovoce.errors import EarlyMessageError, ReplayMismatchError
 from sottovoce.federation._journal.file import Event
 from sottovoce.federation._node import state as run_module
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation._node.state import Run, begun, rebuilt, received, step_seed
+from sottovoce.federation._node.state import Run, begin_party, rebuilt, receive_message, step_seed
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.message import Message
 
@@ -30,7 +30,7 @@ def _small_keys() -> Iterator[None]:
 def said_by(name: str, monkeypatch: pytest.MonkeyPatch, *crashes: Crash) -> list[bytes]:
     """All that a party says, crashed or not, under one seed; replays included."""
     said: list[bytes] = []
-    real_begun, real_received = run_module.begun, run_module.received
+    real_begun, real_received = run_module.begin_party, run_module.receive_message
 
     def noted(party: Any, messages: list[Message]) -> list[Message]:  # noqa: ANN401 - any party
         if party.name == name:
@@ -71,18 +71,22 @@ def test_each_step_draws_from_a_stream_of_its_own() -> None:
 
 def test_a_message_that_is_refused_does_not_shift_what_is_drawn_later() -> None:
     terms = SUM.terms()
-    server, _ = begun(SUM.made, terms, COORDINATOR, SEED)
-    peers = [begun(SUM.made, terms, name, bytes([at]) * 32) for at, name in enumerate(PEERS, 1)]
+    server, _ = begin_party(SUM.made, terms, COORDINATOR, SEED)
+    peers = [
+        begin_party(SUM.made, terms, name, bytes([at]) * 32) for at, name in enumerate(PEERS, 1)
+    ]
     for _, (keys,) in peers[:-1]:
-        assert received(server, keys, SEED, 1) == []
-    directory = next(m for m in received(server, peers[-1][1][0], SEED, 3) if m.receiver == "ann")
-    twin, _ = begun(SUM.made, terms, "ann", bytes([1]) * 32)
+        assert receive_message(server, keys, SEED, 1) == []
+    directory = next(
+        m for m in receive_message(server, peers[-1][1][0], SEED, 3) if m.receiver == "ann"
+    )
+    twin, _ = begin_party(SUM.made, terms, "ann", bytes([1]) * 32)
     ann = peers[0][0]
     early = Message(terms, COORDINATOR, "ann", 10, "sum", {})
     with pytest.raises(EarlyMessageError):
-        received(ann, early, bytes([1]) * 32, 1)
-    one = received(ann, directory, bytes([1]) * 32, 1)
-    other = received(twin, directory, bytes([1]) * 32, 1)
+        receive_message(ann, early, bytes([1]) * 32, 1)
+    one = receive_message(ann, directory, bytes([1]) * 32, 1)
+    other = receive_message(twin, directory, bytes([1]) * 32, 1)
     assert [m.to_bytes() for m in one] == [m.to_bytes() for m in other]
 
 

@@ -24,8 +24,8 @@ from sottovoce.federation.transport.frames import (
     Header,
     Proposal,
     Settings,
-    packed,
-    unpacked,
+    pack_frame,
+    unpack_frame,
 )
 from sottovoce.federation.transport.server import HEADER, SERVICE
 from sottovoce.federation.transport.tls import checked_caller, grpc
@@ -46,7 +46,7 @@ class CalledNode:
     def frame(self, sender: str = COORDINATOR, **changes: object) -> Frame:
         """A proposal that ann would take from the coordinator."""
         proposal = Proposal(TRAINING.terms(), list(TRAINING.names))
-        frame = Frame.of("propose", proposal.session, sender, "ann", 1, packed(proposal))
+        frame = Frame.of("propose", proposal.session, sender, "ann", 1, pack_frame(proposal))
         header = {name: getattr(frame.header, name) for name in Header.__struct_fields__}
         return Frame(Header(**(header | changes)), frame.body)
 
@@ -61,9 +61,11 @@ class CalledNode:
         with grpc.secure_channel(self.address, trusted, options=options) as channel:
             deliver = channel.stream_unary(f"/{SERVICE}/Deliver")
             answer = deliver(
-                chunks or iter([frame.body]), metadata=((HEADER, packed(frame.header)),), timeout=10
+                chunks or iter([frame.body]),
+                metadata=((HEADER, pack_frame(frame.header)),),
+                timeout=10,
             )
-        return unpacked(answer, Answer)
+        return unpack_frame(answer, Answer)
 
     def refused(self, own: Credentials | None, frame: Frame) -> str:
         """Send a frame that must not be let in; gRPC's words."""

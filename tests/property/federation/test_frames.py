@@ -16,8 +16,8 @@ from sottovoce.federation.transport.frames import (
     Frame,
     Header,
     Proposal,
-    packed,
-    unpacked,
+    pack_frame,
+    unpack_frame,
 )
 
 KINDS = (Header, Answer, Beat, Proposal, Complaint)
@@ -29,7 +29,7 @@ FIELDS = st.sampled_from(Header.__struct_fields__)
 def parsed(data: bytes) -> None:
     for kind in KINDS:
         with suppress(BadFrameError, WrongVersionError):
-            unpacked(data, kind)  # type: ignore[type-var] # one of them
+            unpack_frame(data, kind)  # type: ignore[type-var] # one of them
 
 
 @given(st.binary(max_size=200))
@@ -38,10 +38,10 @@ def test_any_bytes_are_refused_by_name(data: bytes) -> None:
     parsed(data)
 
 
-@given(st.integers(0, 8 * len(packed(HEADER)) - 1))
+@given(st.integers(0, 8 * len(pack_frame(HEADER)) - 1))
 @settings(max_examples=200, deadline=None)
 def test_a_flipped_bit_is_refused_or_gives_a_header(bit: int) -> None:
-    damaged = bytearray(packed(HEADER))
+    damaged = bytearray(pack_frame(HEADER))
     damaged[bit // 8] ^= 1 << (bit % 8)
     parsed(bytes(damaged))
 
@@ -54,7 +54,7 @@ def test_a_flipped_bit_is_refused_or_gives_a_header(bit: int) -> None:
 def test_fields_of_another_type_or_range_are_refused_by_name(changes: dict[str, object]) -> None:
     data = msgspec.msgpack.encode(msgspec.structs.asdict(HEADER) | changes)
     try:
-        header = unpacked(data, Header)
+        header = unpack_frame(data, Header)
     except (BadFrameError, WrongVersionError):
         return
     assert header.version == VERSION
@@ -66,4 +66,4 @@ def test_fields_of_another_type_or_range_are_refused_by_name(changes: dict[str, 
 @pytest.mark.parametrize("kind", [Header, Answer, Beat])
 def test_the_version_is_looked_at_before_anything_else(kind: type[Header]) -> None:
     with pytest.raises(WrongVersionError, match="got version 9"):
-        unpacked(msgspec.msgpack.encode({"version": 9, "of": "which nothing is known"}), kind)
+        unpack_frame(msgspec.msgpack.encode({"version": 9, "of": "which nothing is known"}), kind)

@@ -9,7 +9,7 @@ from support.counts import Counting, counting
 
 from sottovoce.arrays import Integers
 from sottovoce.errors import BudgetError
-from sottovoce.federation._node.state import begun, bound_after, first_bound, received
+from sottovoce.federation._node.state import begin_party, bound_after, first_bound, receive_message
 from sottovoce.learn.count.spend import CountSpend, LedgerSpending, PaidBefore, Spending
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.run.count import _voter, noised_sum
@@ -29,7 +29,7 @@ class Journalled:
 
     def __init__(self, make: Callable[[], Party], terms: bytes) -> None:
         self._terms, self.name = terms, "peer0"
-        self._party, self._first = begun(lambda *_: make(), terms, self.name, SEED)
+        self._party, self._first = begin_party(lambda *_: make(), terms, self.name, SEED)
         self._bound = first_bound(self._party, terms, SEED)
         self._position = 0
         self.heard: list[Message] = []
@@ -45,7 +45,7 @@ class Journalled:
     def receive(self, message: Message) -> list[Message]:
         self._position += 1
         self._bound = bound_after(self._bound, "receive", message.sender, message.to_bytes())
-        said = received(self._party, message, SEED, self._position, self._bound)
+        said = receive_message(self._party, message, SEED, self._position, self._bound)
         self.heard.append(message)
         self.said += [each.to_bytes() for each in said]
         return said

@@ -304,7 +304,7 @@ def test_a_session_that_was_paid_for_is_refused_though_the_journal_has_forgotten
     )
 
     def refused(run: RunTerms) -> str | None:
-        return Service._why_not(forgetful, run.to_bytes(), "coordinator")  # type: ignore[arg-type] # what a proposal meets
+        return Service._find_refusal(forgetful, run.to_bytes(), "coordinator")  # type: ignore[arg-type] # what a proposal meets
 
     assert refused(terms) is None
     spend = CountSpend.of(

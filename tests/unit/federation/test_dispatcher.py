@@ -25,8 +25,8 @@ from sottovoce.federation.transport.frames import (
     Frame,
     Header,
     Proposal,
-    packed,
-    unpacked,
+    pack_frame,
+    unpack_frame,
 )
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.message import Message, Party
@@ -49,7 +49,7 @@ def dispatcher(name: str = "ann", machines: Machines | None = None) -> Dispatche
 def proposal(sender: str = COORDINATOR, **changes: Any) -> Frame:  # noqa: ANN401 - of a proposal
     given = {"terms": SUM.terms(), "participants": list(SUM.names)} | changes
     proposed = Proposal(**given)
-    return Frame.of("propose", proposed.session, sender, "ann", 1, packed(proposed))
+    return Frame.of("propose", proposed.session, sender, "ann", 1, pack_frame(proposed))
 
 
 def test_a_party_that_declines_ends_the_run_with_its_sentence() -> None:
@@ -126,12 +126,12 @@ def test_headers_of_another_version_or_shape_are_refused_by_name() -> None:
     header = proposal().header
     plain = msgspec.structs.asdict(header)
     with pytest.raises(WrongVersionError, match="version 1, got version 2"):
-        unpacked(msgspec.msgpack.encode(plain | {"version": 2}), Header)
+        unpack_frame(msgspec.msgpack.encode(plain | {"version": 2}), Header)
     for damage in ({"size": -1}, {"sequence": 0}, {"session": b"short"}, {"kind": "other"}):
         with pytest.raises(BadFrameError):
-            unpacked(msgspec.msgpack.encode(plain | damage), Header)
+            unpack_frame(msgspec.msgpack.encode(plain | damage), Header)
     with pytest.raises(BadFrameError):
-        unpacked(b"\xc1 nothing", Header)
+        unpack_frame(b"\xc1 nothing", Header)
 
 
 class WrongSize:

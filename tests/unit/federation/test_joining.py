@@ -53,8 +53,8 @@ class Coordinator:
         return JoinToken.read(made.text)
 
     def asked(self, method: str, message: Any) -> JoinReply:  # noqa: ANN401 - one of three
-        answer = self.invitations.answer(method, joining.packed(message))
-        return joining.unpacked(answer, JoinReply)
+        answer = self.invitations.answer(method, joining.pack_message(message))
+        return joining.unpack_message(answer, JoinReply)
 
     @property
     def refused(self) -> list[str]:
@@ -73,7 +73,7 @@ class Joiner:
         made = JoinRequest.of(
             self.name, "127.0.0.1:2", certificate_request(KEY, self.name), Identity(b"i" * 32)
         )
-        self.request = joining.packed(made)
+        self.request = joining.pack_message(made)
 
     @property
     def ask(self) -> Ask:

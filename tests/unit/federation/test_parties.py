@@ -28,7 +28,7 @@ from sottovoce.federation.config import FeatureSettings, TextsFile, TrainingSett
 from sottovoce.federation.party import control as parties_control
 from sottovoce.federation.party import journal_key as parties_rekey
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
-from sottovoce.federation.party.control import ControlServer, ask, asked
+from sottovoce.federation.party.control import ControlServer, ask, ask_once
 from sottovoce.federation.party.history import (
     ANY,
     MEANINGS,
@@ -277,21 +277,21 @@ def test_a_running_party_answers_its_owner_only(
     store = tmp_path / ("long" * 40)
     store.mkdir()
     with pytest.raises(NotRunningError):
-        asked(store, {"do": "x"})
+        ask_once(store, {"do": "x"})
     server = ControlServer(store, answers)
     server.start()
     try:
         assert stat.S_IMODE((store / "control.sock").stat().st_mode) == 0o600
-        assert asked(store, {"do": "x"}) == "x"
+        assert ask_once(store, {"do": "x"}) == "x"
         assert [*ask(store, {"do": "x"})] == [{"progress": 1}, {"value": "x", "last": True}]
         with pytest.raises(SottovoceError, match="no such thing"):
-            asked(store, {"do": "fail"})
+            ask_once(store, {"do": "fail"})
         with pytest.raises(SottovoceError) as refused:
-            asked(store, {"do": "break"})
+            ask_once(store, {"do": "break"})
         assert "private" not in str(refused.value)
         monkeypatch.setattr(parties_control, "_user", lambda _: os.geteuid() + 1)
         with pytest.raises(SottovoceError, match="another user"):
-            asked(store, {"do": "x"})
+            ask_once(store, {"do": "x"})
     finally:
         server.close()
     assert not (store / "control.sock").exists()

@@ -29,10 +29,10 @@ def asked_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) 
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.party.control import asked  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.control import ask_once  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.offline import answer_offline  # noqa: PLC0415 - fast --help
 
     try:
-        return asked(found.path(found.party.store), request)
+        return ask_once(found.path(found.party.store), request)
     except NotRunningError:
         return answer_offline(found, request)

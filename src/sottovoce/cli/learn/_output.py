@@ -46,10 +46,10 @@ def loaded(path: Path) -> "PartyConfig":
 
 def check_offline(config: "PartyConfig") -> None:
     """Refuse to change the keys of a party that runs with the old ones."""
-    from sottovoce.federation.party.control import asked  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.party.control import ask_once  # noqa: PLC0415 - fast --help
 
     try:
-        asked(config.path(config.party.store), {"do": "status"})
+        ask_once(config.path(config.party.store), {"do": "status"})
     except NotRunningError:
         return
     raise InputError(f"{config.party.name} is running; stop it before its keys are changed.")
@@ -57,12 +57,12 @@ def check_offline(config: "PartyConfig") -> None:
 
 def wait_for_start(config: "PartyConfig", seconds: float) -> None:
     """Until the party answers, or the time is over; whoever asks next hears which."""
-    from sottovoce.federation.party.control import asked  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.party.control import ask_once  # noqa: PLC0415 - fast --help
 
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
-            asked(config.path(config.party.store), {"do": "status"})
+            ask_once(config.path(config.party.store), {"do": "status"})
         except NotRunningError:
             time.sleep(_LOOK_S)
         else:

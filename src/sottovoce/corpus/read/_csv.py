@@ -121,7 +121,7 @@ def row_blocks(
 def end_of_last_row(data: bytes, delimiter: str = ",") -> int:
     """The position after the last newline outside quotes; 0 if there is none."""
     starts, ends = [], []
-    for match in _quoted(delimiter).finditer(data):
+    for match in _quoted_values(delimiter).finditer(data):
         starts.append(match.start())
         ends.append(match.end() if match[1] else len(data))
     limit = len(data)
@@ -134,7 +134,7 @@ def end_of_last_row(data: bytes, delimiter: str = ",") -> int:
 
 
 @cache
-def _quoted(delimiter: str) -> re.Pattern[bytes]:
+def _quoted_values(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(_QUOTED % re.escape(delimiter.encode()))
 
 
@@ -203,7 +203,7 @@ class CommaReader(FileReader):
             rows = block.lstrip(b"\r\n")
             if rows:
                 with readable(str(self._path)):
-                    table = self._parsed(rows, rows_to_skip, tally)
+                    table = self._parse_rows(rows, rows_to_skip, tally)
                 rows_to_skip = 0
                 # Without a row there is still a batch: whoever counts the others wants to know.
                 yield from table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
@@ -228,7 +228,7 @@ class CommaReader(FileReader):
         name = _DELIMITER_NAMES.get(delimiter, delimiter)
         return (f"values are separated by {name}: --delimiter",)
 
-    def _parsed(self, block: bytes, rows_to_skip: int, tally: Tally) -> pa.Table:
+    def _parse_rows(self, block: bytes, rows_to_skip: int, tally: Tally) -> pa.Table:
         """Arrow hands bad rows over as text, so what it parses must be UTF-8 throughout."""
         try:
             block.decode()
@@ -236,7 +236,7 @@ class CommaReader(FileReader):
             stand_in = next(mark for mark in _NONCHARACTERS if mark not in block)
             marked = block.decode("utf-8", UNDECODABLE).encode("utf-8", "surrogateescape")
             table = self._rows(marked.replace(b"\xff", stand_in), rows_to_skip, tally)
-            return _replaced(table, stand_in, b"\xff")
+            return _replace_bytes(table, stand_in, b"\xff")
         return self._rows(block, rows_to_skip, tally)
 
     def _rows(self, block: bytes, rows_to_skip: int, tally: Tally) -> pa.Table:
@@ -255,7 +255,7 @@ class CommaReader(FileReader):
         return self._layout.renamed(table)
 
 
-def _replaced(table: pa.Table, old: bytes, new: bytes) -> pa.Table:
+def _replace_bytes(table: pa.Table, old: bytes, new: bytes) -> pa.Table:
     columns = [pc.replace_substring(column, old, new) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 

@@ -59,9 +59,9 @@ class FrameReader:
         with readable(_WHERE):
             for batch in pa.RecordBatchReader.from_stream(self._frame):
                 for start in range(0, batch.num_rows, BATCH_ROWS):
-                    yield self._picked(batch.slice(start, BATCH_ROWS))
+                    yield self._pick_columns(batch.slice(start, BATCH_ROWS))
 
-    def _picked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _pick_columns(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         places = self._places.items()
         return pa.record_batch({name: without_views(batch.column(place)) for name, place in places})
 

@@ -73,7 +73,7 @@ class JsonLinesReader(FileReader):
         tally = Tally()
         for block in self._blocks(tally):
             for line in filter(bytes.strip, block.split(b"\n")):
-                if (item := parsed(line)) is not None:
+                if (item := parse_line(line)) is not None:
                     yield item
                 else:
                     tally.skip(Skip.JSON)
@@ -81,7 +81,7 @@ class JsonLinesReader(FileReader):
 
     def _batches(self, block: bytes, tally: Tally) -> Iterator[pa.RecordBatch]:
         if (table := self._at_once(block)) is not None:
-            yield from map(self._renamed, table.to_batches())
+            yield from map(self._rename_columns, table.to_batches())
         elif block.strip():
             pieces = list(_pieces(block))
             if len(block) <= SMALLEST_BLOCK or len(pieces) == 1:
@@ -104,13 +104,13 @@ class JsonLinesReader(FileReader):
         # Arrow does not mind two objects on a line, nor one over several; we do.
         return table if table.num_rows == _filled_lines(block) else None
 
-    def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _rename_columns(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return pa.record_batch({name: batch.column(key) for name, key in self._keys.items()})
 
     def _one_by_one(self, block: bytes, tally: Tally) -> pa.RecordBatch:
         rows = []
         for line in filter(bytes.strip, block.split(b"\n")):
-            item = parsed(line)
+            item = parse_line(line)
             row = None if item is None else row_of(item, self._keys)
             if row is None:
                 tally.skip(Skip.JSON if item is None else Skip.TYPE)
@@ -133,7 +133,7 @@ def _pieces(block: bytes) -> Iterator[bytes]:
         start = end
 
 
-def parsed(line: bytes) -> dict[str, object] | None:
+def parse_line(line: bytes) -> dict[str, object] | None:
     """The object on this line, or None. Bytes that are no UTF-8 are kept as lone surrogates."""
     try:
         item = parse_json(line.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
@@ -168,7 +168,7 @@ def kind_of(name: str, values: Sequence[object]) -> pa.DataType:
 def row_of(item: Mapping[str, object], keys: Mapping[str, str]) -> dict[str, bytes | None] | None:
     """The wanted values as bytes; None when one of them has a type that cannot be read."""
     try:
-        return {name: _encoded(_as_string(name, item.get(key))) for name, key in keys.items()}
+        return {name: _encode_text(_as_string(name, item.get(key))) for name, key in keys.items()}
     except TypeError:
         return None
 
@@ -189,7 +189,7 @@ def _as_string(name: str, value: object) -> str | None:
     raise TypeError
 
 
-def _encoded(value: str | None) -> bytes | None:
+def _encode_text(value: str | None) -> bytes | None:
     if value is None:
         return None
     try:

@@ -86,7 +86,7 @@ class ParquetReader(FileReader):
                 batches = file.iter_batches(
                     rows, row_groups=groups, columns=list(set(self._columns)), use_threads=False
                 )
-                for batch in map(self._renamed, batches):
+                for batch in map(self._rename_columns, batches):
                     rows_read.add(unfolded_bytes(batch) + _ROW_COSTS * batch.num_rows)
                     yield batch
 
@@ -101,7 +101,7 @@ class ParquetReader(FileReader):
         found = {} if rows is None else {each.name: each for each in sample_batch(rows)}
         return tuple(found.get(name, ColumnSample(name, name, ())) for name in names)
 
-    def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _rename_columns(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         names = zip(self._places, self._columns, strict=True)
         return pa.record_batch({name: batch.column(column) for name, column in names})
 
@@ -233,7 +233,7 @@ def _longest_entry(file: BinaryIO, page: PageHeader, codec: int) -> int:
     file.seek(page.starts_at)
     stored = file.read(page.bytes_stored)
     try:
-        plain = _decompressed(stored, page.bytes_plain, codec)
+        plain = _decompress_page(stored, page.bytes_plain, codec)
     except (pa.ArrowException, KeyError, OSError):
         # Unknown compression: no entry can be longer than the page.
         return page.bytes_plain
@@ -264,7 +264,7 @@ def longest_of_few(plain: bytes, values: int) -> int:
     return longest
 
 
-def _decompressed(stored: bytes, size: int, codec: int) -> bytes:
+def _decompress_page(stored: bytes, size: int, codec: int) -> bytes:
     if codec == 0:
         return stored
     plain: bytes = pa.Codec(CODECS[codec]).decompress(stored, size, asbytes=True)

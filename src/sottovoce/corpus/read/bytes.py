@@ -74,7 +74,7 @@ def without_compression(path: Path) -> Path:
 
 def opening(path: Path) -> bytes:
     """The first bytes of a file, decompressed, up to the last line's end among them."""
-    start = next(_decompressed(path), b"")
+    start = next(_decompress_file(path), b"")
     return start[: start.rfind(b"\n") + 1] or start
 
 
@@ -84,10 +84,10 @@ def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:
     What the encoding does not allow becomes the byte FF, which no UTF-8 text holds, so that the
     rows concerned are found and repaired downstream like any other damaged text.
     """
-    chunks = _decompressed(path)
+    chunks = _decompress_file(path)
     if codecs.lookup(options.encoding).name in {"utf-8", "utf-8-sig"}:
         return _checked_utf8(chunks, path)
-    return _transcoded(chunks, options.encoding, path)
+    return _transcode(chunks, options.encoding, path)
 
 
 def head(path: Path, options: ReadOptions) -> str:
@@ -124,7 +124,7 @@ class Growth:
             )
 
 
-def _decompressed(path: Path) -> Iterator[bytes]:
+def _decompress_file(path: Path) -> Iterator[bytes]:
     with readable(str(path)), pa.OSFile(str(path)) as file:
         codec = COMPRESSIONS.get(path.suffix.lower())
         stream = pa.CompressedInputStream(file, codec) if codec else file
@@ -150,7 +150,7 @@ def _refuse_utf16(start: bytes, path: Path) -> None:
         )
 
 
-def _transcoded(chunks: Iterator[bytes], encoding: str, path: Path) -> Iterator[bytes]:
+def _transcode(chunks: Iterator[bytes], encoding: str, path: Path) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)(errors=UNDECODABLE)
     with readable(str(path)):
         for chunk in chunks:
@@ -242,21 +242,21 @@ def as_bytes(array: pa.Array) -> pa.Array:
     return array.cast(pa.binary())
 
 
-def repaired(encoded: pa.Array) -> pa.Array:
+def repair_strings(encoded: pa.Array) -> pa.Array:
     """As strings; bytes that are no UTF-8 become U+FFFD, as ``errors="replace"`` does."""
-    return piecewise(encoded, _valid, lambda piece: _decoded(piece, _replacing))
+    return piecewise(encoded, _valid, lambda piece: _decode_values(piece, _replacing))
 
 
 def strict(encoded: pa.Array) -> pa.Array:
     """As strings; a value that is no UTF-8 becomes null."""
-    return piecewise(encoded, _valid, lambda piece: _decoded(piece, _or_none))
+    return piecewise(encoded, _valid, lambda piece: _decode_values(piece, _or_none))
 
 
 def _valid(encoded: pa.Array) -> pa.Array:
     return encoded.cast(pa.string())
 
 
-def _decoded(encoded: pa.Array, decode: Callable[[bytes], str | None]) -> pa.Array:
+def _decode_values(encoded: pa.Array, decode: Callable[[bytes], str | None]) -> pa.Array:
     values = [None if value is None else decode(value) for value in encoded.to_pylist()]
     return pa.array(values, pa.string())
 

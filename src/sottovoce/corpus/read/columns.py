@@ -11,7 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.read.bytes import as_bytes, byte_lengths, is_string_like, repaired, strict
+from sottovoce.corpus.read.bytes import (
+    as_bytes,
+    byte_lengths,
+    is_string_like,
+    repair_strings,
+    strict,
+)
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.corpus.read.times import is_time_like, to_instants
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
@@ -75,7 +81,7 @@ def _place(
     if isinstance(wanted, int):
         return _checked_position(field.name, wanted, len(found), where)
     places = [place for place, name in enumerate(found) if name == wanted]
-    places = places or [place for place, name in enumerate(found) if _alike(name, wanted)]
+    places = places or [place for place, name in enumerate(found) if _is_same_name(name, wanted)]
     if len(places) > 1:
         raise CorpusError(
             f"{where} has {len(places)} columns named {wanted!r}; "
@@ -85,12 +91,12 @@ def _place(
         return places[0]
     if field.nullable and field.name not in options.columns:
         return None
-    described, unnamed = _described(found, surely_names=surely_names)
+    described, unnamed = _describe_columns(found, surely_names=surely_names)
     missing = f"{where} has no column {wanted!r} for {field.name}; {described}"
     raise MissingColumnError(missing, f"{unnamed}Map it: {_how(field.name, 'NAME')}.")
 
 
-def _alike(name: str, wanted: str) -> bool:
+def _is_same_name(name: str, wanted: str) -> bool:
     """Whether a column's name is the one wanted but for capitals and blanks around it."""
     return name.strip().casefold() == wanted.casefold()
 
@@ -111,7 +117,7 @@ def _checked_position(name: str, position: int, columns: int, where: str) -> int
     )
 
 
-def _described(found: Sequence[str], *, surely_names: bool) -> tuple[str, str]:
+def _describe_columns(found: Sequence[str], *, surely_names: bool) -> tuple[str, str]:
     """What a file has, and what to do if its first row is no header."""
     plain = [name for name in found if _NAME_LIKE.fullmatch(name.strip())]
     named = any(name.strip().lower() in _KNOWN_NAMES for name in found)
@@ -172,7 +178,7 @@ _WANTED = {
 }
 
 
-def bounded(raw: pa.RecordBatch, max_text_bytes: int, tally: Tally) -> Iterator[pa.RecordBatch]:
+def split_batch(raw: pa.RecordBatch, max_text_bytes: int, tally: Tally) -> Iterator[pa.RecordBatch]:
     """Cut into batches of at most BATCH_ROWS rows and about BATCH_BYTES; drop what is too long."""
     sizes = _row_bytes(raw)
     too_long = sizes > max_text_bytes
@@ -216,20 +222,22 @@ def to_posts(raw: pa.RecordBatch, zone: str, tally: Tally) -> pa.RecordBatch:
         },
         tally,
     )
-    return _kept([user, time, text], POSTS, keep, changed, tally)
+    return _keep_rows([user, time, text], POSTS, keep, changed, tally)
 
 
 def to_documents(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatch:
     text, changed = _text(raw.column("text"))
     keep = _keep({Skip.TEXT: _mask(text.is_null())}, tally)
     named = "label" in raw.schema.names
-    label = repaired(as_bytes(raw.column("label"))) if named else pa.nulls(len(text), pa.string())
-    return _kept([text, label], DOCUMENTS, keep, changed, tally)
+    label = (
+        repair_strings(as_bytes(raw.column("label"))) if named else pa.nulls(len(text), pa.string())
+    )
+    return _keep_rows([text, label], DOCUMENTS, keep, changed, tally)
 
 
 def _text(column: pa.Array) -> tuple[pa.Array, Mask]:
     encoded = as_bytes(column)
-    text = repaired(encoded)
+    text = repair_strings(encoded)
     before, after = encoded.buffers()[-1], text.buffers()[-1]
     if before and after and before.address == after.address:
         # The letters are where they were: nothing had to be repaired.
@@ -252,7 +260,7 @@ def _keep(faults: dict[Skip, Mask], tally: Tally) -> Mask:
     return keep
 
 
-def _kept(
+def _keep_rows(
     columns: list[pa.Array], schema: pa.Schema, keep: Mask, changed: Mask, tally: Tally
 ) -> pa.RecordBatch:
     tally.repaired += int((changed & keep).sum())

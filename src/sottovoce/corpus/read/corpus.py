@@ -20,7 +20,7 @@ from sottovoce.corpus.read._frame import (
     series_reader,
 )
 from sottovoce.corpus.read.bytes import check_file
-from sottovoce.corpus.read.columns import bounded, check_mapping, to_documents, to_posts
+from sottovoce.corpus.read.columns import check_mapping, split_batch, to_documents, to_posts
 from sottovoce.corpus.read.formats import FORMATS, require_format
 from sottovoce.corpus.read.reader import Reader
 from sottovoce.corpus.read.tally import MIB, ReadOptions, Tally
@@ -72,11 +72,11 @@ class Corpus:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         self.tally = tally = Tally()
-        return gathered(self._batches(tally))
+        return join_batches(self._batches(tally))
 
     def _batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
         for raw in while_wanted(self._reader.raw_batches(tally)):
-            for part in bounded(raw, self._options.max_line_bytes, tally):
+            for part in split_batch(raw, self._options.max_line_bytes, tally):
                 yield self._conform(_in_order(part, self._options), self._options.timezone, tally)
             tally.refuse_malformed()
         if not tally.rows_kept and not self._may_be_empty:
@@ -119,7 +119,7 @@ def open_documents(source: Source, *, options: ReadOptions = ReadOptions()) -> C
     return Corpus(reader_for(source, DOCUMENTS, options), DOCUMENTS, to_documents, options)
 
 
-def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def join_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same rows, small batches joined and empty ones left out."""
     waiting: list[pa.RecordBatch] = []
     rows = size = 0

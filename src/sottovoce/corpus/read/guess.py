@@ -87,7 +87,7 @@ def guess_columns(
     # What is clearest first: a time is known by what it holds, and what is a time is no text.
     for role in ("time", "text", "user"):
         if role in wanted:
-            found[role], reasons[role] = _chosen(role, free)
+            found[role], reasons[role] = _choose_column(role, free)
             free = [column for column in free if column.key != found[role].key]
     ordered = [role for role in ROLES if role in found]
     return ColumnGuess(
@@ -155,7 +155,7 @@ def grouping_column(columns: Sequence[ColumnSample], asked: str) -> str:
     shown = [column for column in columns if _SHOWN.fullmatch(column.name)]
     near = did_you_mean(asked, [column.name for column in shown])
     raise CorpusError(
-        f"there is no column {asked!r} to group by; there are: {_listed(shown) or 'none'}. Say "
+        f"there is no column {asked!r} to group by; there are: {_list_names(shown) or 'none'}. Say "
         f"--by with the name of one of them.{near}"
     )
 
@@ -185,7 +185,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "_", parted).strip("_").casefold()
 
 
-def _chosen(role: str, columns: Sequence[ColumnSample]) -> tuple[ColumnSample, str]:
+def _choose_column(role: str, columns: Sequence[ColumnSample]) -> tuple[ColumnSample, str]:
     fitting = [column for column in columns if not column.nested and _FITS[role](column)]
     best = max((named_for(column.name, role) for column in fitting), default=_UNKNOWN)
     likely = [column for column in fitting if named_for(column.name, role) == best]
@@ -225,13 +225,13 @@ def _of_several(role: str, likely: Sequence[ColumnSample]) -> tuple[ColumnSample
     """Several with equally good names: those that say the same in all rows, or far less, go."""
     first = likely[0]
     if role == "user" and all(_same_parts(first, each) for each in likely[1:]):
-        return first, f"names the same people as {_listed(likely[1:])}"
+        return first, f"names the same people as {_list_names(likely[1:])}"
     if role == "time" and all(each.values == first.values for each in likely[1:]):
-        return first, f"the same as {_listed(likely[1:])}"
+        return first, f"the same as {_list_names(likely[1:])}"
     if role == "text":
         ordered = sorted(likely, key=_mean_words, reverse=True)
         if _mean_words(ordered[0]) >= _TIMES_LONGER * _mean_words(ordered[1]):
-            return ordered[0], f"far longer than {_listed(ordered[1:])}"
+            return ordered[0], f"far longer than {_list_names(ordered[1:])}"
     raise _question(role, likely, f"{len(likely)} columns could be the {{role}}")
 
 
@@ -251,14 +251,16 @@ def _same_parts(one: ColumnSample, other: ColumnSample) -> bool:
 
 def _question(role: str, columns: Sequence[ColumnSample], what: str) -> UnclearColumnsError:
     plain = [column for column in columns if not column.nested]
-    asked = f"{what.format(role=role).capitalize()} of a post: {_listed(plain) or 'there is none'}"
+    asked = (
+        f"{what.format(role=role).capitalize()} of a post: {_list_names(plain) or 'there is none'}"
+    )
     example = _likeliest(role, plain)
     said = f"{role}={example}"
     told = f"'{said}'" if " " in said else said
     return UnclearColumnsError(
         f"{asked}. Which one is it? Say --fields {told} (in Python "
         f"{role}={example!r} of assess_posts or release_counts, or "
-        f"columns={{{role!r}: {example!r}}} of ReadOptions).{_within(columns)}"
+        f"columns={{{role!r}: {example!r}}} of ReadOptions).{_nested_notice(columns)}"
     )
 
 
@@ -270,15 +272,17 @@ def _likeliest(role: str, columns: Sequence[ColumnSample]) -> str:
     return shown_name(columns[0]) if columns and role != "time" else "NAME"
 
 
-def _within(columns: Sequence[ColumnSample]) -> str:
+def _nested_notice(columns: Sequence[ColumnSample]) -> str:
     """That values within values are not read, where there are some."""
     nested = [column for column in columns if column.nested]
     if not nested:
         return ""
-    return f" What is nested in {_listed(nested)} is not read: give it columns of its own first."
+    return (
+        f" What is nested in {_list_names(nested)} is not read: give it columns of its own first."
+    )
 
 
-def _listed(columns: Sequence[ColumnSample]) -> str:
+def _list_names(columns: Sequence[ColumnSample]) -> str:
     names = ", ".join(shown_name(column) for column in columns[:_MOST_SHOWN])
     more = len(columns) - _MOST_SHOWN
     return f"{names} and {more} more" if more > 0 else names
@@ -291,18 +295,18 @@ def shown_name(column: ColumnSample) -> str:
     return str(column.key) if isinstance(column.key, int) else "(a column without a plain name)"
 
 
-def _filled(column: ColumnSample) -> list[str]:
+def _filled_values(column: ColumnSample) -> list[str]:
     return [value for value in column.values if value.strip()]
 
 
 def _mean_words(column: ColumnSample) -> float:
-    filled = _filled(column)
+    filled = _filled_values(column)
     return sum(len(value.split()) for value in filled) / max(1, len(filled))
 
 
 def holds_times(column: ColumnSample) -> bool:
     """Whether most values can be read as times, in one order of day and month or another."""
-    filled = _filled(column)
+    filled = _filled_values(column)
     if not filled:
         return named_for(column.name, "time") >= _PART
     read = len(filled) - to_instants(pa.array(filled), "UTC").null_count
@@ -313,7 +317,7 @@ def holds_times(column: ColumnSample) -> bool:
 
 def refuse_serial_dates(column: ColumnSample) -> None:
     """Say what 46027.34 in a table of text is, and what to do; in other files it is a number."""
-    filled = _filled(column)
+    filled = _filled_values(column)
     serials = sum(bool(_SERIAL_DATE.fullmatch(value.strip())) for value in filled)
     if filled and isinstance(column.key, int) and serials >= _MOSTLY * len(filled):
         raise UnclearColumnsError(
@@ -326,13 +330,13 @@ def refuse_serial_dates(column: ColumnSample) -> None:
 
 def _holds_texts(column: ColumnSample) -> bool:
     if named_for(column.name, "text") >= _PART:
-        return not _filled(column) or not holds_times(column)
+        return not _filled_values(column) or not holds_times(column)
     return _mean_words(column) >= _WORDS_OF_A_TEXT and not holds_times(column)
 
 
 def _holds_users(column: ColumnSample) -> bool:
     """Short values; numbers too, but not those that read as times unless the name says user."""
-    filled = _filled(column)
+    filled = _filled_values(column)
     if any(len(value) > _LONGEST_ID for value in filled):
         return False
     return not filled or _mean_words(column) <= _WORDS_OF_AN_ID

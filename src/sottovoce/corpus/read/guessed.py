@@ -104,7 +104,7 @@ def found_encoding(path: Path) -> tuple[str, str]:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16", "read as UTF-16, as its first bytes say; use --encoding to change this"
     high = [byte for byte in start if byte >= 0x80]  # noqa: PLR2004 - beyond ASCII
-    if not high or _some_is_utf8(start) or start.count(0) > NUL_SHARE_OF_UTF16 * len(start):
+    if not high or _has_utf8(start) or start.count(0) > NUL_SHARE_OF_UTF16 * len(start):
         return "utf-8", ""
     letters = sum(chr(byte).isalpha() for byte in start)
     if len(high) > _WESTERN * letters or _UNASSIGNED & {*high}:
@@ -119,7 +119,7 @@ def found_encoding(path: Path) -> tuple[str, str]:
     )
 
 
-def _some_is_utf8(start: bytes) -> bool:
+def _has_utf8(start: bytes) -> bool:
     """Whether any character beyond ASCII is whole in UTF-8: then the rest is damage."""
     return any(ord(each) > 0x7F for each in start.decode("utf-8", "ignore"))  # noqa: PLR2004 - ASCII
 
@@ -134,7 +134,7 @@ def _with_columns(
     missing = _missing(schema, options, names, str(path), surely_names=keys)
     if not missing or not columns:
         return options, None
-    told = {role: _told(options, columns, role) for role in schema.names if role not in missing}
+    told = {role: _find_key(options, columns, role) for role in schema.names if role not in missing}
     if not _has_names(columns, options):
         locate(schema, options, names, str(path))
     if len(columns) == 1 < len(missing):
@@ -182,7 +182,7 @@ def _missing(
         try:
             locate(
                 pa.schema([field]),
-                _only(options, field.name),
+                _keep_mapping(options, field.name),
                 names,
                 where,
                 surely_names=surely_names,
@@ -196,12 +196,14 @@ def _missing(
     return missing
 
 
-def _only(options: ReadOptions, name: str) -> ReadOptions:
+def _keep_mapping(options: ReadOptions, name: str) -> ReadOptions:
     held = {name: options.columns[name]} if name in options.columns else {}
     return replace(options, columns=MappingProxyType(held))
 
 
-def _told(options: ReadOptions, columns: tuple[ColumnSample, ...], role: str) -> str | int | None:
+def _find_key(
+    options: ReadOptions, columns: tuple[ColumnSample, ...], role: str
+) -> str | int | None:
     wanted = options.columns.get(role, role)
     if isinstance(wanted, int):
         return wanted
@@ -213,7 +215,7 @@ def _told(options: ReadOptions, columns: tuple[ColumnSample, ...], role: str) ->
 
 def _with_dates(options: ReadOptions, columns: tuple[ColumnSample, ...]) -> tuple[ReadOptions, str]:
     """The order of day and month, where times are written so and only one order can be meant."""
-    key = _told(options, columns, "time")
+    key = _find_key(options, columns, "time")
     column = next((each for each in columns if each.key == key), None)
     if options.dates != "iso" or column is None:
         return options, ""
@@ -249,7 +251,7 @@ def chosen_reading(
     beside: Path | None = None,
 ) -> GuessedReading:
     """How to read ``source``: as told, as kept ``beside``, or as guessed, which is to be said."""
-    known = None if beside is None or told.columns else _kept(kept_reading(beside))
+    known = None if beside is None or told.columns else _read_kept(kept_reading(beside))
     if known is not None:
         try:
             kept = _as_kept(told, known)
@@ -287,7 +289,7 @@ def keep_reading(beside: Path, options: ReadOptions, told: ReadOptions) -> Path 
     return path if is_new else None
 
 
-def _kept(path: Path) -> dict[str, Any] | None:
+def _read_kept(path: Path) -> dict[str, Any] | None:
     """What is kept; what is no such file is as if it were not there."""
     try:
         if path.stat().st_size > _LARGEST:

@@ -109,7 +109,7 @@ def to_instants(array: pa.Array, zone: str) -> pa.Array:
     if pa.types.is_timestamp(kind):
         return _from_timestamps(array, zone)
     if pa.types.is_date(kind):
-        return _localised(_calendar(_counts(array.cast(pa.date32())), array, "day"), zone)
+        return _localise(_calendar(_counts(array.cast(pa.date32())), array, "day"), zone)
     if pa.types.is_null(kind):
         return pa.nulls(len(array), INSTANT)
     if is_string_like(kind):
@@ -119,7 +119,7 @@ def to_instants(array: pa.Array, zone: str) -> pa.Array:
 
 def _from_timestamps(array: pa.Array, zone: str) -> pa.Array:
     times = _calendar(_counts(array), array, array.type.unit)
-    return _localised(times, zone) if array.type.tz is None else times.cast(INSTANT)
+    return _localise(times, zone) if array.type.tz is None else times.cast(INSTANT)
 
 
 def _counts(array: pa.Array) -> npt.NDArray[np.int64]:
@@ -133,7 +133,7 @@ def _values(array: pa.Array) -> npt.NDArray[Any]:
 
 
 def _calendar(counts: npt.NDArray[np.int64], source: pa.Array, unit: str) -> pa.Array:
-    return _within(_microseconds(counts, unit), source)
+    return _drop_outside(_microseconds(counts, unit), source)
 
 
 def _microseconds(counts: npt.NDArray[np.int64], unit: str) -> npt.NDArray[np.int64]:
@@ -145,7 +145,7 @@ def _microseconds(counts: npt.NDArray[np.int64], unit: str) -> npt.NDArray[np.in
     return (clipped * per_unit).astype(np.int64)
 
 
-def _within(microseconds: npt.NDArray[np.int64], source: pa.Array) -> pa.Array:
+def _drop_outside(microseconds: npt.NDArray[np.int64], source: pa.Array) -> pa.Array:
     """As local timestamps; null outside the calendar and where ``source`` is null."""
     outside = (microseconds < _FIRST) | (microseconds > _LAST)
     missing = source.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
@@ -153,10 +153,10 @@ def _within(microseconds: npt.NDArray[np.int64], source: pa.Array) -> pa.Array:
 
 
 def _within_calendar(instants: pa.Array) -> pa.Array:
-    return _within(_values(instants.cast(pa.int64())), instants).cast(INSTANT)
+    return _drop_outside(_values(instants.cast(pa.int64())), instants).cast(INSTANT)
 
 
-def _localised(local: pa.Array, zone: str) -> pa.Array:
+def _localise(local: pa.Array, zone: str) -> pa.Array:
     if zone == "UTC":
         return local.cast(INSTANT)
     instants = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest")
@@ -165,12 +165,12 @@ def _localised(local: pa.Array, zone: str) -> pa.Array:
 
 def _from_numbers(array: pa.Array) -> pa.Array:
     if pa.types.is_floating(array.type):
-        return _within(_from_floats(_values(array.cast(pa.float64()))), array).cast(INSTANT)
+        return _drop_outside(_from_floats(_values(array.cast(pa.float64()))), array).cast(INSTANT)
     if array.type == pa.uint64():
         array = pc.if_else(
             pc.less(array, pa.scalar(2**63, array.type)), array, pa.scalar(None, array.type)
         )
-    return _within(_from_integers(_values(array.cast(pa.int64()))), array).cast(INSTANT)
+    return _drop_outside(_from_integers(_values(array.cast(pa.int64()))), array).cast(INSTANT)
 
 
 def _from_integers(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -210,7 +210,7 @@ def _from_strings(strings: pa.Array, zone: str) -> pa.Array:
 
 
 def _parse_local(strings: pa.Array, zone: str) -> pa.Array:
-    return _localised(_within_calendar(strings.cast(LOCAL)).cast(LOCAL), zone)
+    return _localise(_within_calendar(strings.cast(LOCAL)).cast(LOCAL), zone)
 
 
 def _parse_zoned(strings: pa.Array) -> pa.Array:
@@ -246,7 +246,7 @@ def _one_by_one(strings: pa.Array, zone: str) -> pa.Array:
     times = [_read(value) for value in strings.to_pylist()]
     local = pa.array([time if time and not time.tzinfo else None for time in times], LOCAL)
     zoned = pa.array([time if time and time.tzinfo else None for time in times], INSTANT)
-    return pc.coalesce(zoned, _localised(local, zone))
+    return pc.coalesce(zoned, _localise(local, zone))
 
 
 def _read(value: str | None) -> datetime | None:

@@ -23,7 +23,7 @@ def read_truth(source: Source, *, options: ReadOptions = ReadOptions()) -> pa.Ta
     tally = Tally()
     try:
         raw = reader_for(source, TRUTH, options).raw_batches(tally)
-        table = pa.Table.from_batches([_conformed(batch) for batch in raw], TRUTH)
+        table = pa.Table.from_batches([_conform_truth(batch) for batch in raw], TRUTH)
     except MissingColumnError as error:
         # No command maps the columns of a truth: it is somebody's judgement, made for this.
         raise CorpusError(f"{error.missing} A truth has {', '.join(TRUTH.names)}.") from None
@@ -59,7 +59,7 @@ def check_truth_against_posts(truth: pa.Table, posts: Corpus) -> Coverage:
     return Coverage(len(known - posting), len(posting - known))
 
 
-def _conformed(raw: pa.RecordBatch) -> pa.RecordBatch:
+def _conform_truth(raw: pa.RecordBatch) -> pa.RecordBatch:
     columns = {name: _column(raw, name) for name in TRUTH.names}
     return pa.RecordBatch.from_arrays(list(columns.values()), schema=TRUTH)
 

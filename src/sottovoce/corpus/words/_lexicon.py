@@ -66,7 +66,7 @@ def mix(key: np.uint64, chunk: np.uint64, step: np.uint64) -> np.uint64:
 
 
 @kernel
-def unpacked(packed: np.uint64, size: Whole) -> np.uint64:
+def unpack_chunk(packed: np.uint64, size: Whole) -> np.uint64:
     """The chunk of a packed word: its bytes in memory order, padded with zeros."""
     chunk = NOTHING
     for _ in range(size):

@@ -24,7 +24,7 @@ from sottovoce.corpus.words._lexicon import (
     add_word,
     mix,
     pack,
-    unpacked,
+    unpack_chunk,
 )
 from sottovoce.corpus.words.characters import (
     DOTTED_I,
@@ -182,7 +182,7 @@ def _scan(  # noqa: C901, PLR0912, PLR0915 - see above
                 slot = (slot + ONE) & last_slot
             if word == UNKNOWN and growing:
                 if size <= PACKED_BYTES:
-                    chunks[0] = unpacked(packed, size)
+                    chunks[0] = unpack_chunk(packed, size)
                 word = add_word(lexicon, slot, key, chunks, size)
                 if word == NO_ROOM:
                     return row

@@ -41,7 +41,7 @@ class JournalFrames:
         sealed = self._seal.sealed(body, "in", session, sender, sequence)
         with self._file.transaction() as db:
             self._note(db, (session, sender, sequence, "held", frame, len(body)), sealed)
-        self._moved()
+        self._count_moves()
 
     def drop(self, session: bytes, sender: str, sequence: int, shown: Mapping[str, Any]) -> None:
         """A held frame that the party will never take."""
@@ -136,7 +136,7 @@ class JournalFrames:
             for row in rows
         ]
 
-    def _moved(self, steps: int = 1) -> None:
+    def _count_moves(self, steps: int = 1) -> None:
         """Count what was added: `Journal` does."""
 
     def _write(
@@ -223,7 +223,7 @@ class Journal(JournalFrames, JournalKeys):
         )
         return int(row[0]) + self.fact("added")
 
-    def _moved(self, steps: int = 1) -> None:
+    def _count_moves(self, steps: int = 1) -> None:
         self._count += steps
         if self._counted is not None:
             self._counted(self._count)
@@ -256,7 +256,7 @@ class Journal(JournalFrames, JournalKeys):
             if proposal is not None:
                 sender, sequence, size = proposal
                 self._note(db, (session, sender, sequence, "taken", "propose", size), None)
-        self._moved(1 if proposal is None else 2)
+        self._count_moves(1 if proposal is None else 2)
 
     def run(self, session: bytes) -> JournalRun | None:
         """The run of that name."""
@@ -265,7 +265,7 @@ class Journal(JournalFrames, JournalKeys):
             " FROM run WHERE session = ?",
             (session,),
         )
-        return None if row is None else self._kept(row)
+        return None if row is None else self._read_run(row)
 
     def sessions(self) -> list[bytes]:
         """All runs, the oldest first."""
@@ -295,7 +295,7 @@ class Journal(JournalFrames, JournalKeys):
             )
             self._write(db, session, outputs)
             self._wipe(db, session)
-        self._moved()
+        self._count_moves()
 
     def follow(self, session: bytes, following: bytes) -> None:
         """Note which run took up where this one ended."""
@@ -331,7 +331,7 @@ class Journal(JournalFrames, JournalKeys):
                     (sealed, session),
                 )
                 self._wipe(db, session)
-        self._moved(1 if result is None else 2)
+        self._count_moves(1 if result is None else 2)
 
     def events(self, session: bytes) -> list[Event]:
         """All steps in their order."""
@@ -342,7 +342,7 @@ class Journal(JournalFrames, JournalKeys):
         )
         return [Event(a, b, c, d, *_said_and_data(said)) for a, b, c, d, said in rows]
 
-    def _kept(self, row: tuple[Any, ...]) -> JournalRun:
+    def _read_run(self, row: tuple[Any, ...]) -> JournalRun:
         session, names, status, terms, seed, ended, following, begun = row
         return JournalRun(
             session,

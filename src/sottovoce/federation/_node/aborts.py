@@ -6,7 +6,7 @@ from typing import TypeAlias
 from sottovoce.errors import MessageRefusedError, ProtocolError, RunRefusedError, SottovoceError
 from sottovoce.federation._journal.file import OutgoingFrame
 from sottovoce.federation._node.state import Link, NodeState, Run, ended_as
-from sottovoce.federation.transport.frames import Answer, Complaint, Frame, packed
+from sottovoce.federation.transport.frames import Answer, Complaint, Frame, pack_frame
 
 # From terms and who was lost to the terms of the others, or None if they are too few.
 TermsWithout: TypeAlias = Callable[[bytes, frozenset[str]], bytes | None]
@@ -53,7 +53,7 @@ class Aborts:
         if run.status != "running":
             return
         state = self._state
-        body = packed(_complaint(ended, state.name))
+        body = pack_frame(_complaint(ended, state.name))
         outputs = [OutgoingFrame(other, 0, "abort", {"kind": "abort"}, body) for other in receivers]
         run.status, run.ended = "aborted", dict(ended)
         run.party, run.seed, run.waiting = None, b"", []
@@ -148,12 +148,12 @@ class MessageOutbox:
         run.heard[header.receiver] = now
         self._state.hook("after send")
         if answer.outcome == "taken" or header.kind == "abort":
-            self._acknowledged(run, link, header.receiver, now)
+            self._note_acknowledged(run, link, header.receiver, now)
         elif answer.outcome == "ended":
             complaint = Complaint(answer.error, answer.sentence)
             self._aborts.aborted_by(run, header.receiver, complaint, now)
         else:
-            self._refused(run, header.receiver, header.kind, answer, now)
+            self._note_refused(run, header.receiver, header.kind, answer, now)
 
     def give_up(self, run: Run, receiver: str) -> None:
         """Stop sending what an ended run still has for somebody who does not answer."""
@@ -164,7 +164,7 @@ class MessageOutbox:
         run.drained = not run.unsent()
         self._state.log("gave up", session=run.session.hex(), receiver=receiver)
 
-    def _acknowledged(self, run: Run, link: Link, receiver: str, now: float) -> None:
+    def _note_acknowledged(self, run: Run, link: Link, receiver: str, now: float) -> None:
         sequence = link.waiting.pop(0)
         self._state.journal.acknowledge(run.session, receiver, sequence)
         link.failures, link.due, link.since = 0, now, now
@@ -179,7 +179,7 @@ class MessageOutbox:
         link.failures += 1
         link.due = now + self._state.settings.wait(link.failures)
 
-    def _refused(self, run: Run, receiver: str, kind: str, answer: Answer, now: float) -> None:
+    def _note_refused(self, run: Run, receiver: str, kind: str, answer: Answer, now: float) -> None:
         made = RunRefusedError if kind == "propose" else MessageRefusedError
         name = "" if answer.error == made.__name__ else f"{answer.error}: "
         error = made(plain_text(f"{receiver} refuses: {name}{answer.sentence}", 500))

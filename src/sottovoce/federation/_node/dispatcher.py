@@ -25,8 +25,8 @@ from sottovoce.federation._node.state import (
     ResultOf,
     Run,
     abort_error,
+    ignore_point,
     new_run,
-    no_hook,
 )
 from sottovoce.federation._node.worker import Worker
 from sottovoce.federation.roster import Roster
@@ -37,7 +37,7 @@ from sottovoce.federation.transport.frames import (
     Proposal,
     Settings,
     State,
-    packed,
+    pack_frame,
     to_logger,
 )
 from sottovoce.privacy.randomness import SEED_BYTES, system_bytes
@@ -108,7 +108,7 @@ class Heartbeat:
         if self._busy(run, now) or now - run.moved < patience:
             return
         expected = set(run.awaited()) & set(run.links) or set(run.links)
-        gone = {name for name in expected if self._gone(run, name, now)}
+        gone = {name for name in expected if self._is_gone(run, name, now)}
         if self._state.coordinates and now - run.busy_heard >= patience:
             gone = expected
         if gone == expected:
@@ -117,7 +117,7 @@ class Heartbeat:
                 "gone on without", session=run.session.hex(), missing=",".join(sorted(gone))
             )
 
-    def _gone(self, run: Run, name: str, now: float) -> bool:
+    def _is_gone(self, run: Run, name: str, now: float) -> bool:
         silent = now - run.heard[name] >= self._state.settings.deadline_s
         return silent or run.states.get(name) in _ENDED
 
@@ -164,7 +164,7 @@ class Dispatcher:
         now: float,
         settings: Settings | None = None,
         log: Log = to_logger,
-        hook: Callable[[str], None] = no_hook,
+        hook: Callable[[str], None] = ignore_point,
     ) -> None:
         self.state = NodeState(
             roster[name].name, roster, journal, settings or Settings(), log, hook
@@ -193,7 +193,7 @@ class Dispatcher:
         session = proposal.session
         if session in state.runs:
             raise ParameterError("a run of these terms was made before; give it a fresh session.")
-        seed, body = system_bytes(SEED_BYTES), packed(proposal)
+        seed, body = system_bytes(SEED_BYTES), pack_frame(proposal)
         run = new_run(session, names, terms, seed, state.name, now)
         outputs = [OutgoingFrame(one, 1, "propose", {"kind": "propose"}, body) for one in run.links]
         state.journal.add_run(session, terms, names, seed, outputs=outputs)

@@ -20,7 +20,7 @@ from sottovoce.federation.transport.frames import (
     Frame,
     Header,
     Proposal,
-    unpacked,
+    unpack_frame,
 )
 from sottovoce.privacy.randomness import SEED_BYTES, system_bytes
 
@@ -61,7 +61,7 @@ class MessageInbox:
             return answer
         try:
             frame.check_body()
-            answer = self._taken(frame, now)
+            answer = self._take_frame(frame, now)
         except BadFrameError as error:
             self._log(frame.header, type(error).__name__)
             return LATER
@@ -108,23 +108,23 @@ class MessageInbox:
             return LATER
         return None
 
-    def _taken(self, frame: Frame, now: float) -> Answer:
+    def _take_frame(self, frame: Frame, now: float) -> Answer:
         header, body = frame
         if header.kind == "propose":
-            return self._taken_proposal(header, unpacked(body, Proposal), now)
+            return self._taken_proposal(header, unpack_frame(body, Proposal), now)
         run = self._state.runs.get(header.session)
         if run is None:
             return TAKEN
         run.heard[header.sender] = run.busy_heard = now
         if header.kind == "abort":
-            self._aborts.aborted_by(run, header.sender, unpacked(body, Complaint), now)
+            self._aborts.aborted_by(run, header.sender, unpack_frame(body, Complaint), now)
             return TAKEN
         self._state.hook("before hold")
         place = (header.sender, header.sequence)
         self._state.journal.hold(header.session, *place, header.kind, body)
         run.last_in[header.sender] = header.sequence
         if header.kind == "refusal":
-            self._abort_refused(run, header.sender, unpacked(body, Complaint), now)
+            self._abort_refused(run, header.sender, unpack_frame(body, Complaint), now)
         else:
             run.waiting.append(place)
         return TAKEN
@@ -136,7 +136,7 @@ class MessageInbox:
 
     def _taken_proposal(self, header: Header, proposal: Proposal, now: float) -> Answer:
         state = self._state
-        why_not = self._why_not(header, proposal)
+        why_not = self._find_refusal(header, proposal)
         if why_not is not None:
             state.log("run refused", session=header.session.hex(), sender=header.sender)
             return refusal(RunRefusedError(why_not))
@@ -155,7 +155,7 @@ class MessageInbox:
         state.log("run agreed", session=run.session.hex(), sender=header.sender)
         return TAKEN
 
-    def _why_not(self, header: Header, proposal: Proposal) -> str | None:
+    def _find_refusal(self, header: Header, proposal: Proposal) -> str | None:
         names = proposal.participants
         if proposal.session != header.session:
             return "a run must be named by its terms and participants."

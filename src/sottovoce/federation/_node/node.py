@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
-from sottovoce.federation._node.state import no_hook, public_error
+from sottovoce.federation._node.state import ignore_point, public_error
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.federation.transport.client import MessageClient
@@ -62,7 +62,7 @@ class Node:
         settings: Settings | None = None,
         log: Log = to_logger,
         counted: Callable[[int], None] | None = None,
-        hook: Callable[[str], None] = no_hook,
+        hook: Callable[[str], None] = ignore_point,
     ) -> None:
         self.settings = settings or Settings()
         self._changed = threading.Condition()
@@ -84,7 +84,7 @@ class Node:
             roster,
             admit=self._admit,
             take=self._take,
-            heard=self._heard,
+            heard=self._hear_beat,
             settings=self.settings,
             log=log,
         )
@@ -205,12 +205,12 @@ class Node:
         Raises the run's AbortedError if it was ended.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._over(session), timeout_s)
+            self._changed.wait_for(lambda: self._is_over(session), timeout_s)
             self._check_failure()
             run = self._dispatcher.latest(session)
             # Whoever is lost cannot hear; the living hear within a beat or two.
             grace = 2 * self.settings.beat_s if run.status == "aborted" else timeout_s
-            self._changed.wait_for(lambda: self._drained(session), grace)
+            self._changed.wait_for(lambda: self._is_drained(session), grace)
             return self._dispatcher.result(session)
 
     def wait_for_run(
@@ -253,10 +253,10 @@ class Node:
         with self._changed:
             return self._dispatcher.transcript(session)
 
-    def _over(self, session: bytes) -> bool:
+    def _is_over(self, session: bytes) -> bool:
         return self._stopping or self._dispatcher.latest(session).status != "running"
 
-    def _drained(self, session: bytes) -> bool:
+    def _is_drained(self, session: bytes) -> bool:
         return self._stopping or self._dispatcher.latest(session).drained
 
     def _check_failure(self) -> None:
@@ -264,11 +264,11 @@ class Node:
             raise self._failure
 
     def _spawn(self, what: str, target: Callable[[], None]) -> None:
-        thread = threading.Thread(target=self._guarded, args=(target,), name=what, daemon=True)
+        thread = threading.Thread(target=self._guard_thread, args=(target,), name=what, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _guarded(self, target: Callable[[], None]) -> None:
+    def _guard_thread(self, target: Callable[[], None]) -> None:
         # A party that cannot write its journal, or has a defect, must say nothing more: then the
         # others find it silent, and do not wait for it.
         try:
@@ -291,12 +291,12 @@ class Node:
             self._changed.notify_all()
         return answer
 
-    def _heard(self, beat: Beat) -> Beat:
+    def _hear_beat(self, beat: Beat) -> Beat:
         with self._changed:
             self._check_failure()
             return self._dispatcher.heartbeat.heard(beat, time.monotonic())
 
-    def _noted(self, beat: Beat) -> None:
+    def _note_beat(self, beat: Beat) -> None:
         with self._changed:
             if not self._stopping:
                 self._dispatcher.heartbeat.note(beat, time.monotonic())
@@ -349,6 +349,6 @@ class Node:
                 self._wanted = {member for member, _ in beats}
                 self._changed.notify_all()
             for member, beat in beats:
-                clients[member].beat(beat, self._noted)
+                clients[member].beat(beat, self._note_beat)
             with self._changed:
                 self._changed.wait_for(lambda: self._stopping, self.settings.beat_s)

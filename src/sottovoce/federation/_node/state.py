@@ -94,7 +94,7 @@ class Run:
         return next((place for place in self.waiting if place not in self.tried), None)
 
 
-def no_hook(point: str, /) -> None:
+def ignore_point(point: str, /) -> None:
     """Tests crash a party at named points; nobody else does."""
     del point
 
@@ -108,7 +108,7 @@ class NodeState:
     journal: Journal
     settings: Settings
     log: Log = to_logger
-    hook: Callable[[str], None] = no_hook
+    hook: Callable[[str], None] = ignore_point
     runs: dict[bytes, Run] = field(default_factory=dict)
 
     @property
@@ -121,9 +121,9 @@ class NodeState:
         for session in self.journal.sessions():
             kept = self.journal.run(session)
             if kept is not None:
-                self.runs[session] = self._loaded(kept, now)
+                self.runs[session] = self._load_run(kept, now)
 
-    def _loaded(self, kept: JournalRun, now: float) -> Run:
+    def _load_run(self, kept: JournalRun, now: float) -> Run:
         run = new_run(kept.session, kept.participants, kept.terms, kept.seed, self.name, now)
         run.status, run.ended, run.followed_by = kept.status, kept.ended, kept.followed_by
         run.last_in = self.journal.last_in(kept.session)
@@ -201,7 +201,7 @@ def bound_after(bound: bytes, what: str, who: str, body: bytes = b"") -> bytes:
     return hashlib.sha256(encode_value((bound, what, who, body))).digest()
 
 
-def begun(
+def begin_party(
     make: PartyMaker, terms: bytes, name: str, seed: bytes, data: bytes = b""
 ) -> tuple[Party, list[Message]]:
     """A new party, and what it says first; ``data``, if any, is the digest that it must bring."""
@@ -216,7 +216,7 @@ def begun(
         return party, party.start()
 
 
-def received(
+def receive_message(
     party: Party, message: Message, seed: bytes, position: int, bound: bytes = b""
 ) -> list[Message]:
     """What a party says to a message, as its ``position``-th step."""
@@ -242,12 +242,12 @@ def rebuilt(
     bound = b""
     for event in events:
         if event.what == "start":
-            party, said = begun(make, run.terms, name, run.seed, event.data)
+            party, said = begin_party(make, run.terms, name, run.seed, event.data)
             bound = first_bound(party, run.terms, run.seed)
         elif party is None:
             raise ReplayMismatchError("a journal's first step must be the start.")
         else:
-            said, bound = _repeated(party, run, name, event, bound, body)
+            said, bound = _repeat_step(party, run, name, event, bound, body)
         if outline(said) != event.said:
             raise ReplayMismatchError(
                 f"{name} must say in step {event.position} what it said before the crash; "
@@ -256,7 +256,7 @@ def rebuilt(
     return party, bound
 
 
-def _repeated(
+def _repeat_step(
     party: Party,
     run: Run,
     name: str,
@@ -270,7 +270,7 @@ def _repeated(
     content = body(event.sender, event.sequence)
     bound = bound_after(bound, event.what, event.sender, content)
     message = read_message(content, event.sender, name)
-    return received(party, message, run.seed, event.position, bound), bound
+    return receive_message(party, message, run.seed, event.position, bound), bound
 
 
 def outline(messages: Iterable[Message]) -> tuple[str, ...]:
@@ -288,7 +288,7 @@ def read_message(body: bytes, sender: str, receiver: str) -> Message:
     return message
 
 
-def shown(message: Message) -> dict[str, Any]:
+def describe_message(message: Message) -> dict[str, Any]:
     """What a transcript may show: step, kind, and each field's name and shape, never values."""
     fields = {name: shape_of(value) for name, value in sorted(message.payload.items())}
     return {"step": message.step, "kind": message.kind, "fields": fields}

@@ -20,19 +20,19 @@ from sottovoce.federation._node.state import (
     PartyMaker,
     ResultOf,
     Run,
-    begun,
+    begin_party,
     bound_after,
     brought_digest,
+    describe_message,
     first_bound,
     outline,
     public_error,
     read_message,
     rebuilt,
-    received,
-    shown,
+    receive_message,
     timed_out,
 )
-from sottovoce.federation.transport.frames import Complaint, packed
+from sottovoce.federation.transport.frames import Complaint, pack_frame
 from sottovoce.learn.wire.message import Message, Party
 
 _DROPPED = (LateMessageError, ReplayedMessageError)
@@ -100,7 +100,7 @@ class Worker:
         if run.status != "running":
             return
         if work.error is not None:
-            self._failed(work, work.error, now)
+            self._fail_run(work, work.error, now)
         elif work.what == "rebuild":
             self._rebuilt(work, now)
         elif work.stuck:
@@ -111,7 +111,7 @@ class Worker:
             )
             self._aborts.abort(run, LostPartyError(sentence, work.missing), now)
         else:
-            self._advanced(work, now)
+            self._advance_run(work, now)
 
     def _work_of(self, run: Run) -> RunStep | None:
         if run.party is None:
@@ -142,7 +142,7 @@ class Worker:
             )
             return
         if work.what == "start":
-            work.party, work.said = begun(self._make, run.terms, name, run.seed)
+            work.party, work.said = begin_party(self._make, run.terms, name, run.seed)
             work.bound = first_bound(work.party, run.terms, run.seed)
         elif work.party is None:
             raise DefectError("a party must begin before it goes on.")
@@ -155,12 +155,14 @@ class Worker:
         else:
             work.message = read_message(work.body, work.sender, name)
             work.bound = bound_after(run.bound, work.what, work.sender, work.body)
-            work.said = received(work.party, work.message, run.seed, run.position, work.bound)
-        work.written = [self._checked(run, message) for message in work.said]
+            work.said = receive_message(
+                work.party, work.message, run.seed, run.position, work.bound
+            )
+        work.written = [self._check_message(run, message) for message in work.said]
         if work.party.has_finished:
             work.result = self._result_of(work.party)
 
-    def _checked(self, run: Run, message: Message) -> bytes:
+    def _check_message(self, run: Run, message: Message) -> bytes:
         if message.receiver not in run.links:
             raise DefectError("a party spoke to somebody who takes no part in its run.")
         body, most = message.to_bytes(), self._state.settings.largest_body
@@ -180,13 +182,13 @@ class Worker:
         run.lost = {name for event in timed_out for name in event.sender.split(_SEPARATOR)}
         self._state.log("run resumed", session=run.session.hex(), steps=run.position)
 
-    def _advanced(self, work: RunStep, now: float) -> None:
+    def _advance_run(self, work: RunStep, now: float) -> None:
         run, state = work.run, self._state
         outputs = self._outputs(run, work)
         who = work.sender or _SEPARATOR.join(work.missing)
         data = brought_digest(work.party, run.seed) if work.party and not run.position else b""
         event = Event(run.position, work.what, who, work.sequence, outline(work.said), data)
-        seen = shown(work.message) if work.message is not None else None
+        seen = describe_message(work.message) if work.message is not None else None
         state.hook("before commit")
         state.journal.advance(run.session, event, outputs, shown=seen, result=work.result)
         run.party, run.position, run.moved = work.party, run.position + 1, now
@@ -198,10 +200,10 @@ class Worker:
             run.waiting.remove((work.sender, work.sequence))
         state.queue(run, outputs, now)
         if work.result is not None:
-            self._finished(run)
+            self._finish_run(run)
         state.hook("before send")
 
-    def _finished(self, run: Run) -> None:
+    def _finish_run(self, run: Run) -> None:
         run.status, run.party, run.waiting, run.seed = "finished", None, [], b""
         run.drained = not run.unsent()
         self._state.log("run finished", session=run.session.hex(), rounds=run.rounds)
@@ -212,10 +214,12 @@ class Worker:
         for message, body in zip(work.said, work.written, strict=True):
             to = message.receiver
             places[to] += 1
-            outputs.append(OutgoingFrame(to, places[to], "message", shown(message), body))
+            outputs.append(
+                OutgoingFrame(to, places[to], "message", describe_message(message), body)
+            )
         return outputs
 
-    def _failed(self, work: RunStep, error: BaseException, now: float) -> None:
+    def _fail_run(self, work: RunStep, error: BaseException, now: float) -> None:
         run, place = work.run, (work.sender, work.sequence)
         if work.what == "receive" and isinstance(error, EarlyMessageError):
             run.tried.add(place)
@@ -233,7 +237,7 @@ class Worker:
 
     def _drop(self, work: RunStep, error: BaseException) -> None:
         run = work.run
-        seen = {} if work.message is None else shown(work.message)
+        seen = {} if work.message is None else describe_message(work.message)
         seen["refused"] = type(error).__name__
         self._state.journal.drop(run.session, work.sender, work.sequence, seen)
         run.waiting.remove((work.sender, work.sequence))
@@ -246,7 +250,7 @@ class Worker:
         )
 
     def _complain(self, run: Run, sender: str, error: SottovoceError, now: float) -> None:
-        body = packed(Complaint(type(error).__name__, str(error)))
+        body = pack_frame(Complaint(type(error).__name__, str(error)))
         written = OutgoingFrame(
             sender, run.links[sender].last + 1, "refusal", {"kind": "refusal"}, body
         )

@@ -151,7 +151,7 @@ def begin_join(
     passphrase = found_from_anywhere(passphrase)
     try:
         with JoinClient(token.address, token.fingerprint) as client:
-            pending = _asked(client, folder, token, address, (passphrase, sealed_by))
+            pending = _ask_to_join(client, folder, token, address, (passphrase, sealed_by))
     except SottovoceError as error:
         log("join refused", error=type(error).__name__, sentence=str(error))
         shutil.rmtree(folder, ignore_errors=True)
@@ -162,7 +162,7 @@ def begin_join(
     return pending
 
 
-def _asked(
+def _ask_to_join(
     client: JoinClient,
     folder: Path,
     token: JoinToken,
@@ -177,14 +177,14 @@ def _asked(
         load_identity(folder / FILES.identity, passphrase[1]) if token.role == "peer" else None
     )
     made = JoinRequest.of(token.name, address, certificate_request(key, token.name), identity)
-    request, nonce = joining.packed(made), joining.new_nonce()
+    request, nonce = joining.pack_message(made), joining.new_nonce()
     commitment = joining.commitment(request, nonce)
     proof = token.proof("ask", commitment)
     asked = Ask(joining.VERSION, token.number, commitment, proof)
-    theirs = client.call("Ask", joining.packed(asked))
+    theirs = client.call("Ask", joining.pack_message(asked))
     read_certificate(theirs.authority, "the authority's certificate")
     told = Reveal(joining.VERSION, token.number, request, nonce)
-    reply = client.call("Reveal", joining.packed(told))
+    reply = client.call("Reveal", joining.pack_message(told))
     return PendingJoin(
         token.text,
         request,
@@ -222,18 +222,20 @@ def finish_join(folder: Path, string: str, wait_s: float, log: Log) -> RosterHis
             "channel."
         )
     token = JoinToken.read(pending.token)
-    reply = _collected(token, wait_s)
+    reply = _collect_certificate(token, wait_s)
     if not reply.certificate:
         return None
     try:
-        return _written(folder, pending, token, reply)
+        return _write_membership(folder, pending, token, reply)
     except ProtocolError as error:
         log("join refused", error=type(error).__name__, sentence=str(error))
         raise
 
 
-def _collected(token: JoinToken, wait_s: float) -> JoinReply:
-    asked = joining.packed(Collect(joining.VERSION, token.number, token.proof("collect", b"")))
+def _collect_certificate(token: JoinToken, wait_s: float) -> JoinReply:
+    asked = joining.pack_message(
+        Collect(joining.VERSION, token.number, token.proof("collect", b""))
+    )
     end = time.monotonic() + wait_s
     with JoinClient(token.address, token.fingerprint) as client:
         while True:
@@ -243,11 +245,11 @@ def _collected(token: JoinToken, wait_s: float) -> JoinReply:
             time.sleep(_ASK_AGAIN_S)
 
 
-def _written(
+def _write_membership(
     folder: Path, pending: PendingJoin, token: JoinToken, reply: JoinReply
 ) -> RosterHistory:
     """What is checked is kept: the certificate must be of this party's own key."""
-    request = joining.unpacked(pending.request, JoinRequest)
+    request = joining.unpack_message(pending.request, JoinRequest)
     check_certificate(reply.certificate, pending.authority, name=token.name)
     passphrase = read_passphrase(pending.passphrase, Path.cwd())
     check_own_key(reply.certificate, load_key(folder / _TLS.key, passphrase=passphrase))

@@ -35,8 +35,8 @@ from sottovoce.federation.join.request import (
     as_compared,
     comparison_string,
     new_nonce,
-    packed,
-    unpacked,
+    pack_message,
+    unpack_message,
 )
 from sottovoce.federation.transport.frames import Log
 from sottovoce.federation.transport.tls import (
@@ -166,14 +166,14 @@ class Invitations:
                     "somebody stands between you: do not admit it, and invite by another channel."
                 )
             found.admitted = True
-            return self._completed(found)
+            return self._complete(found)
 
     def answer(self, method: str, data: bytes) -> bytes:
         """The reply to one of a joiner's messages; a refusal is logged."""
         answers: dict[str, Callable[[bytes], JoinReply]] = {
-            "Ask": self._asked,
-            "Reveal": self._revealed,
-            "Collect": self._collected,
+            "Ask": self._answer_ask,
+            "Reveal": self._answer_reveal,
+            "Collect": self._answer_collect,
         }
         try:
             with self._lock:
@@ -181,13 +181,13 @@ class Invitations:
         except SottovoceError as error:
             self._log("join refused", error=type(error).__name__, sentence=str(error))
             reply = JoinReply(joining.VERSION, why_not=str(error))
-        return packed(reply)
+        return pack_message(reply)
 
     def _open(self) -> list[_Invitation]:
         return [each for each in self._by_number.values() if self._now() < each.ends]
 
-    def _asked(self, data: bytes) -> JoinReply:
-        asked = unpacked(data, Ask)
+    def _answer_ask(self, data: bytes) -> JoinReply:
+        asked = unpack_message(data, Ask)
         found = self._proven(asked.number, asked.proof, "ask", asked.commitment)
         if found.commitment and found.commitment != asked.commitment:
             raise RosterRefusedError("this token was used before; ask for a new one.")
@@ -196,12 +196,12 @@ class Invitations:
         authority = self._federation.authority
         return JoinReply(joining.VERSION, nonce=found.nonce, authority=authority)
 
-    def _revealed(self, data: bytes) -> JoinReply:
-        told = unpacked(data, Reveal)
+    def _answer_reveal(self, data: bytes) -> JoinReply:
+        told = unpack_message(data, Reveal)
         found = self._living(told.number)
         if found.commitment != joining.commitment(told.request, told.nonce):
             raise RosterRefusedError("a request must be the one that was committed to.")
-        request = unpacked(told.request, JoinRequest)
+        request = unpack_message(told.request, JoinRequest)
         request.check(found.token.name, found.token.role)
         known = self._federation
         found.request = request
@@ -214,18 +214,18 @@ class Invitations:
         self._log("asks to join", name=found.token.name, address=request.address)
         return JoinReply(joining.VERSION, mode=known.mode, columns=list(known.columns))
 
-    def _collected(self, data: bytes) -> JoinReply:
-        asked = unpacked(data, Collect)
+    def _answer_collect(self, data: bytes) -> JoinReply:
+        asked = unpack_message(data, Collect)
         found = self._proven(asked.number, asked.proof, "collect", b"")
         if found.request is None:
             raise RosterRefusedError("a request must come before its certificate is fetched.")
         found.confirmed = True
-        if not self._completed(found) or found.joined is None:
+        if not self._complete(found) or found.joined is None:
             return JoinReply(joining.VERSION)
         certificate, changes = found.joined
         return JoinReply(joining.VERSION, certificate=certificate, changes=changes)
 
-    def _completed(self, found: _Invitation) -> bool:
+    def _complete(self, found: _Invitation) -> bool:
         """Whether both persons have confirmed; the second of them makes the party a member."""
         if found.joined is None and found.confirmed and found.admitted and found.request:
             found.joined = self._join(found.request, found.token.role)
@@ -347,7 +347,7 @@ class JoinClient:
         """The coordinator's reply, or RosterRefusedError with its sentence."""
         asked = self._channel.unary_unary(f"/{SERVICE}/{method}")
         try:
-            reply = unpacked(asked(request, timeout=_CALL_S, wait_for_ready=True), JoinReply)
+            reply = unpack_message(asked(request, timeout=_CALL_S, wait_for_ready=True), JoinReply)
         except grpc.RpcError as error:
             raise InputError(f"the coordinator does not answer: {error.code().name}.") from None
         if reply.why_not:

@@ -229,12 +229,12 @@ def check_address(address: str) -> str:
     return address
 
 
-def packed(message: msgspec.Struct) -> bytes:
+def pack_message(message: msgspec.Struct) -> bytes:
     """A message as bytes."""
     return msgspec.msgpack.encode(message)
 
 
-def unpacked(data: bytes, kind: type[_Struct]) -> _Struct:
+def unpack_message(data: bytes, kind: type[_Struct]) -> _Struct:
     """The message, or RosterRefusedError."""
     try:
         found = msgspec.msgpack.decode(data, type=kind)

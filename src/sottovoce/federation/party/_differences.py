@@ -64,9 +64,9 @@ class TermsMemory:
         if terms.kind not in (*TRAININGS, _EVALUATE):
             return None
         if self._restored and not is_approved(self._store, f"restored-{self._restored}"):
-            return self._forgotten(f"restored-{self._restored}")
-        earlier = [run for run in history if _compared(run.terms, terms)]
-        opened = [run for run in earlier if may_have_opened(run, said(run.session))]
+            return self._explain_forgotten(f"restored-{self._restored}")
+        earlier = [run for run in history if _is_compared(run.terms, terms)]
+        opened = [run for run in earlier if can_have_opened(run, said(run.session))]
         most = self._accepts.most_trainings
         if terms.kind in TRAININGS and len(opened) >= most:
             return (
@@ -74,9 +74,9 @@ class TermsMemory:
                 "see most_trainings in [accepts] of its party.toml."
             )
         changed = changes(terms, earlier[-1].terms) if earlier else []
-        return self._asked(terms, self._nearest(terms, opened), changed)
+        return self._ask_owner(terms, self._nearest(terms, opened), changed)
 
-    def _forgotten(self, name: str) -> str:
+    def _explain_forgotten(self, name: str) -> str:
         note_asked(self._store, name, ["trainings since the copy was made are not known"])
         return (
             f"the store of {self._name} was restored from a copy, and what it took part in since is"
@@ -84,7 +84,7 @@ class TermsMemory:
             f"{name} --config party.toml, and propose again."
         )
 
-    def _as(self, run: RunHistory) -> list[RunTerms]:
+    def _past_terms(self, run: RunHistory) -> list[RunTerms]:
         """An earlier run's terms, with the peers over whom its sums went in place of all."""
         known = run.terms.identities
         groups = [
@@ -100,7 +100,7 @@ class TermsMemory:
         """
         near: list[list[str]] = []
         for run in opened:
-            groups = self._as(run)
+            groups = self._past_terms(run)
             if not any(differences(terms, each) for each in groups):
                 return []
             near += [self._near(terms, run, each) for each in groups]
@@ -112,7 +112,7 @@ class TermsMemory:
         only_lost = run.status == "aborted" and gone and not come and len(found) == 1
         return [] if only_lost and self._accepts.without_lost else found
 
-    def _asked(self, terms: RunTerms, differs: list[str], changed: list[str]) -> str | None:
+    def _ask_owner(self, terms: RunTerms, differs: list[str], changed: list[str]) -> str | None:
         name = terms_id(terms)
         if not differs or is_approved(self._store, name):
             return None
@@ -126,7 +126,7 @@ class TermsMemory:
         )
 
 
-def _compared(earlier: RunTerms, terms: RunTerms) -> bool:
+def _is_compared(earlier: RunTerms, terms: RunTerms) -> bool:
     if terms.kind == _EVALUATE:
         return earlier.kind == _EVALUATE and earlier.training == terms.training
     return earlier.kind in TRAININGS
@@ -146,7 +146,7 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
+def can_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
     """Whether a run may have opened a sum: not if it ended before this party gave any."""
     return run.status != "aborted" or not GIVING.isdisjoint(said)
 
@@ -179,7 +179,7 @@ def _difference(field: str, terms: RunTerms, earlier: RunTerms) -> str:
     if _same(new, old):
         return ""
     # The names are those of whoever proposes.
-    return plain_text(f"{field.rpartition('.')[2]} {_shown(old, new)}", _LONGEST)
+    return plain_text(f"{field.rpartition('.')[2]} {_show_change(old, new)}", _LONGEST)
 
 
 def _same(new: Any, old: Any) -> bool:  # noqa: ANN401 - values of a field
@@ -192,7 +192,7 @@ def _same(new: Any, old: Any) -> bool:  # noqa: ANN401 - values of a field
     return bool(new == old)
 
 
-def _shown(old: Any, new: Any) -> str:  # noqa: ANN401 - values of a field
+def _show_change(old: Any, new: Any) -> str:  # noqa: ANN401 - values of a field
     """Numbers and names as they are; of lists and maps how much, and the new one's SHA-256."""
     if isinstance(new, tuple) and isinstance(old, tuple):
         more, fewer = len(set(new) - set(old)), len(set(old) - set(new))

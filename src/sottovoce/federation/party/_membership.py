@@ -34,7 +34,7 @@ from sottovoce.federation.join.changes import (
 )
 from sottovoce.federation.join.folders import save_changes
 from sottovoce.federation.join.invitations import Joined
-from sottovoce.federation.join.request import JoinRequest, joiner_role, packed, unpacked
+from sottovoce.federation.join.request import JoinRequest, joiner_role, pack_message, unpack_message
 from sottovoce.federation.roster import Member, Roster, configured_role, member, protocol_name
 from sottovoce.federation.setup import host_of
 from sottovoce.federation.transport.frames import Log
@@ -158,7 +158,7 @@ class Membership:
         with self._lock:
             if any(each.certificate_name == name for each in self.history.roster):
                 raise RosterRefusedError(f"there is a party {name} already; remove it first.")
-            certificate = self._granted(request, role)
+            certificate = self._grant_certificate(request, role)
             known = (request.address, fingerprint(certificate), request.identity.hex())
             self._change("joined", member(name, role, *known))
             return Joined(certificate, packed_changes(self.history.changes))
@@ -176,15 +176,15 @@ class Membership:
     def certify(self, caller: Member, data: bytes) -> bytes:
         """At the coordinator: a new end or new keys for a party that proves itself by its old."""
         try:
-            wish = unpacked(data, CertificateWish)
-            request = unpacked(wish.request, JoinRequest)
+            wish = unpack_message(data, CertificateWish)
+            request = unpack_message(wish.request, JoinRequest)
             role = joiner_role(configured_role(caller))
             if wish.what not in ("renewed", "rotated"):
                 raise RosterRefusedError("a certificate can be renewed or its key rotated.")
             request.check(caller.certificate_name, role)
             with self._lock:
                 days = max(1, min(wish.days, DAYS))
-                certificate = self._granted(request, role, days)
+                certificate = self._grant_certificate(request, role, days)
                 found = replace(
                     self.history.roster[caller.name],
                     fingerprint=fingerprint(certificate),
@@ -196,7 +196,7 @@ class Membership:
         given = {"certificate": certificate, "changes": packed_changes(self.history.changes)}
         return msgspec.msgpack.encode(given)
 
-    def _granted(self, request: JoinRequest, role: Role, days: int = DAYS) -> bytes:
+    def _grant_certificate(self, request: JoinRequest, role: Role, days: int = DAYS) -> bytes:
         if self._authority is None:
             raise ParameterError("only the coordinator changes the roster.")
         request.check(request.name, role)
@@ -344,4 +344,4 @@ def _nothing(_history: RosterHistory, _fresh: "Sequence[RosterChange]") -> None:
 
 def wish(what: What, request: JoinRequest, days: int) -> bytes:
     """A certificate wish as a message."""
-    return msgspec.msgpack.encode(CertificateWish(what, packed(request), days))
+    return msgspec.msgpack.encode(CertificateWish(what, pack_message(request), days))

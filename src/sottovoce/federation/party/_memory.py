@@ -95,7 +95,7 @@ class PartyMemory:
     def count(self) -> int:
         """How often it was added to. A copy of earlier has a smaller one."""
         with self._lock:
-            return self._added()
+            return self._count_added()
 
     def skip(self, steps: int) -> None:
         """Count as if so much more had been added."""
@@ -186,7 +186,7 @@ class PartyMemory:
                     "SELECT 1 FROM query WHERE query = ? AND data = ?", (charge.query, data)
                 ).fetchone()
                 if known is None:
-                    check_charge(charge, *_spent(connection, data, charge.asker))
+                    check_charge(charge, *_count_spent(connection, data, charge.asker))
                     row = (charge.query, data, charge.asker, charge.rows)
                     connection.execute("INSERT INTO query VALUES (?, ?, ?, ?)", row)
 
@@ -231,13 +231,13 @@ class PartyMemory:
             with self._file.transaction() as connection:
                 yield connection
             if self.counted is not None:
-                self.counted(self._added())
+                self.counted(self._count_added())
 
-    def _added(self) -> int:
+    def _count_added(self) -> int:
         return int(self._file.row(_ADDED)[0])
 
 
-def _spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:
+def _count_spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:
     """How many rows one peer and all together have asked for, of classifiers of these data."""
     by_asker, by_all = connection.execute(
         "SELECT coalesce(sum(CASE WHEN asker = ? THEN rows END), 0), coalesce(sum(rows), 0)"

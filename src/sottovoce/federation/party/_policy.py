@@ -63,7 +63,7 @@ def field_value(terms: RunTerms, field: str) -> tuple[bool, Any]:
     return True, value
 
 
-def _among(listed: str) -> Check:
+def _check_among(listed: str) -> Check:
     def check(value: object, _: RunTerms, accepts: Accepts) -> str | None:
         allowed = getattr(accepts, listed)
         if value in allowed:
@@ -75,7 +75,7 @@ def _among(listed: str) -> Check:
 
 
 def _mode(value: str, terms: RunTerms, accepts: Accepts) -> str | None:
-    return None if terms.count is not None else _among("modes")(value, terms, accepts)
+    return None if terms.count is not None else _check_among("modes")(value, terms, accepts)
 
 
 def _from_to(field: str, least: float, most: str) -> Check:
@@ -96,7 +96,7 @@ def _at_least(field: str) -> Check:
     return check
 
 
-def _listed(field: str) -> Check:
+def _check_listed(field: str) -> Check:
     def check(value: Any, _: RunTerms, accepts: Accepts) -> str | None:  # noqa: ANN401 - a list
         most = accepts.most_features if field != "stop_words" else _MOST_LISTED
         if len(value) <= most:
@@ -147,7 +147,7 @@ RULES: dict[str, Rule] = {
     "kind": Rule("each kind is looked at by its other fields"),
     "mode": Rule("who learns what; a count says it by itself", _mode),
     "identities": Rule("among whom sums are opened", _peers, apart=True),
-    "recipe.statistics": Rule("what is summed", _among("statistics")),
+    "recipe.statistics": Rule("what is summed", _check_among("statistics")),
     "recipe.penalty": Rule("public, and of the solve alone", _penalty),
     "recipe.penalties": Rule("public, and of the solve alone", _penalties),
     "recipe.fraction_bits": Rule(
@@ -164,15 +164,15 @@ RULES: dict[str, Rule] = {
     "recipe.key_bits": Rule(
         "how hard keys are", _from_to("key_bits", _FEWEST_KEY_BITS, "most_key_bits")
     ),
-    "recipe.solver": Rule("how hidden sums are solved", _among("solvers")),
+    "recipe.solver": Rule("how hidden sums are solved", _check_among("solvers")),
     "recipe.queries": Rule(
         "rows a peer may ask for", _from_to("queries", 1, "most_queries"), apart=True
     ),
     "recipe.queries_together": Rule(
         "rows that all may ask for", _from_to("queries_together", 1, "most_queries"), apart=True
     ),
-    "text.dictionary": Rule("which words count", _among("dictionaries"), apart=True),
-    "text.words": Rule("which words count", _listed("words"), apart=True),
+    "text.dictionary": Rule("which words count", _check_among("dictionaries"), apart=True),
+    "text.words": Rule("which words count", _check_listed("words"), apart=True),
     "text.values": Rule("what a word's number is", apart=True),
     "text.width": Rule("how many columns", _from_to("width", 1, "most_features"), apart=True),
     "text.signed": Rule("how hashed words add up", apart=True),
@@ -186,9 +186,9 @@ RULES: dict[str, Rule] = {
     "text.shortest": Rule("which words count", apart=True),
     "text.stem": Rule("which words are one", apart=True),
     "text.bigrams": Rule("which words count", apart=True),
-    "text.stop_words": Rule("which words count", _listed("stop_words"), apart=True),
+    "text.stop_words": Rule("which words count", _check_listed("stop_words"), apart=True),
     "text.mapping": Rule("which words share a column", _mapping, apart=True),
-    "features": Rule("which columns count", _listed("features"), apart=True),
+    "features": Rule("which columns count", _check_listed("features"), apart=True),
     "labels": Rule("public names; a peer whose labels are others refuses by itself"),
     "most_classes": Rule("bounded by the terms themselves"),
     "held_out": Rule(

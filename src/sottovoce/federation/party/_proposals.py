@@ -44,7 +44,7 @@ class PeerRequests:
                     "peers may not start runs here; set peers_may_start = true in [training] of "
                     "the coordinator's party.toml, or start it there."
                 )
-            return proposed(self._node, terms)
+            return propose_run(self._node, terms)
 
     def _check_query(self, caller: Member, terms: RunTerms) -> None:
         history = self._node.history()
@@ -58,7 +58,7 @@ class PeerRequests:
             raise ParameterError("another query is under way; ask again when it has ended.")
 
 
-def proposed(node: PartyNode, terms: RunTerms) -> bytes:
+def propose_run(node: PartyNode, terms: RunTerms) -> bytes:
     """Propose a run to its parties: its name."""
     return node.propose(terms.to_bytes(), terms.parties)
 

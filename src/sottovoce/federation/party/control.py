@@ -113,7 +113,7 @@ def ask(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = No
     raise InputError("the party stopped before it had answered.")
 
 
-def asked(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = 30) -> Any:  # noqa: ANN401 - JSON
+def ask_once(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = 30) -> Any:  # noqa: ANN401 - JSON
     """The one answer to a request."""
     return [*ask(store, request, timeout_s=timeout_s)][-1]["value"]
 

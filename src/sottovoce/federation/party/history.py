@@ -81,22 +81,22 @@ def training_record(history: Iterable[RunHistory], training: bytes) -> Mapping[s
         if run.terms.session == training and run.status == "finished":
             record = run.result
         elif run.terms.training == training and record is not None and "helpers" in record:
-            record = _after(record, run)
+            record = _record_after(record, run)
     return record
 
 
-def _after(record: Mapping[str, Value], run: RunHistory) -> Mapping[str, Value]:
+def _record_after(record: Mapping[str, Value], run: RunHistory) -> Mapping[str, Value]:
     if run.status == "finished" and run.result is not None:
         updated = run.result.get("training")
         return updated if isinstance(updated, Mapping) else record
     if run.status == "aborted":
         askers = (run.terms.asker,) if run.terms.kind == "classify" else run.terms.peers
         for asker in askers:
-            record = _charged(record, asker, run.terms.rows)
+            record = _charge_rows(record, asker, run.terms.rows)
     return record
 
 
-def _charged(record: Mapping[str, Value], asker: str, rows: int) -> Mapping[str, Value]:
+def _charge_rows(record: Mapping[str, Value], asker: str, rows: int) -> Mapping[str, Value]:
     helpers: Any = record["helpers"]
     return {**record, "helpers": tuple(_less(each, asker, rows) for each in helpers)}
 

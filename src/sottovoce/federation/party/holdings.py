@@ -69,21 +69,21 @@ class RunKeys:
         wanted = purposes(terms, name)
         if wanted and terms.training:
             return {SOLVE: self._of_training(terms.training)}
-        return {each: self._of(terms.session, each, terms.recipe.key_bits) for each in wanted}
+        return {each: self._find_key(terms.session, each, terms.recipe.key_bits) for each in wanted}
 
     def forget(self, ended: Mapping[bytes, str]) -> None:
         """Wipe the keys of runs that have ended, given by session and how; hidden ones may stay."""
-        for key in self._kept():
+        for key in self._kept_keys():
             status = ended.get(key.session)
             keeps = status == "finished" and key.purpose == SOLVE
             if key.usable and status is not None and not keeps:
                 self._node.read_journal(partial(_forget, key))
 
-    def _of(self, session: bytes, purpose: str, bits: int) -> "PrivateKey":
+    def _find_key(self, session: bytes, purpose: str, bits: int) -> "PrivateKey":
         written = self._node.read_journal(lambda journal: journal.key(session, purpose))
         if written is not None:
             return _read(written)
-        key = self._unused_first(bits) or _made(bits)
+        key = self._unused_first(bits) or _make_key(bits)
         self._keep(key, session, purpose)
         return key
 
@@ -92,7 +92,7 @@ class RunKeys:
         if written is not None:
             return _read(written)
         # A classifier of an earlier release is under the key of the folder.
-        used = [key for key in self._kept() if key.session == training]
+        used = [key for key in self._kept_keys() if key.session == training]
         if used or self._first is None:
             raise InputError("the key of that training is gone; train again to classify.")
         return self._first
@@ -100,11 +100,11 @@ class RunKeys:
     def _unused_first(self, bits: int) -> "PrivateKey | None":
         """The key of the folder, if no run can have used it: none has a key, and none has ended."""
         first = self._first
-        if first is None or first.public.bits != bits or self._kept():
+        if first is None or first.public.bits != bits or self._kept_keys():
             return None
         return None if self._node.read_journal(_ended_runs) else first
 
-    def _kept(self) -> list[KeptKey]:
+    def _kept_keys(self) -> list[KeptKey]:
         found: list[KeptKey] = self._node.read_journal(lambda journal: journal.run_keys())
         return found
 
@@ -132,7 +132,7 @@ def _read(written: bytes) -> "PrivateKey":
     return PrivateKey._trust(int(fields["p"], 16), int(fields["q"], 16))  # noqa: SLF001 - made here, and sealed since
 
 
-def _made(bits: int) -> "PrivateKey":
+def _make_key(bits: int) -> "PrivateKey":
     """A fresh key of the operating system's randomness, never of a run's stream.
 
     A thread of its own is outside the stream: a rebuilt run finds its key and draws nothing for it.

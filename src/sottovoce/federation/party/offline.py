@@ -80,11 +80,11 @@ def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # n
         examples = given_examples(config, str(request["file"]))
         if (found := labelled_by_count(view, config.party.role, examples)) is not None:
             return found
-        if trained(view, config.party.role).mode != "open":
+        if latest_classifier(view, config.party.role).mode != "open":
             raise InputError(
                 "in the hidden mode others help to classify: start this peer first, and ask again."
             )
-        return {"labels": labelled(view, examples), "run": None}
+        return {"labels": label_rows(view, examples), "run": None}
 
 
 def status_report(party: ConfiguredParty, view: View, *, running: bool) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _run(run: RunHistory, live: Mapping[str, Any]) -> dict[str, Any]:
         "kind": run.terms.kind,
         "mode": run.terms.mode,
         "status": run.status,
-        "begun": at(run.begun),
+        "begun": format_time(run.begun),
         **{name: live[name] for name in (*shown, "bytes_received") if name in live},
         "ended": dict(run.ended),
     }
@@ -135,7 +135,7 @@ def transcript_report(
     """Every message of one run, or of all, with what it is in words; a proposal with all keys."""
     return [
         _line(line, run, party)
-        for run in _chosen(view.history(), wanted)
+        for run in _choose_runs(view.history(), wanted)
         for line in view.transcript(run.session)
     ]
 
@@ -157,7 +157,7 @@ def _line(line: Mapping[str, Any], run: RunHistory, party: ConfiguredParty) -> d
     kind = str(line.get("kind") or line["frame"])
     return {
         "run": run.session.hex(),
-        "time": at(line["time"]),
+        "time": format_time(line["time"]),
         "sender": line["sender"],
         "receiver": line["receiver"],
         "kind": kind,
@@ -171,7 +171,7 @@ def _line(line: Mapping[str, Any], run: RunHistory, party: ConfiguredParty) -> d
     }
 
 
-def _chosen(history: Sequence[RunHistory], wanted: str | None) -> list[RunHistory]:
+def _choose_runs(history: Sequence[RunHistory], wanted: str | None) -> list[RunHistory]:
     chosen = [run for run in history if wanted is None or run.session.hex().startswith(wanted)]
     if wanted is not None and not chosen:
         raise InputError(f"there is no run {wanted[:32]!r}; sottovoce learn status lists them.")
@@ -211,7 +211,7 @@ def _check_classifies(role: Role) -> None:
         raise InputError("only a peer classifies; give a peer's party.toml with --config.")
 
 
-def trained(view: View, role: Role) -> Trained:
+def latest_classifier(view: View, role: Role) -> Trained:
     """The peer's latest classifier."""
     _check_classifies(role)
     history = view.history()
@@ -222,9 +222,9 @@ def trained(view: View, role: Role) -> Trained:
     return read_trained(record)
 
 
-def labelled(view: View, examples: Examples) -> tuple[str, ...]:
+def label_rows(view: View, examples: Examples) -> tuple[str, ...]:
     """The label of each row, by the classifier that this peer has itself."""
-    return call_labels(trained(view, "peer"), examples)
+    return call_labels(latest_classifier(view, "peer"), examples)
 
 
 def given_examples(config: PartyConfig, file: str) -> Examples:
@@ -235,6 +235,6 @@ def given_examples(config: PartyConfig, file: str) -> Examples:
     return read_texts(path, party.texts or TextsFile(file), labelled=False)
 
 
-def at(moment: float) -> str:
+def format_time(moment: float) -> str:
     """A time as people and machines read it."""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")

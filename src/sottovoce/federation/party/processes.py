@@ -20,7 +20,7 @@ from sottovoce.federation.config import (
     PartyConfig,
     load_config,
 )
-from sottovoce.federation.party.control import ask, asked
+from sottovoce.federation.party.control import ask, ask_once
 from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import AUTHORITY_FOLDER, SetupPlan, set_up
 from sottovoce.files import whole_file
@@ -62,7 +62,7 @@ class PartyProcesses:
 
     def start(self, name: str) -> None:
         """Start a party, or start it again."""
-        self.processes[name] = _started(self.folder / name, self.within.get(name, ()))
+        self.processes[name] = _start_party(self.folder / name, self.within.get(name, ()))
 
     def wait(self, names: Sequence[str]) -> None:
         """Until all of these answer."""
@@ -98,7 +98,7 @@ class PartyProcesses:
                 said = (self.folder / name / _ERRORS_FILE).read_text(encoding="utf-8")
                 raise SottovoceError(f"{name} did not start: {said.strip()[-400:]}")
             try:
-                asked(self.store(name), {"do": "status"})
+                ask_once(self.store(name), {"do": "status"})
             except NotRunningError:
                 time.sleep(_LOOK_S)
             else:
@@ -152,7 +152,7 @@ def running_parties(
         parties.stop()
 
 
-def _started(folder: Path, within: Sequence[str]) -> "subprocess.Popen[bytes]":
+def _start_party(folder: Path, within: Sequence[str]) -> "subprocess.Popen[bytes]":
     role = load_config(folder / CONFIG_FILE).party.role
     command = [sys.executable, "-m", "sottovoce.cli", "learn", role]
     options = ["--config", str(folder / CONFIG_FILE), "--log", str(folder / LOG_FILE)]

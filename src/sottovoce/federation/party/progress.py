@@ -108,7 +108,7 @@ def _of_broken_off(left_out: list[str]) -> list[dict[str, str]]:
 def opened_log(path: Path | None, party: str) -> Iterator[Log]:
     """Where a party's events go: appended to a file for its owner only, or nowhere."""
     if path is None:
-        yield _no_log
+        yield _log_nowhere
         return
     try:
         descriptor = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY, PRIVATE_MODE)
@@ -128,5 +128,5 @@ def opened_log(path: Path | None, party: str) -> Iterator[Log]:
         os.close(descriptor)
 
 
-def _no_log(_event: str, /, **_fields: object) -> None:
+def _log_nowhere(_event: str, /, **_fields: object) -> None:
     pass

@@ -50,7 +50,7 @@ class _Own(NamedTuple):
 
 def renew_joined(config: PartyConfig, *, days: int = DAYS) -> bytes:
     """A certificate with a new end, for the same keys."""
-    return _certified(ConfiguredParty(config, strict=False), "renewed", _present(config), days)
+    return _certify(ConfiguredParty(config, strict=False), "renewed", _present(config), days)
 
 
 def rotate_joined(config: PartyConfig, what: str, *, days: int = DAYS) -> bytes:
@@ -63,7 +63,7 @@ def rotate_joined(config: PartyConfig, what: str, *, days: int = DAYS) -> bytes:
         if what == "tls"
         else present._replace(identity=Identity())
     )
-    certificate = _certified(ConfiguredParty(config, strict=False), "rotated", wanted, days)
+    certificate = _certify(ConfiguredParty(config, strict=False), "rotated", wanted, days)
     files = config.party
     if what == "tls":
         save_key(wanted.tls_key, config.path(files.tls.key), passphrase=passphrase)
@@ -73,7 +73,7 @@ def rotate_joined(config: PartyConfig, what: str, *, days: int = DAYS) -> bytes:
     return certificate
 
 
-def _certified(party: ConfiguredParty, what: What, wanted: _Own, days: int) -> bytes:
+def _certify(party: ConfiguredParty, what: What, wanted: _Own, days: int) -> bytes:
     config = party.config
     name, address = config.party.name, party.entry.address
     asked = certificate_request(wanted.tls_key, name)

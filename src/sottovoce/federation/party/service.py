@@ -15,7 +15,7 @@ from sottovoce.federation.party._proposals import (
     RetryWithoutLost,
     membership_of,
     offer_membership,
-    proposed,
+    propose_run,
     refuse_members,
 )
 from sottovoce.federation.party.control import Answers, ControlServer
@@ -60,7 +60,7 @@ class Service:
         always = training is not None and training.without_lost
         self._retry = RetryWithoutLost(always=always, nothing_given=self._nothing_given)
         self._log, self._started = log, False
-        self.node, self._maker = party.node(self._log_event, self._why_not, self._retry)
+        self.node, self._maker = party.node(self._log_event, self._find_refusal, self._retry)
         if party.config.party.role == "coordinator":
             may_start = training is not None and training.peers_may_start
             requests = PeerRequests(self.node, peers_may_start=may_start)
@@ -119,7 +119,7 @@ class Service:
             runs = self.node.history()
             keys.forget({run.terms.session: run.status for run in runs if run.status != "running"})
 
-    def _why_not(self, terms: bytes, proposer: str) -> str | None:
+    def _find_refusal(self, terms: bytes, proposer: str) -> str | None:
         refused = self.party.why_not(terms, proposer)
         if refused:
             return refused
@@ -175,7 +175,7 @@ class Service:
             "evaluate": self._evaluate,
             "classify": self._classify,
             "count": self._count,
-            "counted": self._counted,
+            "counted": self._answer_count,
             "run": self._run,
             "transcript": self._transcript,
             "stop": self._stop,
@@ -202,7 +202,7 @@ class Service:
         terms = training_terms(self.party.config, self.party.roster)
         if request.get("without_lost"):
             self._retry.allow(terms)
-        yield from self._progress_of(terms, self._proposed(terms))
+        yield from self._progress_of(terms, self._propose_run(terms))
 
     def _evaluate(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()
@@ -236,13 +236,13 @@ class Service:
     def _count(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()
         terms = count_terms(self.party.config, self.party.roster, request)
-        for answer in self._progress_of(terms, self._proposed(terms)):
+        for answer in self._progress_of(terms, self._propose_run(terms)):
             if "last" in answer:
                 found = offline.counted_report(self.node, answer["value"]["run"])
                 answer = _last({**answer["value"], **found})  # noqa: PLW2901 - with what was counted
             yield answer
 
-    def _counted(self, request: Mapping[str, Any]) -> Answers:
+    def _answer_count(self, request: Mapping[str, Any]) -> Answers:
         yield _last(offline.counted_report(self.node, request.get("run")))
 
     def _classify(self, request: Mapping[str, Any]) -> Answers:
@@ -252,13 +252,13 @@ class Service:
         if (found := offline.labelled_by_count(self.node, role, examples)) is not None:
             yield _last(found)
             return
-        known = offline.trained(self.node, role)
+        known = offline.latest_classifier(self.node, role)
         if known.mode == "open":
-            yield _last({"labels": offline.labelled(self.node, examples), "run": None})
+            yield _last({"labels": offline.label_rows(self.node, examples), "run": None})
             return
         training = next(run for run in self.node.history() if run.terms.session == known.session)
         terms = use_terms("classify", training.terms, asker=self.node.name, rows=len(examples))
-        for answer in self._requested(terms, examples):
+        for answer in self._answer_request(terms, examples):
             if "last" in answer:
                 labels = self._record(answer["value"]["run"])["labels"]
                 answer = _last({**answer["value"], "labels": labels})  # noqa: PLW2901 - with labels
@@ -270,16 +270,16 @@ class Service:
         texts = request.get("texts")
         examples = None if texts is None else Documents.of(texts)
         coordinates = self.party.config.party.role == "coordinator"
-        run = self._progress_of(terms, self._proposed(terms)) if coordinates else None
-        for answer in run or self._requested(terms, examples):
+        run = self._progress_of(terms, self._propose_run(terms)) if coordinates else None
+        for answer in run or self._answer_request(terms, examples):
             if "last" in answer:
                 kept = encode_value(dict(self._record(answer["value"]["run"])))
                 answer = _last({**answer["value"], "record": kept.hex()})  # noqa: PLW2901 - with it
             yield answer
 
-    def _requested(self, terms: RunTerms, examples: Examples | None) -> Answers:
+    def _answer_request(self, terms: RunTerms, examples: Examples | None) -> Answers:
         """A run that the coordinator proposes because this peer asks for it."""
-        refused = self._why_not(terms.to_bytes(), self.node.name)
+        refused = self._find_refusal(terms.to_bytes(), self.node.name)
         if refused:
             raise ParameterError(refused)
         if examples is not None:
@@ -312,7 +312,7 @@ class Service:
         while True:
             made = terms()
             try:
-                yield from self._progress_of(made, self._proposed(made))
+                yield from self._progress_of(made, self._propose_run(made))
             except InputError as error:
                 if NOT_YET not in str(error) or time.monotonic() > end:
                     raise
@@ -332,10 +332,10 @@ class Service:
             "it: see sottovoce learn status at the coordinator."
         )
 
-    def _proposed(self, terms: RunTerms) -> bytes:
+    def _propose_run(self, terms: RunTerms) -> bytes:
         if self._membership is not None:
             self._membership.await_heard(self.node.settings.deadline_s / 2)
-        return proposed(self.node, terms)
+        return propose_run(self.node, terms)
 
     def _check_coordinates(self) -> None:
         if self.party.config.party.role != "coordinator":

@@ -122,22 +122,22 @@ def accepted_by(config: PartyConfig) -> Accepts:
 
 
 def _recipe(training: TrainingSettings) -> Recipe:
-    options = _shared(training, Recipe)
+    options = _recipe_fields(training, Recipe)
     exact = training.statistics == "exact" and not training.intermediary
     if training.penalty is None and not (training.mode == "open" and exact):
         options["penalty"] = DEFAULT_PENALTY
     return Recipe(**options)
 
 
-def _shared(configured: msgspec.Struct, recipe: type[Recipe | TextRecipe]) -> dict[str, Any]:
+def _recipe_fields(configured: msgspec.Struct, recipe: type[Recipe | TextRecipe]) -> dict[str, Any]:
     """What a table of a configuration says of the recipe's fields."""
     named = {each.name for each in fields(recipe)}
     return {k: v for k, v in msgspec.structs.asdict(configured).items() if k in named}
 
 
 def _text_recipe(features: FeatureSettings, folder: Path) -> TextRecipe:
-    options = _shared(features, TextRecipe)
-    options["stop_words"] = _listed(features.stop_words_file, folder)
+    options = _recipe_fields(features, TextRecipe)
+    options["stop_words"] = _read_words(features.stop_words_file, folder)
     if (features.dictionary == "mapped") != (features.release is not None):
         raise ConfigError(
             'in [features], dictionary = "mapped" and release = "FOLDER of a release" belong '
@@ -146,7 +146,7 @@ def _text_recipe(features: FeatureSettings, folder: Path) -> TextRecipe:
     if features.release is not None:
         words, mapping = released_map(folder / features.release)
         return TextRecipe(**options, words=words, mapping=mapping)
-    words = _listed(features.words_file, folder)
+    words = _read_words(features.words_file, folder)
     if words:
         rules = TokenRules(
             features.shortest, frozenset(options["stop_words"]), features.stem, features.bigrams
@@ -155,7 +155,7 @@ def _text_recipe(features: FeatureSettings, folder: Path) -> TextRecipe:
     return TextRecipe(**options, words=words)
 
 
-def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
+def _read_words(name: str | None, folder: Path) -> tuple[str, ...]:
     if name is None:
         return ()
     path = folder / name

@@ -13,8 +13,8 @@ from sottovoce.federation.transport.frames import (
     Frame,
     Log,
     Settings,
-    packed,
-    unpacked,
+    pack_frame,
+    unpack_frame,
 )
 from sottovoce.federation.transport.server import CHUNK_BYTES, HEADER, SERVICE
 from sottovoce.federation.transport.tls import client_credentials, grpc
@@ -67,11 +67,11 @@ class MessageClient:
         limit = self._settings.call_limit(frame.header.size)
         try:
             answer = self._deliver(
-                _chunks(frame.body), metadata=((HEADER, packed(frame.header)),), timeout=limit
+                _chunks(frame.body), metadata=((HEADER, pack_frame(frame.header)),), timeout=limit
             )
-            return unpacked(answer, Answer)
+            return unpack_frame(answer, Answer)
         except grpc.RpcError as error:
-            return self._failed(error)
+            return self._explain_failure(error)
         except ProtocolError as error:
             self._log_once(error)
             return None
@@ -101,7 +101,7 @@ class MessageClient:
         if self._channel is None:
             return
         try:
-            call = self._beat.future(packed(beat), timeout=self._settings.call_s)
+            call = self._beat.future(pack_frame(beat), timeout=self._settings.call_s)
         except ValueError:  # the channel was closed meanwhile
             return
 
@@ -109,7 +109,7 @@ class MessageClient:
             if done.cancelled() or done.exception() is not None:
                 return
             try:
-                then(unpacked(done.result(), Beat))
+                then(unpack_frame(done.result(), Beat))
             except ProtocolError as error:
                 self._log_once(error)
 
@@ -120,7 +120,7 @@ class MessageClient:
         if self._channel is not None:
             self._channel.close()
 
-    def _failed(self, error: Any) -> Answer | None:  # noqa: ANN401 - gRPC has no types
+    def _explain_failure(self, error: Any) -> Answer | None:  # noqa: ANN401 - gRPC has no types
         if error.code().name != _REFUSED:
             return None
         name, _, sentence = str(error.details()).partition(": ")

@@ -129,12 +129,12 @@ class Frame(NamedTuple):
 _Struct = TypeVar("_Struct", Header, Answer, Beat, Proposal, Complaint)
 
 
-def packed(value: msgspec.Struct) -> bytes:
+def pack_frame(value: msgspec.Struct) -> bytes:
     """A header, an answer or a body's content as bytes."""
     return msgspec.msgpack.encode(value)
 
 
-def unpacked(data: bytes, kind: type[_Struct]) -> _Struct:
+def unpack_frame(data: bytes, kind: type[_Struct]) -> _Struct:
     """What the bytes hold; WrongVersionError or BadFrameError where it cannot be used."""
     try:
         if kind in (Header, Answer, Beat):

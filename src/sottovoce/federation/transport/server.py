@@ -27,8 +27,8 @@ from sottovoce.federation.transport.frames import (
     Header,
     Log,
     Settings,
-    packed,
-    unpacked,
+    pack_frame,
+    unpack_frame,
 )
 from sottovoce.federation.transport.tls import (
     check_transport,
@@ -140,7 +140,7 @@ class MessageServer:
             _unavailable(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
-        return packed(answer)
+        return pack_frame(answer)
 
     def _answer(self, answering: Answering, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
         try:
@@ -165,20 +165,20 @@ class MessageServer:
     def _beat(self, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
         try:
             caller = checked_caller(context.auth_context(), self._roster)
-            beat = unpacked(request, Beat)
+            beat = unpack_frame(request, Beat)
             _check_claim(beat.sender, caller)
             answer = self._heard(beat)
         except (JournalError, DefectError) as error:
             _unavailable(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
-        return packed(answer)
+        return pack_frame(answer)
 
     def _header(self, context: Any) -> Header:  # noqa: ANN401 - gRPC has no types
         found = [value for key, value in context.invocation_metadata() if key == HEADER]
         if len(found) != 1 or len(found[0]) > LARGEST_HEADER:
             raise BadFrameError("a frame must have one header of reasonable size.")
-        return unpacked(found[0], Header)
+        return unpack_frame(found[0], Header)
 
     @contextmanager
     def _time_limit(self, context: Any, size: int) -> Iterator[None]:  # noqa: ANN401 - gRPC has no types

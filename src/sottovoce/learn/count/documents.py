@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.arrays import Flags
-from sottovoce.corpus.read.bytes import as_bytes, repaired
+from sottovoce.corpus.read.bytes import as_bytes, repair_strings
 from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import InputError, MissingColumnError
@@ -162,7 +162,7 @@ _REASONS = {"text": Skip.TEXT, "user": Skip.USER}
 
 def _to_rows(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatch:
     names = raw.schema.names
-    columns = [repaired(as_bytes(raw.column(name))) for name in names]
+    columns = [repair_strings(as_bytes(raw.column(name))) for name in names]
     keep = np.ones(raw.num_rows, bool)
     for name, column in zip(names, columns, strict=True):
         lacking = _lacking(column, empty=name != "text")
