@@ -94,7 +94,7 @@ class Alike:
     def _stated(self, name: str, statements: Value | None) -> dict[str, int]:
         if not isinstance(statements, dict) or set(statements) != set(self.identities):
             raise DisagreementError(
-                f"{_called(name)} must be shown a statement of the {self.what} by each of "
+                f"{_name_party(name)} must be shown a statement of the {self.what} by each of "
                 f"{len(self.identities)} peers; one is missing, or a stranger's is among them."
             )
         return {peer: self._checked(name, peer, entry) for peer, entry in statements.items()}
@@ -114,7 +114,7 @@ class Alike:
 
     def _different(self, name: str, other: str) -> DisagreementError:
         return DisagreementError(
-            f"{other} and {_called(name)} must have the same {self.what} in this run, and have "
+            f"{other} and {_name_party(name)} must have the same {self.what} in this run, and have "
             "not: their files differ, or the coordinator told them different things."
         )
 
@@ -132,5 +132,5 @@ def told_alike(terms: TrainingTerms, what: str, peers: tuple[str, ...], told: Va
     return Alike(what, terms.session, encode_value((terms.digest, stated, told)), identities)
 
 
-def _called(name: str) -> str:
+def _name_party(name: str) -> str:
     return f"the {name}" if name == COORDINATOR else name

@@ -117,7 +117,7 @@ def present_labels(labels: ArrayLike) -> NDArray[Any]:
     """Labels as an array; missing ones are refused, since they would make a class of their own."""
     given: Any = labels
     single = isinstance(given, str) or not getattr(given, "shape", (0,))
-    values = [] if single else listed(given)
+    values = [] if single else list_values(given)
     if missing := sum(_is_missing(each) for each in values):
         raise InputError(
             f"labels must be there for every row, got {missing} of {len(values)} without one; "
@@ -162,7 +162,7 @@ def label_names(labels: ArrayLike | None, rows: int) -> tuple[str, ...] | None:
     return names
 
 
-def listed(values: Iterable[Any]) -> list[Any]:
+def list_values(values: Iterable[Any]) -> list[Any]:
     """The values of a list, a column or an array; Arrow's own are made Python's."""
     arrow: Any = values  # whatever has this method need not be pyarrow's
     return arrow.to_pylist() if hasattr(arrow, "to_pylist") else list(values)

@@ -18,7 +18,7 @@ from sottovoce.learn._examples import (
     Rows,
     check_one_kind,
     checked_rows,
-    listed,
+    list_values,
     plain_labels,
 )
 from sottovoce.learn.documents import Documents, Skipped, Table, read_labelled
@@ -272,7 +272,7 @@ def holds_text(given: object) -> bool:
         return True
     if len(getattr(first, "shape", ())) == _MATRIX:
         return False
-    return any(isinstance(each, str) for each in listed(first))
+    return any(isinstance(each, str) for each in list_values(first))
 
 
 def labelled_documents(
@@ -292,7 +292,7 @@ def _labelled_texts(
 ) -> tuple[Sequence[str], ArrayLike]:
     """Labels of files are text, those of frames and lists what they are there."""
     if isinstance(given, tuple | list) and len(given) == _PAIR and not _is_row(given[0]):
-        return listed(given[0]), given[1]
+        return list_values(given[0]), given[1]
     if isinstance(given, str | PathLike):
         found = _read(given, columns.options, skipped)
         return found.texts, found.labels or ()
@@ -361,7 +361,7 @@ def _is_table(given: object) -> bool:
 
 def _as_table(given: object) -> pa.Table:
     if _is_table(given):
-        return _exported(given)
+        return _export_frame(given)
     rows = list(given) if isinstance(given, Iterable) else []
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise InputError(
@@ -374,7 +374,7 @@ def _as_table(given: object) -> pa.Table:
         raise InputError(_MIXED) from None
 
 
-def _exported(frame: object) -> pa.Table:
+def _export_frame(frame: object) -> pa.Table:
     """A frame as Arrow's; neither Arrow nor pandas may quote what cannot be exported."""
     try:
         return pa.table(frame)

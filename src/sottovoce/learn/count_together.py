@@ -124,7 +124,7 @@ def count_together(
     documents = _read(given, columns)
     connection = InProcess(documents)
     terms = _terms(connection.identities, text_recipe, labels, recipe)
-    return _counted(terms, connection, documents, ledger, budget, faults)
+    return _count_in_process(terms, connection, documents, ledger, budget, faults)
 
 
 def _check_connected(text: str, **given: object) -> None:
@@ -155,7 +155,7 @@ def _terms(
     )
 
 
-def _counted(
+def _count_in_process(
     terms: RunTerms,
     connection: InProcess,
     documents: Mapping[str, Documents],

@@ -20,7 +20,7 @@ from sottovoce.corpus.read.bytes import as_bytes, repair_strings
 from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import DataError, InputError
-from sottovoce.learn._examples import Rows, checked_rows, label_names, listed
+from sottovoce.learn._examples import Rows, checked_rows, label_names, list_values
 
 # After a mark that ends a sentence and the space behind it, or at a line's end.
 _ENDS = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|[\r\n]+")
@@ -81,7 +81,7 @@ class Documents:
         cls, texts: Iterable[str], labels: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Texts, a label each, and the id of each text's document."""
-        own = listed(texts)
+        own = list_values(texts)
         if not own:
             raise DataError("a peer must have at least 1 document, got none.")
         if others := sum(not isinstance(text, str) for text in own):
@@ -189,7 +189,7 @@ def read_labelled(
     left out where labels are wanted. ``document`` names a column with the id of the document that
     each row is a sentence of. ``skipped`` hears of rows that were left out.
     """
-    corpus = _opened(source, options or ReadOptions(), document)
+    corpus = _open_source(source, options or ReadOptions(), document)
     read = corpus.read_all()
     table = _with_labels(read) if labelled else read
     if skipped is not None:
@@ -199,7 +199,7 @@ def read_labelled(
     return Documents.of(table.column("text").to_pylist(), labels, groups)
 
 
-def _opened(source: Source, options: ReadOptions, document: str | int | None) -> Corpus:
+def _open_source(source: Source, options: ReadOptions, document: str | int | None) -> Corpus:
     if document is None:
         return open_documents(source, options=options)
     named = replace(options, columns={**options.columns, "user": document})

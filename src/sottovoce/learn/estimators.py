@@ -11,9 +11,9 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 from sottovoce.learn.rados.learners import (
     PAPER_PENALTY,
-    boosted,
+    boost,
     confidence_weights,
-    descended,
+    descend,
     m_loss_minimiser,
 )
 from sottovoce.learn.rados.rados import RadoMoments, fresh_signatures, rademacher_observations
@@ -47,7 +47,7 @@ class Prepared(NamedTuple):
         return LinearModel(coefficients, float(theta[-1] - coefficients @ self.means))
 
 
-def prepared(rows: Floats) -> Prepared:
+def prepare_rows(rows: Floats) -> Prepared:
     """Centre and scale each column; a constant one is centred only."""
     means, spread = rows.mean(axis=0), rows.std(axis=0)
     scales = np.where(spread > 1e-9 * np.abs(means) + 1e-300, spread, 1.0)
@@ -79,22 +79,22 @@ class TwoClassLinear(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sk
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 - sklearn's signature
         """Learn from rows and their labels."""
-        x, y = _validated(self, X, y, ensure_min_samples=2)
+        x, y = _validate(self, X, y, ensure_min_samples=2)
         dense = x if isinstance(x, np.ndarray) else x.toarray()
         self.classes_, signs = two_classes(y)
-        model = self._learned(dense, signs)
+        model = self._learn(dense, signs)
         self.coef_ = model.coefficients[None, :]
         self.intercept_ = np.array([model.intercept])
         return self
 
     @abstractmethod
-    def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
+    def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
         """The classifier of these rows."""
 
     def decision_function(self, X: Any) -> Floats:  # noqa: ANN401, N803 - sklearn's signature
         """A score per row, positive for the second class."""
         check_is_fitted(self)
-        x = _validated(self, X, reset=False)
+        x = _validate(self, X, reset=False)
         scores: Floats = x @ self.coef_[0] + self.intercept_[0]
         return scores
 
@@ -112,7 +112,7 @@ class TwoClassLinear(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sk
         return tags
 
 
-def _validated(estimator: TwoClassLinear, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - sklearn's
+def _validate(estimator: TwoClassLinear, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - sklearn's
     """What scikit-learn makes of rows and labels, or why not, without quoting any of them."""
     try:
         return validate_data(estimator, *given, accept_sparse="csr", dtype=np.float64, **options)
@@ -176,10 +176,10 @@ class RadoBoostClassifier(TwoClassLinear):
         self.rounds = rounds
         self.random_state = random_state
 
-    def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
-        ready = prepared(rows)
+    def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
+        ready = prepare_rows(rows)
         rados = own_rados(ready.rows, signs, self.n_rados, self.random_state)
-        return ready.undone(boosted(rados, self.rounds))
+        return ready.undone(boost(rados, self.rounds))
 
 
 class RadoDescentClassifier(TwoClassLinear):
@@ -216,13 +216,13 @@ class RadoDescentClassifier(TwoClassLinear):
         self.tolerance = tolerance
         self.random_state = random_state
 
-    def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
+    def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
         if not self.weight > 0:
             raise ParameterError(f"weight must be > 0, got {self.weight}.")
-        ready = prepared(rows)
+        ready = prepare_rows(rows)
         rados = own_rados(ready.rows, signs, self.n_rados, self.random_state)
         weights = np.full(rados.shape[1], float(self.weight))
-        end = descended(rados, weights, most_steps=self.most_steps, tolerance=self.tolerance)
+        end = descend(rados, weights, most_steps=self.most_steps, tolerance=self.tolerance)
         self.n_iter_ = max(end.steps, 1)
         return ready.undone(end.theta)
 
@@ -261,8 +261,8 @@ class MLossClassifier(TwoClassLinear):
         self.epsilon = epsilon
         self.random_state = random_state
 
-    def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
-        ready = prepared(rows)
+    def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
+        ready = prepare_rows(rows)
         moments = RadoMoments.of(own_rados(ready.rows, signs, self.n_rados, self.random_state))
         weights = confidence_weights(
             moments.width,
@@ -293,7 +293,7 @@ class SummedRidgeClassifier(TwoClassLinear):
         self.penalty = penalty
         self.penalties = penalties
 
-    def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
+    def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
         sums = local_sums(rows, signs, all_kept(rows.shape[1]))
         self.penalty_ = self.penalty or likeliest_penalties([sums], self.penalties)[0]
         return ridge_from_sums(sums, self.penalty_)

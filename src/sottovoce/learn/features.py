@@ -249,7 +249,7 @@ class Features:
         words = own_words(texts, recipe)
         if not words:
             return sparse.csr_array((len(texts), len(self.names)))
-        return sparse.csr_array(_counts(texts, words, recipe) @ self._placed(words))
+        return sparse.csr_array(_counts(texts, words, recipe) @ self._place_words(words))
 
     def columns_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
         """Whose support is counted, column by column or word by word: those of these words."""
@@ -258,12 +258,12 @@ class Features:
             return np.isin(np.array(self.recipe.words, object), np.array(listed, object))
         if not listed:
             return np.zeros(len(self.names), bool)
-        return np.asarray(used_entries(self._placed(listed)).sum(axis=0) > 0).ravel()
+        return np.asarray(used_entries(self._place_words(listed)).sum(axis=0) > 0).ravel()
 
     def uses_of(self, words: Mapping[str, int]) -> Floats:
         """How many documents use each column at most, if so many use each of these words."""
         if not self.recipe.words:
-            placed = used_entries(self._placed(tuple(words)))
+            placed = used_entries(self._place_words(tuple(words)))
             return np.asarray(np.fromiter(words.values(), np.float64, len(words)) @ placed)
         uses = np.array([words.get(word, 0) for word in self.recipe.words], np.float64)
         if self.recipe.mapping is None:
@@ -277,7 +277,7 @@ class Features:
             return used_entries(counts)
         return sparse.csr_array(counts.astype(np.float64))
 
-    def _placed(self, words: tuple[str, ...]) -> sparse.csr_array:
+    def _place_words(self, words: tuple[str, ...]) -> sparse.csr_array:
         """From a peer's own words to the common columns; words outside them go nowhere."""
         recipe, key = self.recipe, self.key or PUBLIC_KEY
         signs = word_signs(words, key) if recipe.signed else np.ones(len(words))
@@ -312,7 +312,7 @@ def own_words(texts: tuple[str, ...], recipe: TextRecipe) -> tuple[str, ...]:
     return _statistics(texts, recipe).terms
 
 
-def nominated(texts: tuple[str, ...], recipe: TextRecipe, key: bytes) -> NDArray[np.float64]:
+def nominate_buckets(texts: tuple[str, ...], recipe: TextRecipe, key: bytes) -> NDArray[np.float64]:
     """1 for each bucket that a word falls into which the peer nominates, 0 for the others.
 
     It nominates the words that most of its texts use, alphabetically where as many do. The vector
@@ -329,10 +329,10 @@ def nominated(texts: tuple[str, ...], recipe: TextRecipe, key: bytes) -> NDArray
     words = [statistics.terms[at] for at in order]
     bits = np.zeros(recipe.buckets)
     bits[word_buckets(words, key, recipe.buckets)] = 1.0
-    return padded(bits, recipe.candidates) if recipe.padded else bits
+    return pad_marks(bits, recipe.candidates) if recipe.padded else bits
 
 
-def padded(bits: NDArray[np.float64], marks: int) -> NDArray[np.float64]:
+def pad_marks(bits: NDArray[np.float64], marks: int) -> NDArray[np.float64]:
     """The same marks and random ones, ``marks`` in all: they do not say how many words there are.
 
     Where random marks of enough peers meet, a column stands for no word; no document uses it, and

@@ -120,7 +120,7 @@ class LocalData:
     def moments(self, kept: KeptFeatures) -> Floats:
         """How many rows, and each feature's sum and sum of squares."""
         # Along the rows of a transposed copy numpy adds pairwise, which loses the fewest bits.
-        x = np.ascontiguousarray(kept.applied(self.rows).T)
+        x = np.ascontiguousarray(kept.apply(self.rows).T)
         return np.concatenate([[x.shape[1]], x.sum(axis=1), (x**2).sum(axis=1)])
 
     def rado_moments(self, standard: Standard, number: int) -> Floats:
@@ -136,7 +136,7 @@ class LocalData:
         their covariance is that of every label: of several labels it is added up once, and of each
         further label the shift of its mean.
         """
-        rows, root = standard.applied(self.rows), np.sqrt(standard.count)
+        rows, root = standard.apply(self.rows), np.sqrt(standard.count)
         first, *others = self.signs.reshape(len(rows), -1).T
         moments = RadoMoments.of(RadoMaker(rows, first).sampled(number) / root)
         upper = moments.covariance[np.triu_indices(moments.width)]

@@ -93,7 +93,7 @@ class ExampleSums:
 
 def local_sums(rows: Rows, labels: ArrayLike, kept: KeptFeatures) -> ExampleSums:
     """One peer's summand, of the features that may be opened."""
-    x = kept.applied(rows)
+    x = kept.apply(rows)
     y = checked_signs(labels, len(x))
     return ExampleSums(float(len(x)), float(y.sum()), x.sum(axis=0), x.T @ y, x.T @ x)
 
@@ -227,9 +227,9 @@ class Standard:
         """D + 1: the kept features and the intercept's column."""
         return self.kept.width + 1
 
-    def applied(self, rows: Rows) -> Floats:
+    def apply(self, rows: Rows) -> Floats:
         """Standardised kept columns, and a last one of ones."""
-        x = (self.kept.applied(rows) - self.means) / self.scales
+        x = (self.kept.apply(rows) - self.means) / self.scales
         x[:, self.constant] = 0.0
         return np.hstack([x, np.ones((len(x), 1))])
 
@@ -248,7 +248,7 @@ def _check_tellable(unclear: NDArray[np.bool_]) -> None:
         )
 
 
-def lifted(model: LinearModel, kept: KeptFeatures) -> LinearModel:
+def lift_model(model: LinearModel, kept: KeptFeatures) -> LinearModel:
     """A classifier of the kept features as one of the whole dictionary."""
     coefficients = np.zeros(kept.kept.size)
     coefficients[kept.kept] = model.coefficients
@@ -266,7 +266,7 @@ def local_label_sums(rows: Floats, signs: Floats, kept: KeptFeatures) -> Floats:
     ``signs`` has a column of -1 and 1 for each label.
     """
     first = local_sums(rows, signs[:, 0], kept).to_vector()
-    x = kept.applied(rows)
+    x = kept.apply(rows)
     columns = [checked_signs(column, len(x)) for column in signs[:, 1:].T]
     return np.concatenate([first, *(np.append(y.sum(), x.T @ y) for y in columns)])
 

@@ -126,7 +126,7 @@ class KeptFeatures:
         """How many columns are left."""
         return int(self.kept.sum())
 
-    def applied(self, rows: Rows) -> Floats:
+    def apply(self, rows: Rows) -> Floats:
         """The columns that may be opened."""
         matrix = checked_rows(rows)
         if matrix.shape[1] != self.kept.size:
@@ -170,7 +170,7 @@ def check_label_support(
     Of a label, the sum of its documents is (sum of x + sum of xy) / 2: of one document that is the
     document itself. A label that no document has, or all have, shows nothing.
     """
-    uses, lacks, enough, _ = _counted(summed, fewest_documents, fewest_peers)
+    uses, lacks, enough, _ = _count_support(summed, fewest_documents, fewest_peers)
     sound = [(each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)]
     if not np.all(sound):
         raise LeakError(
@@ -198,14 +198,14 @@ def _why(summed: ArrayLike, fewest_documents: int) -> str:
 
 
 def _often_used(summed: ArrayLike, fewest_documents: int, fewest_peers: int) -> Flags:
-    uses, lacks, enough, vetoes = _counted(summed, fewest_documents, fewest_peers)
+    uses, lacks, enough, vetoes = _count_support(summed, fewest_documents, fewest_peers)
     often = (uses >= enough).any(axis=0)
     inconspicuous = (lacks == 0).all(axis=0) | (lacks >= enough).any(axis=0)
     decided: Flags = often & inconspicuous & (vetoes == 0)
     return decided
 
 
-def _counted(
+def _count_support(
     summed: ArrayLike, fewest_documents: int, fewest_peers: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Who uses and who lacks each feature under each cap, how many are enough, and vetoes."""

@@ -49,7 +49,7 @@ class Run:
         solve, standard = self.coordinator.solve, self.coordinator.standard
         assert solve is not None
         assert standard is not None
-        parts = [solve.quantise(standard.applied(x), y, standard.count) for x, y in PEERS]
+        parts = [solve.quantise(standard.apply(x), y, standard.count) for x, y in PEERS]
         matrix, vector = (np.sum([part[at] for part in parts], axis=0) for at in (0, 1))
         return solve.system(matrix, vector)
 
@@ -126,7 +126,7 @@ def query(run: Run, rows: int, budget: QueryBudget) -> tuple[HiddenContributor, 
     terms = QueryTerms(
         new_session(), "p0", ("p0",), rows, classifier.modulus, classifier.score_bound, 4
     )
-    asker = HiddenContributor("p0", terms, classifier, classifier.standard.applied(X[:rows]))
+    asker = HiddenContributor("p0", terms, classifier, classifier.standard.apply(X[:rows]))
     own, held = run.keys
     other = QueryBudget(["p0"], 1000)
     scorers = [

@@ -110,7 +110,7 @@ def test_a_hidden_offset_is_the_mean_row_of_who_does_not_know_the_entities() -> 
     standard, own = found_kept.standard, found_kept.mean_row
     model = readable()
     slope = model.coefficients * standard.scales
-    rows = standard.applied(ENTITIES * [1, 1, 1, 0])[:, :-1]
+    rows = standard.apply(ENTITIES * [1, 1, 1, 0])[:, :-1]
     intercept = model.intercept + float(model.coefficients @ standard.means)
     scores = rows[:, :3] @ slope[:3] + own[3] * slope[3] + intercept
     assert labels_kept(found.results["ada"]) == np.where(scores > 0, "1", "-1").tolist()

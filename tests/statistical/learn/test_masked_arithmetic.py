@@ -92,13 +92,13 @@ class Opened(NamedTuple):
 def compared(own: int, theirs: int, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The key holder's view of many comparisons of the same two numbers."""
     views: list[Grid] = []
-    honest = comparison.opened
+    honest = comparison.open_integers
 
     def spied(array: EncryptedArray, key: PrivateKey) -> Grid:
         views.append(honest(array, key))
         return views[-1]
 
-    monkeypatch.setattr(comparison, "opened", spied)
+    monkeypatch.setattr(comparison, "open_integers", spied)
     numbers = (as_grid([each] * PAIRS, (PAIRS,)) for each in (own, theirs))
     mine, others = numbers
     run_together(

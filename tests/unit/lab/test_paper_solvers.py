@@ -17,7 +17,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import LeakError
 from sottovoce.learn.paillier.wire import decrypt_integers
-from sottovoce.learn.rados.learners import descended
+from sottovoce.learn.rados.learners import descend
 from sottovoce.learn.rados.rados import SealedSignatures, log_exponential_loss
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def test_a_secure_descent_is_the_plain_one_and_predicts_the_same(parties: TwoPar
     sealed = descent.run(parties, hidden)
     theta = parties.decrypt(sealed)
     np.testing.assert_allclose(theta, descent.run_in_clear(rados), rtol=0, atol=1e-7)
-    twin = descended(rados, np.full(2, 0.5)).theta
+    twin = descend(rados, np.full(2, 0.5)).theta
     assert np.abs(theta - twin).max() < 1e-3
     queries = CHANCE.normal(size=(500, 2))
     assert ((queries @ theta > 0) == (queries @ twin > 0)).mean() > 0.995

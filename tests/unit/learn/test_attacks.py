@@ -93,7 +93,7 @@ def shown_documents(parts: tuple[Floats, Floats], kept: KeptFeatures) -> int:
     """How many documents stand in a row of X'X, or in the totals less such a row."""
     products, totals = aggregate(parts, kept)
     shown = {tuple(row) for row in products} | {tuple(totals - row) for row in products}
-    documents = {tuple(row) for part in parts for row in kept.applied(part)}
+    documents = {tuple(row) for part in parts for row in kept.apply(part)}
     return len(shown & documents)
 
 
@@ -116,7 +116,7 @@ def test_a_peer_with_unguarded_columns_is_refused() -> None:
     parts = word_counts()
     kept = kept_from_sums(local_support(parts[0]) + local_support(parts[1]))
     with pytest.raises(ValueError, match="peers must agree on the features"):
-        local_sums(kept.applied(parts[0]), np.ones(30), kept)
+        local_sums(kept.apply(parts[0]), np.ones(30), kept)
 
 
 def test_all_rados_are_refused_where_they_are_too_many() -> None:

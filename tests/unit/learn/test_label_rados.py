@@ -41,7 +41,7 @@ def test_every_label_has_the_rados_that_the_same_signatures_give_it(
     monkeypatch.setattr("sottovoce.learn.local_data.RadoMaker", Known)
     known, data = standard(), LocalData(ROWS, SIGNS, np.ones(3, bool))
     models = rado_solutions(data.rado_moments(known, 30), known, 0.1, labels=4)
-    rows = known.applied(ROWS)
+    rows = known.apply(ROWS)
     for k, model in enumerate(models):
         alone = RadoMoments.of(Known(rows, SIGNS[:, k]).sampled(30) / np.sqrt(known.count))
         upper = alone.covariance[np.triu_indices(alone.width)]

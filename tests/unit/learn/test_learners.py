@@ -20,10 +20,10 @@ from sottovoce.learn.estimators import (
     SummedRidgeClassifier,
 )
 from sottovoce.learn.rados.learners import (
-    boosted,
+    boost,
     boosting_rounds,
     confidence_weights,
-    descended,
+    descend,
     m_loss_minimiser,
 )
 from sottovoce.learn.rados.rados import RadoMaker, RadoMoments, loss_gradient
@@ -129,18 +129,18 @@ def test_a_boosting_round_moves_the_best_feature_by_the_printed_step() -> None:
 
 
 def test_boosting_caps_a_perfect_edge_and_stops_without_one() -> None:
-    assert np.isfinite(boosted(np.ones((3, 1)), 5)).all()
+    assert np.isfinite(boost(np.ones((3, 1)), 5)).all()
     # A capped edge is where the printed reweighing alone would not stay a distribution.
     for done in boosting_rounds(np.ones((3, 1)), 5):
         assert done.weights.sum() == pytest.approx(1, abs=1e-12)
     assert list(boosting_rounds(np.zeros((3, 2)), 5)) == []
     with pytest.raises(ParameterError, match="rounds"):
-        boosted(np.ones((3, 1)), 0)
+        boost(np.ones((3, 1)), 0)
 
 
 def test_descent_ends_where_the_gradient_vanishes() -> None:
     rados = RadoMaker(ROWS[:30], SIGNS[:30]).sampled(50)
-    end = descended(rados, np.ones(4), tolerance=1e-6)
+    end = descend(rados, np.ones(4), tolerance=1e-6)
     assert np.abs(loss_gradient(end.theta, rados, np.ones(4))).max() <= 1e-6
     assert 0 < end.steps < 500
 
@@ -148,16 +148,16 @@ def test_descent_ends_where_the_gradient_vanishes() -> None:
 def test_descent_says_when_it_did_not_arrive() -> None:
     rados = RadoMaker(ROWS[:30], SIGNS[:30]).sampled(50)
     with pytest.warns(UserWarning, match="not converged after 1 steps"):
-        descended(rados, np.ones(4), most_steps=1)
+        descend(rados, np.ones(4), most_steps=1)
     with pytest.raises(ParameterError, match="most_steps"):
-        descended(rados, np.ones(4), most_steps=0)
+        descend(rados, np.ones(4), most_steps=0)
     with pytest.raises(ParameterError, match="weight"):
         RadoDescentClassifier(weight=0).fit(ROWS, SIGNS)
 
 
 def test_descent_on_all_rados_finds_the_logistic_regression() -> None:
     rows, signs = ROWS[:14, [0, 3]], SIGNS[:14]
-    end = descended(RadoMaker(rows, signs).all(), np.full(2, 0.5), tolerance=1e-9)
+    end = descend(RadoMaker(rows, signs).all(), np.full(2, 0.5), tolerance=1e-9)
     # sklearn's loss is the sum of logistic losses plus theta'theta / (2 C).
     peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10).fit(rows, signs)
     np.testing.assert_allclose(end.theta, peer.coef_[0], atol=1e-5)
@@ -298,7 +298,7 @@ def test_features_need_documents_and_peers() -> None:
     one[:, 4], two[:7, 4] = 2, 2  # the same with counts, where the totals do not
     kept = kept_from_sums(support(one, two))
     np.testing.assert_array_equal(kept.kept, [True, False, False, False, True])
-    assert kept.applied(one).shape == (10, 2)
+    assert kept.apply(one).shape == (10, 2)
     assert kept.width == 2
 
 

@@ -26,7 +26,7 @@ from sottovoce.errors import (
 )
 from sottovoce.learn import train
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.features import nominated, word_buckets
+from sottovoce.learn.features import nominate_buckets, word_buckets
 from sottovoce.learn.run.classify import models
 from sottovoce.learn.run.dictionary import (
     chosen_buckets,
@@ -110,18 +110,18 @@ def test_messages_are_as_long_whatever_the_vocabulary() -> None:
 def test_how_often_a_word_is_used_does_not_change_what_is_sent() -> None:
     """Texts nine times as long and ten times as many, the same words: the same marks."""
     short, long = ("aa bb",) * 6, ("aa bb aa aa " * 9,) * 60
-    marks = [nominated(texts, AGREED, b"k").tolist() for texts in (short, long)]
+    marks = [nominate_buckets(texts, AGREED, b"k").tolist() for texts in (short, long)]
     assert marks[0] == marks[1]
 
 
 def test_padded_marks_are_as_many_whatever_a_peer_has() -> None:
     recipe = replace(AGREED, candidates=200, padded=True)
     few, many = ("aa bb",) * 3, made_peers()["ada"].texts
-    assert {int(nominated(texts, recipe, b"k").sum()) for texts in (few, many)} == {200}
-    assert int(nominated(few, replace(recipe, padded=False), b"k").sum()) == 2
+    assert {int(nominate_buckets(texts, recipe, b"k").sum()) for texts in (few, many)} == {200}
+    assert int(nominate_buckets(few, replace(recipe, padded=False), b"k").sum()) == 2
     wanted = word_buckets(["aa", "bb"], b"k", recipe.buckets)
-    assert nominated(few, recipe, b"k")[wanted].tolist() == [1.0, 1.0]
-    one, other = (nominated(few, recipe, b"k") for _ in range(2))
+    assert nominate_buckets(few, recipe, b"k")[wanted].tolist() == [1.0, 1.0]
+    one, other = (nominate_buckets(few, recipe, b"k") for _ in range(2))
     assert (one != other).any()
 
 

@@ -33,7 +33,7 @@ def standardised(parts: list[Floats], **changes: Any) -> tuple[Standard, Floats]
     stage = moments_stage(terms, all_kept(width), terms.peers)
     total = sum(stage.numbers.encode(each.moments(all_kept(width))) for each in data)
     standard = told_standard(stage, np.asarray(total), all_kept(width))
-    return standard, standard.applied(np.vstack(parts))
+    return standard, standard.apply(np.vstack(parts))
 
 
 def normal_parts(mean: float, deviation: float) -> list[Floats]:

@@ -21,7 +21,7 @@ from sottovoce.learn.features import (
     FeatureMap,
     Features,
     TextRecipe,
-    nominated,
+    nominate_buckets,
     word_buckets,
     word_signs,
 )
@@ -180,12 +180,12 @@ def test_a_run_with_a_map_trains() -> None:
 def test_a_peer_nominates_its_most_used_words_and_no_counts() -> None:
     recipe = TextRecipe(buckets=1 << 16, candidates=2, width=10)
     texts = ("aa bb", "aa bb cc", "aa cc", "aa")
-    marks = nominated(texts, recipe, b"k")
+    marks = nominate_buckets(texts, recipe, b"k")
     wanted = word_buckets(["aa", "bb"], b"k", 1 << 16)
     assert np.flatnonzero(marks).tolist() == sorted(wanted.tolist())
     assert set(marks.tolist()) == {0.0, 1.0}
     with pytest.raises(DataError, match="word that 2 of its texts use"):
-        nominated(("aa", "bb"), recipe, b"k")
+        nominate_buckets(("aa", "bb"), recipe, b"k")
 
 
 def test_five_sentences_of_one_document_do_not_make_a_word_common() -> None:

@@ -35,7 +35,7 @@ from sottovoce.learn.open.train import (
 from sottovoce.learn.paillier.keys import PrivateKey, generate_key
 from sottovoce.learn.query_budget import planned_budget
 from sottovoce.learn.rados.rados import RadoMoments
-from sottovoce.learn.ridge import LinearModel, Standard, lifted, local_sums, ridge_from_sums
+from sottovoce.learn.ridge import LinearModel, Standard, lift_model, local_sums, ridge_from_sums
 from sottovoce.learn.solve.plan import opened_integers, opened_theta
 from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
 from sottovoce.learn.support import KeptFeatures, all_kept
@@ -55,7 +55,7 @@ class SeededData(LocalData):
 
     def rado_moments(self, standard: Standard, number: int) -> Floats:
         """As `LocalData` has it, under signatures that the seed tells."""
-        rados = own_rados(standard.applied(self.rows), self.signs, number, self.seed)
+        rados = own_rados(standard.apply(self.rows), self.signs, number, self.seed)
         moments = RadoMoments.of(rados / np.sqrt(standard.count))
         upper = moments.covariance[np.triu_indices(moments.width)]
         return np.concatenate([moments.mean, upper])
@@ -115,15 +115,15 @@ def plain_twin(given: PeerTraining) -> LinearModel:
     total = sum(numbers.encode(part.ravel()) for part in parts)
     opened = numbers.decode(np.asarray(total))
     ((model, _),) = solved_statistics(opened, given.terms, kept, standard)
-    return lifted(model, kept)
+    return lift_model(model, kept)
 
 
 def float_solution(given: PeerTraining) -> LinearModel:
     """Ridge in floating point on the pooled examples, of the kept features."""
     kept = given.kept()
-    whole = kept.applied(given.examples.rows)
+    whole = kept.apply(given.examples.rows)
     sums = local_sums(whole, given.examples.signs, all_kept(whole.shape[1]))
-    return lifted(ridge_from_sums(sums, given.recipe.penalty or 0.0), kept)
+    return lift_model(ridge_from_sums(sums, given.recipe.penalty or 0.0), kept)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class HiddenParties:
             known.score_bound,
             len(self.terms.peers),
         )
-        peer = HiddenContributor(asker, query, known, known.standard.applied(rows))
+        peer = HiddenContributor(asker, query, known, known.standard.apply(rows))
         traffic = Exchange([peer, *self._scorers(query)]).run()
         if peer.signs is None:
             raise ValueError("a query that ended has an answer")
@@ -223,7 +223,7 @@ def hidden_trained(given: PeerTraining) -> HiddenTrained:
         opened = opened_integers(own, held)
         exact = opened == plain.adjugate
         theta = np.array([float(each) for each in plain.theta]) if exact else np.array(opened)
-    model = lifted(standard.undone(theta), kept)
+    model = lift_model(standard.undone(theta), kept)
     parties = HiddenParties(given.terms, known, keys)
     return HiddenTrained(model, traffic, exact, parties=parties)
 
@@ -233,8 +233,7 @@ def hidden_twin(given: PeerTraining, standard: Standard) -> IntegerSystem:
     recipe = replace(given.recipe, penalty=given.recipe.penalty)
     solve = HiddenSolve(recipe, recipe.penalty or 0.0, standard.width, given.terms.peers)
     parts = [
-        solve.quantise(standard.applied(each.rows), each.signs, standard.count)
-        for each in given.data
+        solve.quantise(standard.apply(each.rows), each.signs, standard.count) for each in given.data
     ]
     matrix = sum((part[0] for part in parts), start=np.zeros_like(parts[0][0]))
     vector = sum((part[1] for part in parts), start=np.zeros_like(parts[0][1]))

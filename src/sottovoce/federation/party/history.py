@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.learn.count.reading import FEWEST_LABELS
-from sottovoce.learn.count.recipe import promised
+from sottovoce.learn.count.recipe import state_promise
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.codec import Value, decode_value
 
@@ -192,7 +192,7 @@ def promise_beside(kind: str, terms: RunTerms) -> str:
     """What is promised of the opened sum of a count, beside the messages that carry it."""
     if terms.count is None or kind != "sum":
         return ""
-    return f". {promised(terms.count, len(terms.identities)).in_words()}"
+    return f". {state_promise(terms.count, len(terms.identities)).in_words()}"
 
 
 def in_words(line: Mapping[str, Any], own: str, terms: RunTerms | None = None) -> str:

@@ -32,7 +32,7 @@ from sottovoce.federation.roster import Roster
 from sottovoce.files import small_text
 from sottovoce.learn.count.documents import CountedColumns, read_counted
 from sottovoce.learn.count.reading import FEWEST_LABELS
-from sottovoce.learn.count.recipe import CountRecipe, CountTrust, budget_in_ledger, promised
+from sottovoce.learn.count.recipe import CountRecipe, CountTrust, budget_in_ledger, state_promise
 from sottovoce.learn.count.spend import LedgerSpending, spend_name
 from sottovoce.learn.count_together import public_labels, public_words
 from sottovoce.learn.documents import Documents, Skipped
@@ -333,4 +333,4 @@ def spending(config: PartyConfig, terms: RunTerms) -> LedgerSpending:
 
 def promised_by(terms: RunTerms) -> WholeDocument:
     """What a run of these terms promises."""
-    return promised(terms.count or CountRecipe(), len(terms.identities))
+    return state_promise(terms.count or CountRecipe(), len(terms.identities))

@@ -96,7 +96,7 @@ def audit_training(
     every = tuple(text for each in read for text in each.texts)
     listed = frequent_words(every, words) if isinstance(words, int) else tuple(words)
     for at, documents in enumerate(read):
-        members = _numbered(documents, numbers)
+        members = _number_documents(documents, numbers)
         labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
         places = [np.arange(len(documents))[k::peers] for k in range(peers)]
         holders = {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
@@ -114,7 +114,7 @@ def audit_training(
     return TrainingAudit(readings, sorted(unread))
 
 
-def _numbered(documents: Documents, numbers: dict[tuple[str, str, int], int]) -> Integers:
+def _number_documents(documents: Documents, numbers: dict[tuple[str, str, int], int]) -> Integers:
     """Each document's number in all trainings; of equal ones each has its own."""
     copies: Counter[tuple[str, str]] = Counter()
     found = []

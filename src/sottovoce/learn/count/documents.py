@@ -20,7 +20,7 @@ from sottovoce.corpus.read.bytes import as_bytes, repair_strings
 from sottovoce.corpus.read.corpus import Corpus, Source, reader_for
 from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.errors import InputError, MissingColumnError
-from sottovoce.learn._examples import listed
+from sottovoce.learn._examples import list_values
 from sottovoce.learn.documents import Documents, Skipped, group_numbers
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def counted_documents(
         return given
     if _is_pair(given):
         texts, labels = cast("tuple[Iterable[str], ArrayLike]", given)
-        return _of_texts(listed(texts), labels, columns)
+        return _of_texts(list_values(texts), labels, columns)
     if isinstance(given, str | PathLike) or hasattr(given, "__arrow_c_stream__"):
         return read_counted(cast("Source", given), columns, skipped, options)
     rows = list(given) if isinstance(given, Iterable) else [given]

@@ -15,7 +15,7 @@ import numpy as np
 from sottovoce._notebook import html_facts, html_table
 from sottovoce.arrays import Integers
 from sottovoce.errors import DamagedMessageError, DamagedRecordError, InputError, ParameterError
-from sottovoce.learn.count.recipe import CountRecipe, What, cells_of, promised
+from sottovoce.learn.count.recipe import CountRecipe, What, cells_of, state_promise
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value, from_value, to_value
 from sottovoce.privacy.opened_noise import SharesLaw
@@ -106,7 +106,7 @@ class TogetherCounts:
     @property
     def guarantee(self) -> WholeDocument:
         """What holds for every document."""
-        return promised(self.recipe, self.parties)
+        return state_promise(self.recipe, self.parties)
 
     @cached_property
     def law(self) -> SharesLaw:

@@ -146,7 +146,7 @@ def check_cells(what: What, words: int, labels: int) -> None:
         )
 
 
-def promised(recipe: CountRecipe, parties: int) -> WholeDocument:
+def state_promise(recipe: CountRecipe, parties: int) -> WholeDocument:
     """What holds for every document of one count among so many peers."""
     return WholeDocument(
         recipe.epsilon,
@@ -217,7 +217,7 @@ class CountTrust:
                 f"{recipe.drop}, collude {recipe.collude}); agree on these."
             )
         recipe.check_parties(len(listed))
-        for wrong in self._beyond_limits(recipe, promised(recipe, len(listed))):
+        for wrong in self._beyond_limits(recipe, state_promise(recipe, len(listed))):
             raise ParameterError(f"{name} counts {wrong}; see [count_with] in its party.toml.")
 
     def _beyond_limits(self, recipe: CountRecipe, promise: WholeDocument) -> Iterator[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Integers
-from sottovoce.learn.count.recipe import CountRecipe, CountTrust, promised
+from sottovoce.learn.count.recipe import CountRecipe, CountTrust, state_promise
 from sottovoce.learn.count.spend import CountSpend, Spending, spend_name
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
@@ -48,7 +48,7 @@ class NoisedSum:
     @property
     def guarantee(self) -> WholeDocument:
         """What holds for every document."""
-        return promised(self.recipe, len(self.identities))
+        return state_promise(self.recipe, len(self.identities))
 
     def peer(self, name: str, identity: Identity, summand: Callable[[], Ring]) -> PartyMaker:
         """The machine of a peer."""
@@ -116,7 +116,7 @@ class Voter:
 
 def count_leakage(recipe: CountRecipe, parties: int) -> Leakage:
     """Who learns what from a count."""
-    promise = promised(recipe, parties)
+    promise = state_promise(recipe, parties)
     total = "the sum of all documents' votes with the noise of everybody who is left"
     rows = (
         Learns("coordinator", f"who took part; {total}; no peer's own sum or number of documents"),

@@ -113,7 +113,7 @@ def ask_less(numbers: Grid, plan: ComparisonPlan, public: PublicKey) -> PairScri
     key_bits = public.bits
     theirs = yield hear_reply("bits", public, plan.bits_plan(key_bits), own.shape)
     tests = _tests(theirs, own, flips)
-    hidden = _blurred(tests, plan, key_bits)
+    hidden = _blur_tests(tests, plan, key_bits)
     # In full, since it goes to the owner of the key, who may have chosen its primes.
     yield Say("tests", {"array": array_to_bytes(hidden.blind(full=True))})
     return flips
@@ -127,8 +127,8 @@ def answer_less(numbers: Grid, plan: ComparisonPlan, key: PrivateKey) -> PairScr
 
     def read(message: Message) -> Bits:
         size = plan.count * plan.tests
-        array = received(message, key.public, plan.tests_plan(key_bits), (size,))
-        residues = opened(array, key).reshape(plan.count, plan.tests) % plan.prime
+        array = read_array(message, key.public, plan.tests_plan(key_bits), (size,))
+        residues = open_integers(array, key).reshape(plan.count, plan.tests) % plan.prime
         return np.array((residues == 0).any(axis=1), dtype=np.int64)
 
     found: Bits = yield Hear("tests", read)
@@ -171,14 +171,14 @@ def _running(row: list[int], modulus: int) -> list[int]:
     return sums
 
 
-def _blurred(tests: EncryptedArray, plan: ComparisonPlan, key_bits: int) -> EncryptedArray:
+def _blur_tests(tests: EncryptedArray, plan: ComparisonPlan, key_bits: int) -> EncryptedArray:
     """The tests of each pair in random order, as rho c + p t in slots."""
     rho = uniform(tests.shape, plan.prime - 1) + 1
     scaled = replace(tests, bound=plan.largest_test).times(rho, bound=plan.prime - 1)
     order = np.array([permutation(plan.tests) for _ in range(plan.count)])
     mixed = scaled[np.arange(plan.count)[:, None], order]
     blur = uniform((plan.count * plan.tests,), plan.blur_bound) * plan.prime
-    packed = gathered(mixed, plan.tests_plan(key_bits))
+    packed = gather_slots(mixed, plan.tests_plan(key_bits))
     return packed.plus_integers(blur, bound=plan.prime * plan.blur_bound)
 
 
@@ -261,10 +261,10 @@ def reply(kind: str, integers: Grid, plan: SlotPlan, key: PrivateKey) -> Say:
 
 def hear_reply(kind: str, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]) -> Hear:
     """Wait for encrypted integers of an agreed plan and shape."""
-    return Hear(kind, lambda message: received(message, public, plan, shape))
+    return Hear(kind, lambda message: read_array(message, public, plan, shape))
 
 
-def received(
+def read_array(
     message: Message, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]
 ) -> EncryptedArray:
     """The ciphertexts of a message, checked against the key, the plan and the shape."""
@@ -274,7 +274,7 @@ def received(
     return array
 
 
-def opened(array: EncryptedArray, key: PrivateKey) -> Grid:
+def open_integers(array: EncryptedArray, key: PrivateKey) -> Grid:
     """The integers of an array as Python's, which never overflow."""
     return decrypt_integers(array, key).astype(object)
 
@@ -285,7 +285,7 @@ def uniform(shape: tuple[int, ...], bound: int) -> Grid:
     return as_grid([random_below(bound) for _ in range(count)], shape)
 
 
-def gathered(array: EncryptedArray, plan: SlotPlan) -> EncryptedArray:
+def gather_slots(array: EncryptedArray, plan: SlotPlan) -> EncryptedArray:
     """The numbers of an unpacked array in a row of slots: sums of v_j 2^(w j) under encryption."""
     flat = array.ciphertexts.ravel().tolist()
     groups = [flat[at : at + plan.slots] for at in range(0, len(flat), plan.slots)]

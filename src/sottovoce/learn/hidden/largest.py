@@ -58,10 +58,10 @@ from sottovoce.learn.hidden.comparison import (
     answer_less,
     ask_encrypted_bits,
     ask_less,
-    gathered,
-    opened,
+    gather_slots,
+    open_integers,
     permutation,
-    received,
+    read_array,
     uniform,
 )
 from sottovoce.learn.paillier.array import EncryptedArray
@@ -161,7 +161,7 @@ def ask_largest(share: Grid, plan: LargestPlan, public: PublicKey) -> PairScript
     wins = yield from ask_encrypted_bits(below, public)
     tests = _tests(wins.reshape(plan.rows, len(plan.pairs)), plan)
     order = np.array([permutation(plan.labels) for _ in range(plan.rows)])
-    hidden = _blurred(tests[np.arange(plan.rows)[:, None], order], plan)
+    hidden = _blur_wins(tests[np.arange(plan.rows)[:, None], order], plan)
     # In full, since it goes to the owner of the key, who may have chosen its primes.
     yield Say("wins", {"array": array_to_bytes(hidden.blind(full=True))})
     return order
@@ -175,8 +175,8 @@ def answer_largest(share: Grid, plan: LargestPlan, key: PrivateKey) -> PairScrip
     slots, size = plan.tests_plan(key.public.bits), plan.rows * plan.labels
 
     def read(message: Message) -> Places:
-        array = received(message, key.public, slots, (size,))
-        zero = opened(array, key).reshape(plan.rows, plan.labels) % plan.prime == 0
+        array = read_array(message, key.public, slots, (size,))
+        zero = open_integers(array, key).reshape(plan.rows, plan.labels) % plan.prime == 0
         if not (zero.sum(axis=1) == 1).all():
             raise DamagedMessageError("of each row one number must be the largest.")
         return np.asarray(zero.argmax(axis=1), np.int64)
@@ -201,13 +201,13 @@ def _tests(wins: EncryptedArray, plan: LargestPlan) -> EncryptedArray:
     return added.plus_integers(others, bound=plan.labels - 1)
 
 
-def _blurred(tests: EncryptedArray, plan: LargestPlan) -> EncryptedArray:
+def _blur_wins(tests: EncryptedArray, plan: LargestPlan) -> EncryptedArray:
     """Tests as rho c + p t, packed."""
     rho = uniform(tests.shape, plan.prime - 1) + 1
     scaled = tests.times(rho, bound=plan.prime - 1)
     blur = uniform((plan.rows * plan.labels,), plan.blur_bound) * plan.prime
     slots = plan.tests_plan(tests.public.bits)
-    return gathered(scaled, slots).plus_integers(blur, bound=plan.prime * plan.blur_bound)
+    return gather_slots(scaled, slots).plus_integers(blur, bound=plan.prime * plan.blur_bound)
 
 
 STAGES = ("scores", "compare", "coordinator's order", "key holder's places")

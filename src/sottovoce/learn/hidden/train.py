@@ -182,7 +182,7 @@ class HiddenPeer(Staged):
     def _summand(
         self, solve: HiddenSolve, standard: Standard, public: PublicKey
     ) -> dict[str, Value]:
-        rows = standard.applied(self.data.rows)
+        rows = standard.apply(self.data.rows)
         matrix, vector = solve.quantise(rows, self.data.signs, standard.count)
         arrays: tuple[EncryptedArray, ...]
         if self._first is not None:

@@ -116,10 +116,10 @@ def guard_peer(
     told = yield Stage("opened", lambda s: Listener(name, s, "opened", [COORDINATOR]))
     opened = told_opened(told.heard[COORDINATOR], uses, most)
     if data.earlier is not None:
-        names, shares = _names(terms, _chosen(kept, opened)), uses.shares[opened]
+        names, shares = _names(terms, _choose_columns(kept, opened)), uses.shares[opened]
         data.earlier.note(names, shares, uses.labels.size)
     tests = PairTests.of(terms, *uses.opened(opened))
-    columns = _beside_labels(data, _chosen(kept, opened))
+    columns = _beside_labels(data, _choose_columns(kept, opened))
     summand = tests.summand(name, columns, data.grouped)
     same = told_alike(terms, OPENED, peers, (summed.total, opened))
     yield Stage("pairs", tests.stage(terms, same.digest).peer(name, data.identity, summand))
@@ -157,7 +157,7 @@ def guard_coordinator(
     if not apart.any():
         raise _all_alike()
     yield from _telling("apart", apart, peers)
-    guarded = Guarded(_chosen(_chosen(kept, opened), apart), kept.width, most)
+    guarded = Guarded(_choose_columns(_choose_columns(kept, opened), apart), kept.width, most)
     same = told_alike(terms, OPENED, peers, guarded.kept.kept)
     yield from same.party(COORDINATOR)
     return guarded
@@ -209,11 +209,11 @@ def _telling_allowed(name: str, most: int) -> Generator[Stage, Any, None]:
 
 def _hearing_apart(name: str, kept: KeptFeatures, opened: Flags) -> Generator[Stage, Any, Guarded]:
     told = yield Stage("apart", lambda s: Listener(name, s, "apart", [COORDINATOR]))
-    chosen = _chosen(kept, opened)
+    chosen = _choose_columns(kept, opened)
     apart = told.heard[COORDINATOR].array("columns", "|b1")
     if apart.size != chosen.width or not apart.any():
         raise DamagedMessageError(f"of {chosen.width} columns some must be left.")
-    return Guarded(_chosen(chosen, apart), kept.width, chosen.width)
+    return Guarded(_choose_columns(chosen, apart), kept.width, chosen.width)
 
 
 def uses_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
@@ -246,10 +246,10 @@ def told_opened(message: Message, uses: Uses, most: int) -> Flags:
 
 def _beside_labels(data: LocalData, kept: KeptFeatures) -> sparse.csr_array:
     labels = data.signs.reshape(len(data.signs), -1) > 0
-    return with_columns(kept.applied(data.rows), labels.astype(np.float64))
+    return with_columns(kept.apply(data.rows), labels.astype(np.float64))
 
 
-def _chosen(kept: KeptFeatures, columns: Flags) -> KeptFeatures:
+def _choose_columns(kept: KeptFeatures, columns: Flags) -> KeptFeatures:
     flags = kept.kept.copy()
     flags[kept.kept] = columns
     return replace(kept, kept=flags)

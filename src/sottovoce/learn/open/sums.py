@@ -71,7 +71,7 @@ class SumStage:
         return lambda session: MaskServer(self._masked(session))
 
     def _masked(self, session: bytes) -> MaskedSum:
-        identities = _chosen(self.terms.identities, self.peers)
+        identities = _choose_identities(self.terms.identities, self.peers)
         return MaskedSum(
             session,
             COORDINATOR,
@@ -85,7 +85,7 @@ class SumStage:
         )
 
 
-def _chosen(identities: Mapping[str, bytes], peers: tuple[str, ...]) -> dict[str, bytes]:
+def _choose_identities(identities: Mapping[str, bytes], peers: tuple[str, ...]) -> dict[str, bytes]:
     return {peer: identities[peer] for peer in peers}
 
 

@@ -27,7 +27,7 @@ from sottovoce.learn.ridge import (
     LinearModel,
     Standard,
     label_vector_size,
-    lifted,
+    lift_model,
     likeliest_penalties,
     ridge_of_labels,
     sums_of_labels,
@@ -137,7 +137,9 @@ class TrainingCoordinator(_EndingWithClassifiers):
         if standard is None:
             check_total(opened, terms, kept, peers)
         solved = solved_statistics(opened, terms, kept, standard)
-        self.solved = [SolvedClassifier(lifted(each.model, kept), each.penalty) for each in solved]
+        self.solved = [
+            SolvedClassifier(lift_model(each.model, kept), each.penalty) for each in solved
+        ]
         piece = models_piece(self.solved)
         pieces = dict.fromkeys(peers, piece)
         yield Stage("model", lambda s: Teller(self.name, s, "model", pieces))

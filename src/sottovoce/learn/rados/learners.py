@@ -50,7 +50,7 @@ def boosting_rounds(rados: Floats, rounds: int) -> Iterator[BoostingRound]:
         yield BoostingRound(k, float(np.arctanh(r) / largest[k]), w.copy())
 
 
-def boosted(rados: Floats, rounds: int) -> Floats:
+def boost(rados: Floats, rounds: int) -> Floats:
     """The classifier after so many rounds."""
     theta = np.zeros(rados.shape[1])
     for done in boosting_rounds(rados, rounds):
@@ -69,7 +69,7 @@ class Descent(NamedTuple):
     steps: int
 
 
-def descended(
+def descend(
     rados: Floats, weights: Floats, *, most_steps: int = 500, tolerance: float = 1e-6
 ) -> Descent:
     """Minimise the loss of Private Text Classification, Problem 1, by its gradient (eq. 10).
@@ -85,7 +85,7 @@ def descended(
         size = float(np.abs(gradient).max())
         if size <= tolerance:
             return Descent(theta, step)
-        length = _accepted(theta, gradient, rados, weights, length or 1 / size)
+        length = _shorten_step(theta, gradient, rados, weights, length or 1 / size)
         change = -length * gradient
         theta = theta + change
         following = loss_gradient(theta, rados, weights)
@@ -94,7 +94,7 @@ def descended(
     return Descent(theta, most_steps)
 
 
-def _accepted(
+def _shorten_step(
     theta: Floats, gradient: Floats, rados: Floats, weights: Floats, length: float
 ) -> float:
     start, slope = regularised_loss(theta, rados, weights), float(gradient @ gradient)
@@ -142,7 +142,7 @@ def m_loss_minimiser(
     """
     _check(examples, penalty)
     ridge = np.diag(examples * penalty / 4 * weights)
-    return _solved(moments.covariance + ridge, moments.mean)
+    return _solve(moments.covariance + ridge, moments.mean)
 
 
 def block_minimiser(moments: RadoMoments, weights: Floats) -> Floats:
@@ -151,7 +151,7 @@ def block_minimiser(moments: RadoMoments, weights: Floats) -> Floats:
     Private Text Classification, eq. 14. It uses the second moment where the M-loss has the
     covariance: the same direction as (Cov + Gamma)^-1 mu, for the same Gamma.
     """
-    return _solved(moments.products + moments.count * np.diag(weights), moments.total)
+    return _solve(moments.products + moments.count * np.diag(weights), moments.total)
 
 
 def _check(examples: int, penalty: float) -> None:
@@ -161,7 +161,7 @@ def _check(examples: int, penalty: float) -> None:
         raise ParameterError(f"penalty must be >= 0, got {penalty}.")
 
 
-def _solved(matrix: Floats, vector: Floats) -> Floats:
+def _solve(matrix: Floats, vector: Floats) -> Floats:
     try:
         solution: Floats = np.linalg.solve(matrix, vector).astype(np.float64, copy=False)
     except np.linalg.LinAlgError as error:

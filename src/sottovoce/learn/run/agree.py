@@ -17,7 +17,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DataError
 from sottovoce.learn._alike import Alike, alike_stages
 from sottovoce.learn.documents import Documents, Examples, Table
-from sottovoce.learn.features import Features, nominated
+from sottovoce.learn.features import Features, nominate_buckets
 from sottovoce.learn.local_data import LocalData, MappedData, SentenceData, feature_places
 from sottovoce.learn.run.dictionary import (
     KEY_STAGES,
@@ -111,7 +111,7 @@ def agreeing_peer(
             key = yield from word_key_peer(name, terms, secrets)
         chosen = None
         if terms.text.dictionary == "agreed":
-            marks = nominated(examples.texts, terms.text, key)
+            marks = nominate_buckets(examples.texts, terms.text, key)
             nominating = nominating_peer(name, terms, secrets.identity, marks, among)
             chosen, peers = yield from nominating
         features = Features(terms.text, key, chosen)

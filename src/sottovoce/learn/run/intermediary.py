@@ -26,7 +26,7 @@ from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.rados.intermediary import RadoIntermediary, RadoOwner, RadoReceiver, RadoTerms
 from sottovoce.learn.rados.learners import confidence_weights, m_loss_minimiser
 from sottovoce.learn.rados.rados import RadoMoments
-from sottovoce.learn.ridge import LinearModel, lifted
+from sottovoce.learn.ridge import LinearModel, lift_model
 from sottovoce.learn.run import records
 from sottovoce.learn.run.agree import (
     AGREEING_STAGES,
@@ -85,7 +85,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         inner = agreed.training(terms, agreed.peers)
         supported = yield from support_peer(name, inner, data)
         data, kept = supported.data, supported.kept
-        rows = np.hstack([kept.applied(data.rows), np.ones((len(data.rows), 1))])
+        rows = np.hstack([kept.apply(data.rows), np.ones((len(data.rows), 1))])
         size = PeerSize(len(rows), _bits(rows))
         piece: dict[str, Value] = {"rows": size.rows, "bits": size.bits}
         pieces = dict.fromkeys(HELPERS, piece)
@@ -103,7 +103,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
             agreed,
             features,
             data,
-            [Told(lifted(model, kept), penalty, kept, supported.peers)],
+            [Told(lift_model(model, kept), penalty, kept, supported.peers)],
         )
 
     return script()

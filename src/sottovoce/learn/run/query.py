@@ -136,7 +136,7 @@ def _weights(name: str, terms: RunTerms, kept: KeptHidden, part: PeerScorePart) 
     if part.rows is None:
         rows = np.tile(kept.mean_row, (terms.rows, 1))
     else:
-        rows = standard.applied(part.rows)
+        rows = standard.apply(part.rows)
     mask = np.append(part.own[standard.kept.kept], name == part.asker)
     masked: Floats = rows * mask
     return masked

@@ -344,7 +344,7 @@ def read_hidden(record: Mapping[str, Value]) -> KeptHidden:
 def _kept_hidden(classifier: "HiddenClassifier", peers: int, data: LocalData) -> KeptHidden:
     from sottovoce.learn.rados.rados import extra_rado  # noqa: PLC0415 - likewise
 
-    rado, rows = extra_rado(classifier.standard.applied(data.rows), data.signs)
+    rado, rows = extra_rado(classifier.standard.apply(data.rows), data.signs)
     return KeptHidden(
         classifier.standard,
         classifier.modulus,

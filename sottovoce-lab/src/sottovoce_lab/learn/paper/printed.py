@@ -145,7 +145,7 @@ def _part(data: LocalData, theta: Floats, standard: Standard, key: PrivateKey) -
     has = np.append(data.has, True)
     outline = Outline.of_numbers((int(has.sum()),), _LARGEST_THETA, _THETA_BITS)
     hidden = encrypt(theta[has], outline.plan(key.public.bits), key)
-    return PrintedPart(has, hidden, *extra_rado(standard.applied(data.rows)[:, has], data.signs))
+    return PrintedPart(has, hidden, *extra_rado(standard.apply(data.rows)[:, has], data.signs))
 
 
 class PrintedAnswer(NamedTuple):
@@ -200,4 +200,4 @@ def score_locally(part: PrintedPart, weights: Floats) -> EncryptedArray:
 def _standardise_rows(rows: Floats, part: PrintedPart, standard: Standard) -> Floats:
     whole = np.zeros((len(rows), standard.width - 1))
     whole[:, part.has[:-1]] = rows
-    return standard.applied(whole)[:, part.has]
+    return standard.apply(whole)[:, part.has]

@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.hidden.comparison import gathered, opened, received, roomy_plan, uniform
+from sottovoce.learn.hidden.comparison import (
+    gather_slots,
+    open_integers,
+    read_array,
+    roomy_plan,
+    uniform,
+)
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid
 from sottovoce.learn.paillier.keys import PrivateKey
@@ -168,7 +174,7 @@ def show(array: EncryptedArray, outline: Outline) -> PairScript[Shown]:
     given = roomy(array.widen(outline.bound))
     masks = uniform(outline.shape, outline.mask_bound)
     plan = transit_plan(outline, array.public.bits)
-    masked = gathered(given, plan).plus_integers(masks.ravel(), bound=outline.mask_bound)
+    masked = gather_slots(given, plan).plus_integers(masks.ravel(), bound=outline.mask_bound)
     yield Say("masked", {"array": array_to_bytes(masked)})
     return Shown(given, masks)
 
@@ -178,8 +184,8 @@ def see(outline: Outline, key: PrivateKey) -> PairScript[Seen]:
     plan = transit_plan(outline, key.public.bits)
 
     def read(message: Message) -> Grid:
-        array = received(message, key.public, plan, (outline.size,))
-        return opened(array, key).reshape(outline.shape)
+        array = read_array(message, key.public, plan, (outline.size,))
+        return open_integers(array, key).reshape(outline.shape)
 
     integers = yield Hear("masked", read)
     return Seen(integers, outline)
