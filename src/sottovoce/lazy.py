@@ -57,7 +57,7 @@ def _read_names(package: str) -> "dict[str, str]":
 
     spec = sys.modules[package].__spec__
     source = spec.loader.get_source(package)  # type: ignore[union-attr] # a file's loader
-    found = re.findall(r"^    from (\S+) import (\w+) as \2$", source, re.MULTILINE)
+    found = re.findall(r"^    from (\S+) import (?:\(\s+)?(\w+) as \2,?$", source, re.MULTILINE)
     return {name: f"{at}.{name}" if at == package else at for at, name in found}
 
 

@@ -7,64 +7,27 @@ charged to the ledger that `privacy.ledger` finds. `compression` maps words to f
 published, and `trial` releases made-up documents the way that every release goes.
 """
 
-from typing import TYPE_CHECKING
-
-from sottovoce.lazy import attach
-
-__all__ = [
-    "Embedding",
-    "EmbeddingClusterCompression",
-    "EmbeddingDisperseCompression",
-    "FrequencyCompression",
-    "Ledger",
-    "LimitedPrecision",
-    "PrivateBagOfWords",
-    "PrivateNaiveBayes",
-    "PrivateTopics",
-    "RandomCompression",
-    "Release",
-    "ReleaseCard",
-    "ReleaseQuote",
-    "load_release",
-    "release_counts",
-]
+from sottovoce.lazy import TYPE_CHECKING, attach
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.guarantee import LimitedPrecision
-    from sottovoce.privacy.ledger.ledger import Ledger
-    from sottovoce.release.card import ReleaseCard
-    from sottovoce.release.classify.bayes import PrivateNaiveBayes
+    from sottovoce.privacy.guarantee import LimitedPrecision as LimitedPrecision
+    from sottovoce.privacy.ledger.ledger import Ledger as Ledger
+    from sottovoce.release.card import ReleaseCard as ReleaseCard
+    from sottovoce.release.classify.bayes import PrivateNaiveBayes as PrivateNaiveBayes
+    from sottovoce.release.compression.embedding import Embedding as Embedding
     from sottovoce.release.compression.embedding import (
-        Embedding,
-        EmbeddingClusterCompression,
-        EmbeddingDisperseCompression,
+        EmbeddingClusterCompression as EmbeddingClusterCompression,
     )
-    from sottovoce.release.compression.frequency import FrequencyCompression
-    from sottovoce.release.compression.maps import RandomCompression
-    from sottovoce.release.estimator import PrivateBagOfWords
-    from sottovoce.release.make import release_counts
-    from sottovoce.release.quote import ReleaseQuote
-    from sottovoce.release.release import Release, load_release
-    from sottovoce.release.topics.estimator import PrivateTopics
+    from sottovoce.release.compression.embedding import (
+        EmbeddingDisperseCompression as EmbeddingDisperseCompression,
+    )
+    from sottovoce.release.compression.frequency import FrequencyCompression as FrequencyCompression
+    from sottovoce.release.compression.maps import RandomCompression as RandomCompression
+    from sottovoce.release.estimator import PrivateBagOfWords as PrivateBagOfWords
+    from sottovoce.release.make import release_counts as release_counts
+    from sottovoce.release.quote import ReleaseQuote as ReleaseQuote
+    from sottovoce.release.release import Release as Release
+    from sottovoce.release.release import load_release as load_release
+    from sottovoce.release.topics.estimator import PrivateTopics as PrivateTopics
 else:
-    __getattr__, __dir__ = attach(
-        __name__,
-        {
-            "Embedding": "sottovoce.release.compression.embedding",
-            "EmbeddingClusterCompression": "sottovoce.release.compression.embedding",
-            "EmbeddingDisperseCompression": "sottovoce.release.compression.embedding",
-            "FrequencyCompression": "sottovoce.release.compression.frequency",
-            "Ledger": "sottovoce.privacy.ledger.ledger",
-            "LimitedPrecision": "sottovoce.privacy.guarantee",
-            "PrivateBagOfWords": "sottovoce.release.estimator",
-            "PrivateNaiveBayes": "sottovoce.release.classify.bayes",
-            "PrivateTopics": "sottovoce.release.topics.estimator",
-            "RandomCompression": "sottovoce.release.compression.maps",
-            "Release": "sottovoce.release.release",
-            "ReleaseCard": "sottovoce.release.card",
-            "ReleaseQuote": "sottovoce.release.quote",
-            "load_release": "sottovoce.release.release",
-            "release_counts": "sottovoce.release.make",
-        },
-        extra="release",
-    )
+    __getattr__, __dir__ = attach(__name__, extra="release")
