@@ -69,7 +69,7 @@ def test_among_made_up_people_a_topic_of_which_no_word_was_found_is_not_shown(
     assert early, "by everyday words a ranking lists them"
     page = shown(client, "/standing")
     assert "No word of any of the 22 topics was found in your 3 posts" in page
-    assert "Topics that your posts show something of" not in page
+    assert "Topics that show in your posts" not in page
     assert client.session.store.alerts() == []
 
 

@@ -47,9 +47,9 @@ def crowd(standing: Standing) -> str:
     """Whom the strip shows, and that they do not exist where they do not."""
     order = "from the one a ranking finds first, on the left, to the last"
     if not standing.simulated:
-        return f"The whole community, {order}; the first percent are drawn wider."
+        return f"The whole community, {order}; the first few percent are drawn wider."
     return (
-        f"You and {standing.users - 1:,} made-up people, who do not exist, {order}; the first "
+        f"You and {standing.users - 1:,} made-up people, who do not exist, {order}; the first few "
         "percent are drawn wider. Among real people your place may be very different."
         f"{LEARNT_FROM_MADE_UP if MEASURES[standing.measure].is_voice else ''}"
     )
