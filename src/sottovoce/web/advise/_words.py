@@ -49,8 +49,8 @@ def crowd(standing: Standing) -> str:
     if not standing.simulated:
         return f"The whole community, {order}; the first few percent are drawn wider."
     return (
-        f"You and {standing.users - 1:,} made-up people, who do not exist, {order}; the first few "
-        "percent are drawn wider. Among real people your place may be very different."
+        f"You and {standing.users - 1:,} made-up people, who do not exist, {order}; the first "
+        "few percent are drawn wider. Among real people your place may be very different."
         f"{LEARNT_FROM_MADE_UP if MEASURES[standing.measure].is_voice else ''}"
     )
 

@@ -63,7 +63,7 @@ const whatIf = (form) => {
     say("what-if-change", found.change);
     say("what-if-count", found.count);
     const strip = document.getElementById("what-if-strip");
-    if (strip) moveMark(strip, found.after.mark);
+    if (strip) moveMark(strip, found.mark);
   };
   form.addEventListener("change", update);
 };
