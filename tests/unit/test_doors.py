@@ -29,12 +29,10 @@ from sottovoce.release.inputs import count_documents
 DOORS = (
     "sottovoce",
     *(f"sottovoce.{name}" for name in dir(sv) if hasattr(getattr(sv, name), "__path__")),
-    "sottovoce.corpus.read",
     "sottovoce.privacy",
 )
 OTHER_DOORS = (
     "sottovoce.advisor",
-    "sottovoce.advisor.rank",
     "sottovoce_spark",
 )
 VERBS = ("sottovoce.assess", "sottovoce.release", "sottovoce.learn")

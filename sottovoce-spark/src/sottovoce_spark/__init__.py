@@ -8,21 +8,10 @@ from typing import TYPE_CHECKING
 
 from sottovoce.lazy import attach
 
-__all__ = ["Precision", "RankSketch", "open_session", "score_on_spark"]
-
 if TYPE_CHECKING:
-    from sottovoce_spark.assess import score_on_spark
-    from sottovoce_spark.rank_sketch import RankSketch
-    from sottovoce_spark.session import open_session
-    from sottovoce_spark.sketches import Precision
+    from sottovoce_spark.assess import score_on_spark as score_on_spark
+    from sottovoce_spark.rank_sketch import RankSketch as RankSketch
+    from sottovoce_spark.session import open_session as open_session
+    from sottovoce_spark.sketches import Precision as Precision
 else:
-    __getattr__, __dir__ = attach(
-        __name__,
-        {
-            "Precision": "sottovoce_spark.sketches",
-            "RankSketch": "sottovoce_spark.rank_sketch",
-            "open_session": "sottovoce_spark.session",
-            "score_on_spark": "sottovoce_spark.assess",
-        },
-        extra="spark",
-    )
+    __getattr__, __dir__ = attach(__name__, extra="spark")

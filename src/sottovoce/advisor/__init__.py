@@ -9,31 +9,12 @@ from typing import TYPE_CHECKING
 
 from sottovoce.lazy import attach
 
-__all__ = [
-    "AdvisorSetting",
-    "Community",
-    "Person",
-    "Post",
-    "Standing",
-    "guidance",
-]
-
 if TYPE_CHECKING:
-    from sottovoce.advisor.community import Community
-    from sottovoce.advisor.guides import guidance
-    from sottovoce.advisor.person import Person
-    from sottovoce.advisor.person_values import Post
-    from sottovoce.advisor.settings import AdvisorSetting
-    from sottovoce.advisor.standing import Standing
+    from sottovoce.advisor.community import Community as Community
+    from sottovoce.advisor.guides import guidance as guidance
+    from sottovoce.advisor.person import Person as Person
+    from sottovoce.advisor.person_values import Post as Post
+    from sottovoce.advisor.settings import AdvisorSetting as AdvisorSetting
+    from sottovoce.advisor.standing import Standing as Standing
 else:
-    __getattr__, __dir__ = attach(
-        __name__,
-        {
-            "AdvisorSetting": "sottovoce.advisor.settings",
-            "Community": "sottovoce.advisor.community",
-            "Person": "sottovoce.advisor.person",
-            "Post": "sottovoce.advisor.person_values",
-            "Standing": "sottovoce.advisor.standing",
-            "guidance": "sottovoce.advisor.guides",
-        },
-    )
+    __getattr__, __dir__ = attach(__name__)

@@ -25,7 +25,7 @@ from sottovoce.cli import (
     statement,
 )
 from sottovoce.cli._groups import PlainCommand, PlainGroup, expand_groups
-from sottovoce.cli.learn import approvals, audits, counted, counts, keys, members, parties, runs
+from sottovoce.cli.learn import counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
 learn = typer.Typer(
@@ -49,13 +49,13 @@ _LEARN: dict[str, dict[str, Callable[..., None]]] = {
     "Train together": {"train": runs.train, "evaluate": runs.evaluate, "classify": runs.classify},
     "Count together": {
         "count": counts.count,
-        "topics": counted.topics,
+        "topics": counts.topics,
     },
     "See and decide": {
         "status": runs.status,
         "transcript": runs.transcript,
-        "approve": approvals.approve,
-        "audit": audits.audit,
+        "approve": members.approve,
+        "audit": runs.audit,
     },
     "Members and keys": {
         "roster": members.roster,

@@ -12,27 +12,11 @@ from typing import TYPE_CHECKING
 
 from sottovoce.lazy import attach
 
-__all__ = [
-    "Effort",
-    "LoopPlan",
-    "compare_settings",
-    "run_loop",
-    "simulated_subject",
-]
-
 if TYPE_CHECKING:
-    from sottovoce.loop.loop import LoopPlan, compare_settings, run_loop
-    from sottovoce.loop.subject import simulated_subject
-    from sottovoce.loop.usefulness import Effort
+    from sottovoce.loop.loop import LoopPlan as LoopPlan
+    from sottovoce.loop.loop import compare_settings as compare_settings
+    from sottovoce.loop.loop import run_loop as run_loop
+    from sottovoce.loop.subject import simulated_subject as simulated_subject
+    from sottovoce.loop.usefulness import Effort as Effort
 else:
-    __getattr__, __dir__ = attach(
-        __name__,
-        {
-            "Effort": "sottovoce.loop.usefulness",
-            "LoopPlan": "sottovoce.loop.loop",
-            "compare_settings": "sottovoce.loop.loop",
-            "run_loop": "sottovoce.loop.loop",
-            "simulated_subject": "sottovoce.loop.subject",
-        },
-        extra="all",
-    )
+    __getattr__, __dir__ = attach(__name__, extra="all")

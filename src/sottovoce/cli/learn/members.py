@@ -1,4 +1,4 @@
-"""``sottovoce learn new``, ``invite``, ``join``, ``admit``, ``remove`` and ``roster``.
+"""Who takes part in ``sottovoce learn``: new, invite, join, admit, approve, remove, roster.
 
 Each party makes its own keys, on its own machine, and joins by a token and a string that two
 people compare.
@@ -12,8 +12,7 @@ import typer
 
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
-from sottovoce.cli.learn._asked import asked_or_read, watched
-from sottovoce.cli.learn._output import ConfigOption, loaded
+from sottovoce.cli.learn._output import ConfigOption, asked_or_read, loaded, watched
 from sottovoce.cli.learn.parties import LogOption, SealOption, new_training
 from sottovoce.errors import InputError, ParameterError
 
@@ -241,3 +240,46 @@ def roster(config: ConfigOption, as_json: AsJson = False) -> None:
     )
     rows = [{"time (UTC)": each["time"][:16], "what": each["change"]} for each in found["changes"]]
     show_rows("every change, the oldest first", rows)
+
+
+def approve(
+    config: ConfigOption,
+    proposal: Annotated[
+        str, typer.Argument(help="The proposal, by its whole SHA-256; none: list them.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List proposals that a peer has refused as too close to an earlier run, or approve one.
+
+    Two trainings that differ by a peer, a few documents or a few words open two sums, and the
+    difference of the sums is what only one of them has. Approve one only if everybody whose
+    documents that may be knows of it. The coordinator must then propose it again.
+
+    A proposal goes by its whole SHA-256: another one may well begin with the same digits. Below it
+    stands every field that differs from an earlier run, or from the last one.
+
+    Example: sottovoce learn approve --config together/ada/party.toml
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation.party import approvals  # noqa: PLC0415 - fast --help
+
+    found = loaded(config)
+    store = found.path(found.party.store)
+    if proposal:
+        name = approvals.approve(store, proposal)
+        if as_json:
+            show_json({"approved": name, "party": found.party.name})
+        else:
+            typer.echo(f"{found.party.name} takes part in {name} when it is proposed again.")
+        return
+    waits = approvals.waiting(store)
+    if as_json:
+        show_json({"waiting": waits, "party": found.party.name})
+    elif not waits:
+        typer.echo("Nothing waits for approval.")
+    else:
+        for name, differs in waits.items():
+            typer.echo("\n".join([name, *(f"  {each}" for each in differs)]))
+        typer.echo(
+            "To take part in one: sottovoce learn approve WHOLE_FIRST_LINE --config PARTY.TOML"
+        )
