@@ -43,16 +43,14 @@ def load_secrets(config: PartyConfig) -> Secrets:
         journal,
         _identity(config, passphrase),
         _paillier(config, passphrase),
-        load_secret(config.path(config.party.secrets.memory), kind=MEMORY, passphrase=passphrase),
+        _memory(config, passphrase),
     )
 
 
 def new_secrets(folder: Path, role: Role, key_bits: int | None, passphrase: str | None) -> bytes:
     """Make a party's secrets; its public identity, empty where it has none."""
     new_journal_key(folder / FILES.journal, passphrase)
-    # What a party remembers of its documents stays under this key for good.
-    memory = random_bytes(SECRET_BYTES)
-    save_secret(folder / FILES.memory, memory, kind=MEMORY, passphrase=passphrase)
+    new_memory_key(folder / FILES.memory, passphrase)
     if key_bits is not None and role in ("coordinator", "keyholder"):
         new_paillier_key(folder / FILES.paillier, key_bits, passphrase)
     return new_identity(folder / FILES.identity, passphrase) if role == "peer" else b""
@@ -61,6 +59,11 @@ def new_secrets(folder: Path, role: Role, key_bits: int | None, passphrase: str 
 def new_journal_key(path: Path, passphrase: str | None) -> None:
     """A fresh key for a journal; what the old one sealed is lost with it."""
     save_secret(path, random_bytes(SECRET_BYTES), kind=JOURNAL, passphrase=passphrase)
+
+
+def new_memory_key(path: Path, passphrase: str | None) -> None:
+    """A key for what a party remembers of its documents; it stays the same for good."""
+    save_secret(path, random_bytes(SECRET_BYTES), kind=MEMORY, passphrase=passphrase)
 
 
 def new_identity(path: Path, passphrase: str | None) -> bytes:
@@ -88,6 +91,13 @@ def _identity(config: PartyConfig, passphrase: str | None) -> Identity | None:
     if config.party.role != "peer":
         return None
     return load_identity(config.path(config.party.secrets.identity), passphrase)
+
+
+def _memory(config: PartyConfig, passphrase: str | None) -> bytes:
+    path = config.path(config.party.secrets.memory)
+    if not path.exists():  # lost with its memory: the count outside tells
+        new_memory_key(path, passphrase)
+    return load_secret(path, kind=MEMORY, passphrase=passphrase)
 
 
 def _paillier(config: PartyConfig, passphrase: str | None) -> "PrivateKey | None":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.text_runs import made_texts
 
-from sottovoce.errors import InputError, JournalError, LeakError
+from sottovoce.errors import JournalError, LeakError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.holdings import MachineMaker
@@ -66,14 +66,19 @@ def test_a_restarted_peer_refuses_one_more_document_and_not_the_same_run(folder:
         begun(folder, a_training(folder))  # who signs by another key is the same to its documents
 
 
-def test_a_memory_without_its_own_key_is_refused(folder: Path) -> None:
+def test_a_memorys_key_is_made_where_there_is_none_and_missed_where_there_was_one(
+    folder: Path,
+) -> None:
+    write_texts(folder, 40)
+    key = folder / "ben" / "memory.key"
+    key.unlink()
     party = ConfiguredParty(load_config(folder / "ben" / "party.toml"))
+    assert key.stat().st_mode & 0o077 == 0
     PartyMemory(party.store / MEMORY_FILE, party.secrets.memory).close()
+    key.unlink()
+    party = ConfiguredParty(load_config(folder / "ben" / "party.toml"))
     with pytest.raises(JournalError, match="another secret"):
-        PartyMemory(party.store / MEMORY_FILE, bytes(32))
-    (folder / "ben" / "memory.key").unlink()
-    with pytest.raises(InputError, match="memory.key: No such file"):
-        ConfiguredParty(load_config(folder / "ben" / "party.toml"))
+        PartyMemory(party.store / MEMORY_FILE, party.secrets.memory)
 
 
 def test_no_word_of_a_document_stands_in_a_memorys_file(tmp_path: Path) -> None:
