@@ -11,8 +11,14 @@ from pyarrow import parquet
 from scipy import sparse
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release import analyse
-from sottovoce_lab.release._classified import ClassifiedCorpus, classified_rows
-from sottovoce_lab.release._clipped import BASELINES, accuracy, fit_baseline, tune_strength
+from sottovoce_lab.release._classified import (
+    BASELINES,
+    ClassifiedCorpus,
+    accuracy,
+    classified_rows,
+    fit_baseline,
+    tune_strength,
+)
 from sottovoce_lab.release.analyse_rows import NAMES
 from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, count_pinned, counted_corpus
 

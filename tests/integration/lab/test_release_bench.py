@@ -5,8 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from sottovoce_lab.bench import noise, release
-from sottovoce_lab.bench._memory import Memory, output_bytes, release_memory
-from sottovoce_lab.bench._release_ways import WAYS, ReleaseBenchSetting, check_release
+from sottovoce_lab.bench._memory import (
+    WAYS,
+    Memory,
+    ReleaseBenchSetting,
+    check_release,
+    output_bytes,
+    release_memory,
+)
 
 from sottovoce.errors import CheckFailedError
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from sottovoce_lab import benches
-from sottovoce_lab.bench.drawn import bench_result
 from sottovoce_lab.bench.rows import BenchRow, bench_row
+from sottovoce_lab.benches import bench_result
 
 from sottovoce.steps import repetitions, say_step, steps_heard_by
 

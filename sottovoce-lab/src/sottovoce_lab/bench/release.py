@@ -17,8 +17,14 @@ from scipy import sparse
 from sottovoce.compiled import available_cores
 from sottovoce.release.counts import Counts
 from sottovoce_lab.bench import noise
-from sottovoce_lab.bench._memory import release_memory
-from sottovoce_lab.bench._release_ways import WAYS, ReleaseBenchSetting, Way, check_release, ours
+from sottovoce_lab.bench._memory import (
+    WAYS,
+    ReleaseBenchSetting,
+    Way,
+    check_release,
+    ours,
+    release_memory,
+)
 from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
 
 DOCUMENTS = 100_000

@@ -15,9 +15,9 @@ from sottovoce.errors import MissingExtraError, ParameterError, check_choice
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.options import StudyOptions
-from sottovoce_lab.release._analyse_figures import plots_of
 from sottovoce_lab.release._classified import classified_rows
 from sottovoce_lab.release._summed import summed_rows
+from sottovoce_lab.release.analyse_rows import plots_of
 from sottovoce_lab.release.analyse_topics import (
     MADE_UP,
     TOPICS,
