@@ -26,8 +26,6 @@ NAMES = ("ada", "ben", "cy", "dee")
 # For the example in help, and for all that the pages count.
 LABELS = f"labels = {json.dumps(sorted({*made_texts(20, 0)[1]}))}\n"
 OWN_LIMITS = {"budget = 2\n": "budget = 9\n", "labels = []\n": LABELS}
-# With a key holder, and keys that anyone can break.
-_HELPED = {"--mode open": f"--mode hidden --key-bits {BITS}"}
 
 
 @pytest.fixture(autouse=True)
@@ -80,13 +78,12 @@ def settle_for_few_words(config: Path) -> None:
 def test_the_examples_of_a_trial_run_while_its_parties_do(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story = Story("trial", run, _HELPED)
+    story = Story("trial", run, {})
     with small_keys_allowed(), ExitStack() as parties:
         story.typed("learn init")
         settle_for_few_words(Path("together", "coordinator", "party.toml"))
         write_texts()
-        for command in ("learn coordinator", "learn keyholder"):
-            assert "listens at" in parties.enter_context(story.started(command))
+        assert "listens at" in parties.enter_context(story.started("learn coordinator"))
         for name in NAMES:
             # As on machines of their own: nobody pays from another's ledger.
             monkeypatch.setenv("XDG_STATE_HOME", str(Path(f"state-{name}").absolute()))
@@ -126,6 +123,8 @@ def check_intermediary(story: Story) -> None:
     Path("mixed").mkdir()
     with chdir("mixed"):
         story.typed("learn init", **{"--mode open": f"--intermediary --key-bits {BITS}"})
+        with story.started("learn keyholder") as told:
+            assert "listens at" in told
         with story.started("learn intermediary") as told:
             assert "listens at" in told
             asked = ("learn", "status", "--config", "together/intermediary/party.toml", "--json")
