@@ -32,7 +32,7 @@ from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
-from sottovoce_lab.bench._memory import high_water_mark
+from sottovoce_lab.bench.memory import high_water_mark
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.query_log import QueryLog
 

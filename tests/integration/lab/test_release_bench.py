@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from sottovoce_lab.bench import noise, release
-from sottovoce_lab.bench._memory import (
+from sottovoce_lab.bench.memory import (
     WAYS,
     Memory,
     ReleaseBenchSetting,

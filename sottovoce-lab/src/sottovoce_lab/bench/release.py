@@ -17,7 +17,7 @@ from scipy import sparse
 from sottovoce.compiled import available_cores
 from sottovoce.release.counts import Counts
 from sottovoce_lab.bench import noise
-from sottovoce_lab.bench._memory import (
+from sottovoce_lab.bench.memory import (
     WAYS,
     ReleaseBenchSetting,
     Way,
