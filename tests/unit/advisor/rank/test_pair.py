@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,29 @@ def test_the_sum_runs_over_the_reports_that_both_servers_hold(
     assert found is not None
     assert found["reports"] == 4
     assert found["counts"] == np.bincount([3, 3, 4, 5], minlength=6).tolist()
+
+
+@pytest.mark.parametrize("silenced", [True, False])
+def test_servers_whose_noise_is_silenced_open_the_exact_counts_and_others_do_not(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, *, silenced: bool
+) -> None:
+    """So nothing but the noise, at any epsilon, is between people and what is published."""
+    if silenced:
+        silent = SimpleNamespace(noise=lambda number: [0] * number)
+        monkeypatch.setattr(
+            "sottovoce.advisor.rank.shares.GeometricMechanism", lambda _rate: silent
+        )
+    first, second = pair(tmp_path, clock, description("shares", epsilon="1/10", buckets=6))
+    buckets = [5, 0, 3, 3, 1, 5, 5, 2, 0, 3]
+    report_all((first, second), buckets)
+    clock.day += 1
+    found = first.histogram("debt", 100)
+    first.close()
+    second.close()
+    assert found is not None
+    assert found["reports"] == len(buckets)
+    # By their noise's law alone, all six counts are exact once in 10^11 openings.
+    assert (found["counts"] == np.bincount(buckets, minlength=6).tolist()) == silenced
 
 
 def test_a_report_that_reaches_the_second_server_late_counts_once(
