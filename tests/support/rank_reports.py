@@ -21,7 +21,7 @@ def shared(
     rules: Description, place: int, bucket: int, topic: str = TOPIC, period: int = PERIOD
 ) -> SharedReport:
     """A report of ``bucket``."""
-    return SharedReport.of(rules, topic, period, token(place), bucket)
+    return SharedReport.of_bucket(rules, topic, period, token(place), bucket)
 
 
 def forged(rules: Description, place: int, vector: Sequence[int]) -> SharedReport:

@@ -93,7 +93,7 @@ def everyday() -> Mapping[str, Sequence[str]]:
     return lines
 
 
-def filled(line: str, rng: random.Random) -> str:
+def fill_slots(line: str, rng: random.Random) -> str:
     """A sentence with its slots filled in."""
     fill = _read()["fill"]
     text = _SLOT.sub(lambda slot: rng.choice(fill[slot[1]]), line)
@@ -131,27 +131,27 @@ class _Person:
             yield post.lower().rstrip(".") if self.plain else post
 
     def on_topic(self, count: int) -> list[str]:
-        return self._drawn(sentences()[self.topic][self.role] if count else (), count)
+        return self._draw_lines(sentences()[self.topic][self.role] if count else (), count)
 
     def everyday(self, count: int) -> list[str]:
         chosen = [line for name in self.interests for line in everyday()[name]]
-        return self._drawn(chosen, count)
+        return self._draw_lines(chosen, count)
 
     def _in_passing(self, count: int) -> list[str]:
         roles = [self.rng.choice(list(sentences().values())) for _ in range(count)]
         return [
-            self._filled(self.rng.choice([*one["supporter"], *one["curious"]])) for one in roles
+            self._fill_line(self.rng.choice([*one["supporter"], *one["curious"]])) for one in roles
         ]
 
-    def _drawn(self, lines: Sequence[str], count: int) -> list[str]:
+    def _draw_lines(self, lines: Sequence[str], count: int) -> list[str]:
         """All lines once before any comes again."""
         found: list[str] = []
         while len(found) < count:
             found += self.rng.sample(list(lines), min(len(lines), count - len(found)))
-        return [self._filled(line) for line in found]
+        return [self._fill_line(line) for line in found]
 
-    def _filled(self, line: str) -> str:
-        return filled(line, self.rng)
+    def _fill_line(self, line: str) -> str:
+        return fill_slots(line, self.rng)
 
 
 def _people(topics: Sequence[str], users: int, rng: random.Random) -> list[_Person]:

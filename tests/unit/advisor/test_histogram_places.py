@@ -121,7 +121,7 @@ def test_what_a_rank_server_publishes_gives_the_place_its_client_estimates() -> 
     community = Community.from_histograms(found, [FixedSpace()], CATALOGUE, setting)
     for standing, histogram in zip(Person(community, MINE).standings(), published, strict=True):
         assert standing.score is not None
-        bucket = description.topic(standing.topic).buckets.of(standing.score)
+        bucket = description.topic(standing.topic).buckets.find(standing.score)
         # The places on all topics hold together, so each interval is wider than one alone.
         together = 1 - (1 - COVERAGE) / len(published)
         expected = estimate_rank(histogram, description, bucket, coverage=together)

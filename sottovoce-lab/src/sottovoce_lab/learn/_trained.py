@@ -92,7 +92,7 @@ class PeerTraining:
         """Of all peers."""
         return list(self.holders.values())
 
-    def kept(self) -> KeptFeatures:
+    def decide_features(self) -> KeptFeatures:
         """Decided from plain supports."""
         counts = self.terms.counts()
         fewest = self.recipe.fewest_documents
@@ -108,7 +108,7 @@ class PeerTraining:
 
 def plain_twin(given: PeerTraining) -> LinearModel:
     """The classifier of the same rounded summands, added up in clear."""
-    kept = given.kept()
+    kept = given.decide_features()
     standard = given.standard(kept) if given.recipe.statistics == "rados" else None
     numbers = statistics_stage(given.terms, kept, given.terms.peers).numbers
     parts = [local_statistics(each, given.terms, kept, standard) for each in given.data]
@@ -120,7 +120,7 @@ def plain_twin(given: PeerTraining) -> LinearModel:
 
 def float_solution(given: PeerTraining) -> LinearModel:
     """Ridge in floating point on the pooled examples, of the kept features."""
-    kept = given.kept()
+    kept = given.decide_features()
     whole = kept.apply(given.examples.rows)
     sums = local_sums(whole, given.examples.signs, all_kept(whole.shape[1]))
     return lift_model(ridge_from_sums(sums, given.recipe.penalty or 0.0), kept)
@@ -158,7 +158,7 @@ class HiddenParties:
     classifier: HiddenClassifier
     keys: tuple[PrivateKey, PrivateKey]
 
-    def asked(self, rows: Floats) -> tuple[Signs, Traffic]:
+    def ask(self, rows: Floats) -> tuple[Signs, Traffic]:
         """Classify as the first peer, by the hidden mode's protocol."""
         asker, known = self.terms.peers[0], self.classifier
         query = QueryTerms(
@@ -198,9 +198,9 @@ class HiddenTrained(StudyClassifier):
 
     parties: HiddenParties = field(repr=False, kw_only=True)
 
-    def asked(self, rows: Floats) -> tuple[Signs, Traffic]:
+    def ask(self, rows: Floats) -> tuple[Signs, Traffic]:
         """Classify by Protocol 3, as the first peer."""
-        return self.parties.asked(rows)
+        return self.parties.ask(rows)
 
 
 def hidden_trained(given: PeerTraining) -> HiddenTrained:
@@ -214,7 +214,7 @@ def hidden_trained(given: PeerTraining) -> HiddenTrained:
     own, held, known = coordinator.share, holder.share, peers[0].classifier
     if own is None or held is None or known is None:
         raise ValueError("a training that ended has shares")
-    kept = given.kept()
+    kept = given.decide_features()
     standard = given.standard(kept)
     plain = solved_exactly(hidden_twin(given, standard))
     if given.recipe.solver == "chebyshev":

@@ -122,7 +122,7 @@ def _asked_part(fitted: Any, examples: Examples, asked: int) -> Row:  # noqa: AN
         return {"asked": None, "seconds_per_asked_row": None}
     rows = examples.rows[:asked]
     begin = perf_counter()
-    signs, _ = fitted.asked(rows)
+    signs, _ = fitted.ask(rows)
     seconds = (perf_counter() - begin) / asked
     right = int(np.sum(signs == fitted.predict(rows)))
     return {"asked": f"{right} of {asked} equal", "seconds_per_asked_row": seconds}

@@ -207,7 +207,7 @@ class RankClient:
         description, ranked = self.description, self.description.topic(topic)
         self._agreed = description.version
         self._diary.agree(self._where, description.version)
-        entry = self._diary.entry(description.version, topic, period, ranked.buckets.of(score))
+        entry = self._diary.entry(description.version, topic, period, ranked.buckets.find(score))
         head = {
             "topic": topic,
             "period": period,
@@ -220,12 +220,12 @@ class RankClient:
             report = self._share_report(ranked, period, entry)
             # The second first: when the first asks it about the report, it is there.
             for place in (1, 0):
-                self._servers[place].call("POST", "/reports", head | report.to(place))
+                self._servers[place].call("POST", "/reports", head | report.request_fields(place))
         return period
 
     def rank(self, topic: str, score: float) -> RankEstimate:
         """Where ``score`` stands in the latest histogram; asks for what everybody may ask."""
-        bucket = self.description.topic(topic).buckets.of(score)
+        bucket = self.description.topic(topic).buckets.find(score)
         return estimate_rank(self.histogram(topic), self.description, bucket)
 
     def histogram(self, topic: str) -> Histogram:
@@ -263,7 +263,7 @@ class RankClient:
     def _quote(self, topic: str, score: float, period: int) -> Quote:
         rules, ranked, account = self.description, self.description.topic(topic), self.account
         written = self._diary.find_entry(rules.version, topic, period)
-        bucket = ranked.buckets.of(score) if written is None else written.bucket
+        bucket = ranked.buckets.find(score) if written is None else written.bucket
         wanted = self._request(self._what(ranked, period, bucket)).id
         return Quote(
             rules.version, rules.mode, topic, period, rules.period_s, bucket,
@@ -305,7 +305,9 @@ class RankClient:
         """This period's report in shares: drawn once, the same on every retry."""
 
         def draw(path: Path) -> None:
-            drawn = SharedReport.of(self.description, topic.name, period, entry.token, entry.bucket)
+            drawn = SharedReport.of_bucket(
+                self.description, topic.name, period, entry.token, entry.bucket
+            )
             path.write_text(drawn.text(), encoding="ascii")
 
         stored = self._store(self._what(topic, period, entry.bucket), draw)

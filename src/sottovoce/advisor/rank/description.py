@@ -54,7 +54,7 @@ class Buckets:
         """How many buckets there are."""
         return len(self.edges) + 1
 
-    def of(self, score: float) -> int:
+    def find(self, score: float) -> int:
         """The bucket of ``score``, from 0."""
         if math.isnan(score):
             raise ParameterError("a score must be a number, got none.")

@@ -100,14 +100,14 @@ class SharedReport:
     input_shares: tuple[bytes, ...] = field(repr=False)
 
     @classmethod
-    def of(
+    def of_bucket(
         cls, rules: Description, topic: str, period: int, token: str, bucket: int
     ) -> "SharedReport":
         """A report of ``bucket``: every call draws again, so what it gives must be kept."""
         made = prio3(rules, topic, period).shard(bucket, nonce=bytes.fromhex(token))
         return cls(token, made.public_share, made.input_shares)
 
-    def to(self, server: int) -> dict[str, str]:
+    def request_fields(self, server: int) -> dict[str, str]:
         """The fields of the request to one server."""
         own = self.input_shares[server]
         return {"id": self.token, "public_share": self.public_share.hex(), "input_share": own.hex()}

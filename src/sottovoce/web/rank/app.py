@@ -188,7 +188,7 @@ def _sweeping(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
     if isinstance(service, FirstServer):
         works[service.verify] = min(_VERIFY_S, service.description.period_s / 2)
 
-    async def again(work: Callable[[], None], pause_s: float) -> None:
+    async def repeat(work: Callable[[], None], pause_s: float) -> None:
         told = ""
         while True:
             why = ""
@@ -203,7 +203,7 @@ def _sweeping(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(again(*work)) for work in works.items()]
+        tasks = [asyncio.create_task(repeat(*work)) for work in works.items()]
         try:
             yield
         finally:

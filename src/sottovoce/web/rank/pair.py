@@ -88,7 +88,7 @@ class PairedServer(RankService):
         """Compile what verifies reports, which would else keep the first ones waiting."""
         topic = self.description.topics[0].name
         side, token = self._side(topic, 0), bytes(16).hex()
-        made = SharedReport.of(self.description, topic, 0, token, 0)
+        made = SharedReport.of_bucket(self.description, topic, 0, token, 0)
         begun = side.begin({token: made.payload(self.place)})[token]
         side.output(begun, begun.share)
 

@@ -79,7 +79,7 @@ def test_numbers_that_add_up_never_grow_with_the_bucket(
 def test_a_higher_score_never_has_a_lower_bucket(edges: list[float], data: st.DataObject) -> None:
     buckets = Buckets(tuple(sorted(edges)))
     low, high = sorted(data.draw(st.tuples(*[st.floats(allow_nan=False)] * 2)))
-    assert 0 <= buckets.of(low) <= buckets.of(high) < buckets.number
+    assert 0 <= buckets.find(low) <= buckets.find(high) < buckets.number
 
 
 @given(histograms())
@@ -140,7 +140,7 @@ def test_what_two_servers_open_is_the_count_of_what_both_hold(
     held = [data.draw(st.permutations([*{*common, *data.draw(some)}])) for _ in range(2)]
     both = sorted(set(held[0]) & set(held[1]))
     made = {
-        token: SharedReport.of(described, "debt", 1, token, bucket)
+        token: SharedReport.of_bucket(described, "debt", 1, token, bucket)
         for token, bucket in zip(tokens, buckets, strict=True)
     }
     sides = [ServerSide(described, "debt", 1, bytes(32), place) for place in range(2)]

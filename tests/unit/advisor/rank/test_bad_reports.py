@@ -53,7 +53,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
 
 def body(place: int, report: SharedReport = REPORT) -> Body:
     head = {"topic": "debt", "period": 100, "description": RULES.version}
-    return head | report.to(place)
+    return head | report.request_fields(place)
 
 
 Change = Callable[[int, Body], Body]

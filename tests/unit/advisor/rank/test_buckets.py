@@ -10,7 +10,7 @@ from sottovoce.errors import ParameterError
 
 def test_every_score_has_a_bucket_and_an_edge_belongs_to_the_one_above() -> None:
     buckets = Buckets.even(0, 1, 4)
-    found = [buckets.of(score) for score in (-math.inf, 0, 0.24, 0.25, 0.5, 0.99, 1, 7, math.inf)]
+    found = [buckets.find(score) for score in (-math.inf, 0, 0.24, 0.25, 0.5, 0.99, 1, 7, math.inf)]
     assert found == [0, 0, 0, 1, 2, 3, 3, 3, 3]
 
 
@@ -22,7 +22,7 @@ def test_edges_that_part_nothing_are_refused(edges: tuple[float, ...]) -> None:
 
 def test_no_score_has_no_bucket() -> None:
     with pytest.raises(ParameterError, match="must be a number"):
-        Buckets.even(0, 1).of(math.nan)
+        Buckets.even(0, 1).find(math.nan)
 
 
 @pytest.mark.parametrize(("low", "high", "number"), [(1, 0, 20), (0, math.inf, 20), (0, 1, 1)])

@@ -89,7 +89,7 @@ def test_a_report_for_another_period_topic_or_other_rules_is_valid_nowhere_else(
     topic: str,
     period: int,
 ) -> None:
-    elsewhere = SharedReport.of(rules, topic, period, token(9), 2)
+    elsewhere = SharedReport.of_bucket(rules, topic, period, token(9), 2)
     first, second = verified([elsewhere])
     assert first == second == {elsewhere.token: b""}
 

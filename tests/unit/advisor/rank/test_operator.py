@@ -218,11 +218,11 @@ def test_a_store_that_was_put_back_counts_nothing_of_a_period_that_had_begun(
     assert told["sum"] == ""
     late = shared(rules, 9, 2, period=101)
     head = {"topic": "debt", "period": 101, "description": rules.version}
-    answer = asked(again[0]).client.post("/reports", json=head | late.to(0))
+    answer = asked(again[0]).client.post("/reports", json=head | late.request_fields(0))
     assert answer.status_code == 409
     assert "put back from a copy" in answer.json()["detail"]
     clock.day += 1
-    body = head | {"period": 102} | shared(rules, 9, 2, period=102).to(0)
+    body = head | {"period": 102} | shared(rules, 9, 2, period=102).request_fields(0)
     assert asked(again[0]).client.post("/reports", json=body).status_code == 200
     for server in again:
         server.close()

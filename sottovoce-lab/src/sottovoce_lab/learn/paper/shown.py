@@ -53,7 +53,7 @@ class Outline:
     fraction_bits: int = 0
 
     @classmethod
-    def of(cls, array: EncryptedArray) -> "Outline":
+    def of_array(cls, array: EncryptedArray) -> "Outline":
         """The outline of an array that is there."""
         return cls(array.shape, array.bound, array.fraction_bits)
 
@@ -95,10 +95,10 @@ def roomy(array: EncryptedArray) -> EncryptedArray:
         raise ParameterError(
             "secure products need a ciphertext for each number; unpack the array first."
         )
-    return replace(array, plan=Outline.of(array).plan(array.public.bits))
+    return replace(array, plan=Outline.of_array(array).plan(array.public.bits))
 
 
-def settled(array: EncryptedArray, outline: Outline) -> EncryptedArray:
+def settle(array: EncryptedArray, outline: Outline) -> EncryptedArray:
     """``array`` under an outline that a protocol has proven of its numbers, its slots as they are.
 
     The homomorphic steps before it only know how large the masked numbers could be.
@@ -131,16 +131,16 @@ class Shown:
     @property
     def outline(self) -> Outline:
         """What both know of the numbers."""
-        return Outline.of(self.array)
+        return Outline.of_array(self.array)
 
     @property
     def T(self) -> "Shown":  # noqa: N802 - numpy's name
         """The axes in reverse order."""
         return Shown(self.array.T, self.masks.T)
 
-    def settled(self, outline: Outline) -> "Shown":
+    def settle(self, outline: Outline) -> "Shown":
         """The same numbers under an outline that was proven of them."""
-        return Shown(settled(self.array, outline), self.masks)
+        return Shown(settle(self.array, outline), self.masks)
 
     def less_than(self, constants: ArrayLike) -> "Shown":
         """Public ``constants`` less these numbers, whose masks change their sign."""
@@ -159,7 +159,7 @@ class Seen:
         """The axes in reverse order."""
         return Seen(self.integers.T, replace(self.outline, shape=self.outline.shape[::-1]))
 
-    def settled(self, outline: Outline) -> "Seen":
+    def settle(self, outline: Outline) -> "Seen":
         """The same numbers under an outline that was proven of them."""
         return Seen(self.integers, outline)
 

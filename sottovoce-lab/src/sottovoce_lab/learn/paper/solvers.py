@@ -10,7 +10,7 @@ from sottovoce.errors import InputError, LeakError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.rados.learners import PAPER_PENALTY
 from sottovoce.learn.rados.rados import RadoMoments, SealedSignatures, loss_gradient
-from sottovoce_lab.learn.paper.shown import Outline, settled
+from sottovoce_lab.learn.paper.shown import Outline, settle
 from sottovoce_lab.learn.paper.two_parties import TwoParties
 
 _MARGIN = 1.0 + 2.0**-6  # rounding may carry numbers a little beyond their exact bounds
@@ -31,7 +31,7 @@ def make_rados(
         raise LeakError("an intermediary's signatures are applied to ciphertexts only.")
     if not signatures.shape[1] == len(rows) == len(labels):
         raise InputError(f"the signatures must be of {len(rows)} examples each.")
-    phi = settled(signatures.added(labels), Outline(signatures.shape, 2))
+    phi = settle(signatures.added(labels), Outline(signatures.shape, 2))
     doubled = owner.matmul(phi, rows)
     return replace(doubled, fraction_bits=rows.fraction_bits + 1)
 
@@ -54,7 +54,7 @@ def solve_rados(
         raise ParameterError(f"Gamma must be positive definite: {d} weights > 0.")
     ridge = np.diag(n * np.asarray(weights, np.float64))
     matrix = parties.matmul(columns, columns.T).plus(ridge)
-    trace = d * n * Outline.of(columns).magnitude ** 2 + float(np.trace(ridge))
+    trace = d * n * Outline.of_array(columns).magnitude ** 2 + float(np.trace(ridge))
     smallest = float(np.diag(ridge).min())
     return parties.solve(matrix, columns.sum(axis=1), trace, smallest, places=places)
 
@@ -127,8 +127,8 @@ class Descent:
                 self.rate, fraction_bits=_RATE_BITS
             )
             bounds = (d, 1), self.largest_theta, self.places + _RATE_BITS
-            rounded = parties.rescale(settled(moved, Outline.of_numbers(*bounds)), _RATE_BITS)
-            theta = settled(rounded, Outline.of(theta))
+            rounded = parties.rescale(settle(moved, Outline.of_numbers(*bounds)), _RATE_BITS)
+            theta = settle(rounded, Outline.of_array(theta))
         return theta.reshape(-1)
 
     def log_loss(
@@ -153,7 +153,7 @@ class Descent:
         """w_j = exp(-theta' pi_j), kept to as many places more as they can sink."""
         product = parties.matmul(rados, theta)
         bounds = Outline.of_numbers(product.shape, self.largest_score, product.fraction_bits)
-        scores = parties.rescale(settled(product, bounds), self.places)
+        scores = parties.rescale(settle(product, bounds), self.places)
         sunk = math.ceil(self.largest_score * math.log2(math.e))
         return parties.exponentiate(-scores, self.places + sunk)
 
@@ -162,7 +162,7 @@ class Descent:
     ) -> EncryptedArray:
         """The mean of the rados under the weights: sum_j w_j pi_j / sum_j w_j."""
         weighted, total = parties.matmul(rados.T, weights), _total(weights)
-        largest = Outline.of(total).magnitude
+        largest = Outline.of_array(total).magnitude
         inverse = parties.invert(
             total,
             largest,
@@ -172,7 +172,7 @@ class Descent:
         )
         mean = parties.matmul(weighted, inverse)
         bounds = Outline.of_numbers(mean.shape, self.norm * _MARGIN, mean.fraction_bits)
-        return parties.rescale(settled(mean, bounds), mean.fraction_bits - self.places)
+        return parties.rescale(settle(mean, bounds), mean.fraction_bits - self.places)
 
 
 def _total(weights: EncryptedArray) -> EncryptedArray:

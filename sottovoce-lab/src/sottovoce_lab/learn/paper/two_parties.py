@@ -23,7 +23,7 @@ from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.wire import array_to_bytes, decrypt, encrypt, encrypt_integers
 from sottovoce.learn.wire.exchange import Traffic
 from sottovoce.learn.wire.script import PairScript, run_together
-from sottovoce_lab.learn.paper.shown import Outline, Seen, Shown, see, settled, show
+from sottovoce_lab.learn.paper.shown import Outline, Seen, Shown, see, settle, show
 
 _GUARD_BITS = 32
 _WIDEST_RANGE = 512  # e^512 has 739 bits
@@ -81,7 +81,7 @@ class TwoParties:
         rounded = self._reply(seen.integers >> dropped, Outline(array.shape, bound))
         found = rounded.plus_integers(-(shown.masks >> dropped))
         places = array.fraction_bits - dropped
-        return settled(found, Outline(array.shape, (array.bound >> dropped) + 1, places))
+        return settle(found, Outline(array.shape, (array.bound >> dropped) + 1, places))
 
     def exponentiate(self, array: EncryptedArray, places: int) -> EncryptedArray:
         """S.EXP: e^x, within two units of its last place.
@@ -115,7 +115,7 @@ class TwoParties:
         product = on_all * np.where(flips == 1, high, low) + turned
         largest = rounded_exponential(bound, given, 0) + 2
         outline = Outline(array.shape, largest << 2 * kept, 2 * kept)
-        return self.rescale(settled(product.reshape(*array.shape), outline), 2 * kept - places)
+        return self.rescale(settle(product.reshape(*array.shape), outline), 2 * kept - places)
 
     def take_logarithm(self, array: EncryptedArray, smallest: float, places: int) -> EncryptedArray:
         """S.LOG of numbers from ``smallest`` to their bound: y <- y - 1 + x e^-y.
@@ -123,7 +123,7 @@ class TwoParties:
         From the right of ln x every step stays there: ceil(ln(h / l)) steps come within 1, and a
         few more square the distance away.
         """
-        largest = Outline.of(array).magnitude
+        largest = Outline.of_array(array).magnitude
         if not 0 < smallest <= largest:
             raise ParameterError("the smallest number must be > 0 and at most the bound.")
         half = (math.log(largest) - math.log(smallest)) / 2
@@ -139,8 +139,8 @@ class TwoParties:
             factor = self.exponentiate(-offset, places + guard)
             product = self.multiply(array, factor)
             scaled = product.times(math.exp(-middle), fraction_bits=scale_bits)
-            near_one = self.rescale(settled(scaled, one), ratio_bits - places)
-            offset = settled(offset + near_one - 1, rest)
+            near_one = self.rescale(settle(scaled, one), ratio_bits - places)
+            offset = settle(offset + near_one - 1, rest)
         return offset + middle
 
     def invert(
@@ -166,12 +166,12 @@ class TwoParties:
         inverse = self.encrypt(unit / trace, largest, places)
         for _ in range(newton_steps(trace, smallest, tolerance)):
             near_one = Outline.of_numbers(shape, 2.0, matrix.fraction_bits + places)
-            product = settled(self.matmul(matrix, inverse), near_one)
+            product = settle(self.matmul(matrix, inverse), near_one)
             residual = 2 * unit - self.rescale(product, matrix.fraction_bits)
             following = self.matmul(
-                inverse, settled(residual, Outline.of_numbers(shape, 4.0, places))
+                inverse, settle(residual, Outline.of_numbers(shape, 4.0, places))
             )
-            unrounded = settled(following, Outline.of_numbers(shape, largest, 2 * places))
+            unrounded = settle(following, Outline.of_numbers(shape, largest, 2 * places))
             inverse = self.rescale(unrounded, places)
         return inverse
 
@@ -204,11 +204,11 @@ class TwoParties:
         found = replied - times(x.array, y.masks) - times(x.masks, y.array)
         places = left.fraction_bits + right.fraction_bits
         outline = Outline(masked.shape, terms * left.bound * right.bound, places)
-        return settled(found.plus_integers(-times(x.masks, y.masks)), outline)
+        return settle(found.plus_integers(-times(x.masks, y.masks)), outline)
 
     def _show(self, array: EncryptedArray) -> tuple[Shown, Seen]:
         """Have the key holder see numbers under masks."""
-        outline = Outline.of(array)
+        outline = Outline.of_array(array)
         shown, seen = self._play(show(array, outline), see(outline, self._key))
         self.views.append(seen.integers)
         return shown, seen
