@@ -113,6 +113,31 @@ def test_a_copy_of_a_ledger_counts_nothing_twice(older: Path) -> None:
     assert quoted.spent_before.count("documents have spent") == 1
 
 
+def spend_unnamed(path: Path) -> None:
+    """Spend 2 of 4 from a ledger that is not told on which documents."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ledger = sv.privacy.Ledger(path, create=True)
+    ledger.set_budget("notes", sv.privacy.LimitedPrecision(2, 4))
+    ledger.commit(sv.privacy.SpendRequest("first", "notes", sv.privacy.LimitedPrecision(2, 2)))
+    ledger.close()
+
+
+def test_documents_that_the_ledger_was_not_told_might_be_any_new_ones() -> None:
+    spend_unnamed(user_ledger())
+    with pytest.raises(BudgetError, match=r"has spent 2 of 3;.*Make those requests again"):
+        sv.release_counts(list(NOTES), **ASKED, budget=3)
+    sv.release_counts(list(NOTES), **ASKED, budget=4)
+    with pytest.raises(BudgetError, match="has spent 4 of 4"):
+        sv.release_counts(list(NOTES), **ASKED, label="second")
+
+
+def test_another_ledger_that_cannot_say_whose_its_spends_are_is_named(folder: Path) -> None:
+    spend_unnamed(folder / "own.ledger")
+    quoted = sv.release_counts(list(NOTES), **ASKED, dry_run=True)
+    said = f"the ledger {folder / 'own.ledger'} may have spent on these documents"
+    assert said in quoted.spent_before
+
+
 def test_what_is_no_ledger_stops_nothing(older: Path) -> None:
     Path("accounts.ledger").write_text("2024-01-01 * a book of accounts")
     sv.release_counts(older, **ASKED, label="second")

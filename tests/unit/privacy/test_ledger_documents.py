@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -169,6 +170,35 @@ def test_documents_that_are_mostly_known_lend_their_budget_whatever_is_vouched(
     spend(ledger, asked("a", TEXTS[:60], 2))
     with pytest.raises(BudgetError, match="60 of these 100 documents.*too many to be other"):
         spend(ledger, asked("b", TEXTS, 4, others=True))
+
+
+def test_what_was_spent_without_documents_counts_for_all_new_ones_until_they_are_named(
+    ledger: Ledger,
+) -> None:
+    bare = replace(asked("bare", TEXTS), documents=None)
+    ledger.set_budget(bare.corpus, BUDGET)
+    ledger.commit(bare)
+    new, budget = ledger.key_names(asked("new", ("another note",))), LimitedPrecision(2, 30)
+    with pytest.raises(BudgetError, match=r"has spent 20 of 30.*Make those requests again"):
+        ledger.quote(new, budget)
+    named = ledger.key_names(asked("bare", TEXTS))
+    assert ledger.commit(named).id == 1
+    assert spent(ledger.account(named.corpus)) == [(100, 20)]
+    assert ledger.quote(new, budget).spent * 2 == 20
+
+
+def test_what_another_ledger_spent_without_documents_it_says_of_their_corpus(
+    ledger: Ledger,
+) -> None:
+    whole, part = asked("whole", TEXTS), asked("part", TEXTS[:10])
+    spend(ledger, part, BUDGET)
+    bare = replace(whole, documents=None)
+    ledger.set_budget(bare.corpus, BUDGET)
+    ledger.commit(bare)
+    there = ledger.spent_on(whole)
+    each = sorted(int(there.groups[place].spent * 2) for place in there.place)
+    assert each == [20] * 90 + [40] * 10
+    assert "may have spent on these documents" in ledger.spent_on(asked("a", ("b",))).in_words()
 
 
 def test_a_corpus_does_not_change_its_documents(ledger: Ledger) -> None:

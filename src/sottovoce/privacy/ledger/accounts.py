@@ -3,7 +3,10 @@
 Where a ledger knows the documents of a corpus, each of them has a budget, every spend on the corpus
 charges all of them, and the account shows those that have least left. For requests without
 documents, the corpus has one total for the whole and one for each part of it: spent = whole + max
-over parts. Once its documents are named, what it spent is theirs.
+over parts.
+
+Once the documents of such a corpus are named, what it spent is theirs. Until then they might be
+anybody's: documents that are new to the ledger begin with all that such corpora have spent.
 """
 
 import sqlite3
@@ -132,7 +135,8 @@ def open_account(
         return
     before = _sum_spends(connection, corpus)
     own = budget if row is None else read_guarantee(row)
-    groups = place(connection, payers.name, lambda: payers.hashes, own)
+    unnamed = Fraction(0) if row is not None else sum_unnamed_spends(connection)
+    groups = place(connection, payers.name, lambda: payers.hashes, own, unnamed)
     connection.execute("UPDATE budget SET documents = ? WHERE corpus = ?", (payers.name, corpus))
     connection.executemany(
         "UPDATE document_group SET rate = ? WHERE id = ?",
@@ -143,6 +147,22 @@ def open_account(
 def has_account(connection: sqlite3.Connection, corpus: str) -> bool:
     """Whether ``corpus`` has an account."""
     return _budget_row(connection, corpus) is not None
+
+
+def sum_unnamed_spends(connection: sqlite3.Connection) -> Fraction:
+    """What was spent on documents of corpora, where nobody told the ledger which they are."""
+    rows = connection.execute(
+        "SELECT corpus FROM budget WHERE documents IS NULL AND unit = 'document'"
+    ).fetchall()
+    return sum((_sum_spends(connection, row["corpus"]) for row in rows), Fraction(0))
+
+
+def spent_on_corpus(connection: sqlite3.Connection, corpus: str) -> DocumentGroup | None:
+    """What was spent on a ``corpus`` whose documents were not named, each of which spent it."""
+    row = _budget_row(connection, corpus)
+    if row is None or row["documents"] is not None:
+        return None
+    return DocumentGroup(0, 0, read_guarantee(row), _sum_spends(connection, corpus))
 
 
 def spent_before(connection: sqlite3.Connection, payers: Payers) -> str:
@@ -191,16 +211,32 @@ def charge(connection: sqlite3.Connection, request: SpendRequest) -> Account:
     """Add the request's rate to what was spent, unless that would exceed a budget."""
     account = read_account(connection, request.corpus)
     if account.groups:
-        charged = charge_groups(
-            connection, account.groups, request.guarantee, others=request.others
-        )
-        return _account_of(request.corpus, charged)
+        return _account_of(request.corpus, _charge_documents(connection, account, request))
     after = _checked_total(connection, account, request)
     key = (request.corpus, request.part)
     old = connection.execute("SELECT rate FROM total WHERE corpus = ? AND part = ?", key).fetchone()
     rate = request.guarantee.rate + (read_kept(old["rate"], "rate") if old else 0)
     connection.execute("INSERT OR REPLACE INTO total VALUES (?, ?, ?)", (*key, str(rate)))
     return after
+
+
+def _charge_documents(
+    connection: sqlite3.Connection, account: Account, request: SpendRequest
+) -> list[DocumentGroup]:
+    try:
+        return charge_groups(connection, account.groups, request.guarantee, others=request.others)
+    except BudgetError as error:
+        if not sum_unnamed_spends(connection):
+            raise
+        told = BudgetError(f"{error} {_UNNAMED}")
+        told.may_be_others = error.may_be_others
+        raise told from None
+
+
+_UNNAMED = (
+    "What this ledger spent on documents that it was not told counts for all that are new to it. "
+    "Make those requests again with their documents, which is free, and it learns whose they were."
+)
 
 
 def _checked_total(

@@ -104,6 +104,12 @@ _LEDGER = _LedgerKind(
 )
 
 
+def read_about(connection: sqlite3.Connection, name: str) -> str | None:
+    """What the ledger notes of itself by this ``name``."""
+    row = connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row["value"])
+
+
 class Database:
     """One ledger file, for any number of threads; a forked child opens it again."""
 

@@ -1,14 +1,15 @@
 """What documents have spent in other ledgers: those of the same user that this one does not know.
 
 One ledger should see all releases, but there may be several: one beside a corpus, one that somebody
-named. Each knows documents under a key of its own, so that what
-two of them know is brought together for the documents at hand only. A document's rates add up over
-all ledgers, and the sum must keep to its budget in the one that is charged:
+named. Each knows documents under a key of its own, so that what two of them know is brought
+together for the documents at hand only. A document's rates add up over all ledgers, and the sum
+must keep to its budget in the one that is charged:
 
     spent here  +  sum over the others of what was spent there  +  this release  <=  budget.
 
 The others are asked, not written to: two releases at the same moment from two ledgers do not see
-each other.
+each other. What a ledger spent on a corpus whose documents it was not told, it can say of that
+corpus; of others it cannot.
 
 Where a user's ledger lies, and a count of each ledger's spends that is kept apart from it.
 
@@ -42,7 +43,7 @@ from sottovoce._noted import ABSENT, NotedCount, folder_of_notes, noted_in, refu
 from sottovoce.errors import BudgetError, LedgerError
 from sottovoce.files import state_folder, whole_file
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.privacy.ledger.accounts import SpendRequest
+from sottovoce.privacy.ledger.accounts import SpendRequest, spent_on_corpus, sum_unnamed_spends
 from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey
 from sottovoce.privacy.ledger.groups import (
     DocumentGroup,
@@ -62,6 +63,8 @@ class SpentThere:
     groups: Sequence[DocumentGroup]
     place: NDArray[np.intp]
     """For each document, in the order of its set: the place of its group, or `UNKNOWN`."""
+    may_have_more: bool = False
+    """Whether it has spent on corpora whose documents it was not told."""
     known_as: str = ""
     """The ledger's own name, which its copies have too."""
     spends: int = 0
@@ -78,9 +81,15 @@ class SpentThere:
             for i, group in enumerate(self.groups)
             if number[i] and group.spent
         ]
-        if not met:
-            return ""
-        return f"{overlap_in_words(met, self.place.size)}, in the ledger {self.ledger}"
+        if met:
+            return f"{overlap_in_words(met, self.place.size)}, in the ledger {self.ledger}"
+        if self.may_have_more:
+            return (
+                f"the ledger {self.ledger} may have spent on these documents without being told "
+                "which they are; make its requests again with their documents, which is free, and "
+                "it learns whose they were"
+            )
+        return ""
 
 
 def spent_there(
@@ -88,9 +97,16 @@ def spent_there(
 ) -> SpentThere:
     """What ``ledger``, with its ``key`` if it has one, knows of the documents of ``request``."""
     documents = request.documents or DocumentSet.of_hashes(b"")
-    if key is None:
-        return SpentThere(ledger, (), np.full(documents.hashes.size, UNKNOWN, np.intp))
-    return SpentThere(ledger, *place_of_each(connection, key.each(documents)))
+    groups: list[DocumentGroup] = []
+    place = np.full(documents.hashes.size, UNKNOWN, np.intp)
+    if key is not None:
+        groups, place = place_of_each(connection, key.each(documents))
+    whole = spent_on_corpus(connection, request.corpus)
+    if whole is not None:
+        # What these documents are known to have spent comes to what their corpus has.
+        groups = [*(group.add_spend(whole.spent) for group in groups), whole]
+        place = np.where(place == UNKNOWN, len(groups) - 1, place)
+    return SpentThere(ledger, groups, place, bool(sum_unnamed_spends(connection)))
 
 
 def silent_ledger(ledger: Path, known_as: str) -> SpentThere:

@@ -88,13 +88,14 @@ def place(
     name: str,
     hashes: Callable[[], Hashes],
     budget: LimitedPrecision,
+    spent: Fraction,
 ) -> list[DocumentGroup]:
-    """The groups of the documents ``name``; those never seen form one, with this budget."""
+    """The groups of the documents ``name``; those never seen form one, with these figures."""
     if not groups_of(connection, name):
         new = hashes()
         members, new = _split_off(connection, new)
         if new.size:
-            members.append(_insert(connection, new, budget, Fraction(0)))
+            members.append(_insert(connection, new, budget, spent))
         connection.executemany(
             "INSERT INTO corpus_group VALUES (?, ?)", [(name, member) for member in members]
         )

@@ -48,6 +48,7 @@ from sottovoce.privacy.ledger.database import (
     Output,
     OutputFolder,
     output_key,
+    read_about,
     verify_output,
 )
 from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey, find_key, make_key
@@ -98,7 +99,7 @@ class Ledger:
         self._is_newest = False
         with self._database.reading() as connection:
             # Of one that nobody will ask for again the machine need not count the spends.
-            self.known_as = _about(connection, "id") or ""
+            self.known_as = read_about(connection, "id") or ""
         self._count = SpendCount(self.known_as if counted else None, self.path)
 
     def close(self) -> None:
@@ -154,12 +155,16 @@ class Ledger:
         """``request`` under the names that this ledger has for it.
 
         A request for documents is kept under keyed names, so that nobody can confirm a guess at
-        them.
+        them; but for one that was made without its documents.
         """
         if request.documents is None:
             return request
         key = self._secret()
-        return replace(request, corpus=key.name(request.corpus), id=key.name(request.id))
+        with self._database.reading() as connection:
+            is_plain = has_account(connection, request.corpus)
+            is_known = is_plain and self._find(connection, request.id) is not None
+        corpus = request.corpus if is_plain else key.name(request.corpus)
+        return replace(request, corpus=corpus, id=request.id if is_known else key.name(request.id))
 
     def find(self, request: SpendRequest) -> Spend | None:
         """The spend of ``request``, if it was made."""
@@ -178,7 +183,7 @@ class Ledger:
         For another ledger to count. Nothing is made for it, no key either.
         """
         with self._database.reading() as connection:
-            has_key = _about(connection, "key") is not None
+            has_key = read_about(connection, "key") is not None
         key = self._secret() if has_key else None
         with self._database.reading() as connection:
             there = spent_there(connection, self.path, key, request)
@@ -308,7 +313,7 @@ class Ledger:
         """The ledger's key, made when it is first needed; another one is refused."""
         if self._key is None:
             with self._database.reading() as connection:
-                check = _about(connection, "key")
+                check = read_about(connection, "key")
             found = find_key(self.path)
             key = make_key(self.path) if found is None and check is None else found
             if key is not None and check is None:
@@ -316,7 +321,7 @@ class Ledger:
                     connection.execute(
                         "INSERT OR IGNORE INTO about VALUES ('key', ?)", (key.check,)
                     )
-                    check = _about(connection, "key")
+                    check = read_about(connection, "key")
             if key is None or key.check != check:
                 raise LedgerError(
                     f"the key of the ledger {self.path} is missing or another's; restore "
@@ -390,8 +395,3 @@ def _check_id(text: str, name: str) -> None:
 
 def _last_spend(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT max(id) FROM spend").fetchone()[0] or 0)
-
-
-def _about(connection: sqlite3.Connection, name: str) -> str | None:
-    row = connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
-    return None if row is None else str(row["value"])
