@@ -68,12 +68,14 @@ class PrivacyStatement:
 
     def markdown(self) -> str:
         """The statement as a page of Markdown."""
-        parts = [f"## {QUESTIONS[name]}\n\n{_wrapped(told)}" for name, told in self.answers.items()]
+        parts = [
+            f"## {QUESTIONS[name]}\n\n{_wrap_lines(told)}" for name, told in self.answers.items()
+        ]
         about = (
             "It answers the questions of NIST SP 800-226 (Guidelines for Evaluating Differential "
             "Privacy Guarantees) from the card alone."
         )
-        return "\n\n".join([f"# Privacy statement: {self.of}", _wrapped(about), *parts]) + "\n"
+        return "\n\n".join([f"# Privacy statement: {self.of}", _wrap_lines(about), *parts]) + "\n"
 
     def facts(self) -> dict[str, object]:
         """The statement for machines."""
@@ -82,7 +84,7 @@ class PrivacyStatement:
         return {"of": self.of, "answers": rows}
 
 
-def _wrapped(text: str) -> str:
+def _wrap_lines(text: str) -> str:
     """A paragraph, or points, in lines that a terminal shows whole."""
     return "\n".join(
         fill(line, _WIDTH, subsequent_indent="  " if line.startswith("- ") else "")
@@ -90,7 +92,7 @@ def _wrapped(text: str) -> str:
     )
 
 
-def listed(told: list[str]) -> str:
+def list_points(told: list[str]) -> str:
     """Points, one a line."""
     return "\n".join(f"- {each};" for each in told[:-1]) + f"\n- {told[-1]}."
 
@@ -114,7 +116,7 @@ def release_statement(card: "ReleaseCard") -> PrivacyStatement:
             "the ledger with its key, do; how they are kept is no part of the promise. "
             f"{FILL_IN}who can read the true texts, and how that is logged.",
             "collection": COLLECTED,
-            "not_protected": _release_not_protected(card),
+            "not_protected": _release_gaps(card),
         },
     )
 
@@ -195,7 +197,7 @@ def _release_accuracy(card: "ReleaseCard") -> str:
     return f"{dropped}{shared}{RARE}"
 
 
-def _release_not_protected(card: "ReleaseCard") -> str:
+def _release_gaps(card: "ReleaseCard") -> str:
     of_groups = "rows, in which order, and which groups there are"
     whose = "documents, in which order and whose" if card.groups is None else of_groups
     words = "which words are counted: the list is public, whatever the documents say"
@@ -209,7 +211,7 @@ def _release_not_protected(card: "ReleaseCard") -> str:
     ]
     if card.labels is not None:
         told.append("the label of each document, which is published as it is")
-    return listed(told)
+    return list_points(told)
 
 
 def count_statement(counted: "TogetherCounts") -> PrivacyStatement:
@@ -241,7 +243,7 @@ def count_statement(counted: "TogetherCounts") -> PrivacyStatement:
             "security": "The sums need no guard. Each peer's texts, ledger and keys do, and stay "
             f"with it. {FILL_IN}who runs the coordinator and each peer, and what binds them.",
             "collection": COLLECTED,
-            "not_protected": _count_not_protected(counted),
+            "not_protected": _count_gaps(counted),
         },
     )
 
@@ -257,7 +259,7 @@ def _count_unit(counted: "TogetherCounts") -> str:
     return f"One whole document, its label included: that it is there, and all it says. {user}"
 
 
-def _count_not_protected(counted: "TogetherCounts") -> str:
+def _count_gaps(counted: "TogetherCounts") -> str:
     told = [
         f"that these {counted.parties} holders took part, and when",
         f"the list of {len(counted.words)} words, and the terms",
@@ -267,7 +269,7 @@ def _count_not_protected(counted: "TogetherCounts") -> str:
         told.append(f"the names of the {len(counted.labels)} labels")
     if counted.recipe.declared:
         told.append("what the choice of the words tells: documents chose them, which was declared")
-    return listed(told)
+    return list_points(told)
 
 
 _RUN_BY = f"{FILL_IN}who runs the server, under whose law, and how reports travel (TLS)."

@@ -158,7 +158,7 @@ def test_demo_writes_a_report_and_says_where(
     repeated = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
     assert repeated[:release] == page[:release]
     assert repeated.count("This part was left out: tomotopy is not installed") == 3
-    monkeypatch.setattr("sottovoce.demo.demo._assessed", left_out)
+    monkeypatch.setattr("sottovoce.demo.demo._assess", left_out)
     code, out, _ = run(*arguments, "--json")
     told = json.loads(out)
     assert (code, told["report"]) == (0, str(tmp_path / "d" / "report.html"))

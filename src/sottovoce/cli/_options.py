@@ -124,21 +124,21 @@ def parsed_share(written: str | None) -> float | None:
     return check_concerned(share)
 
 
-def loaded_catalogue(path: Path | None) -> "Catalogue | None":
+def load_catalogue(path: Path | None) -> "Catalogue | None":
     """The option --topics."""
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
 
     return None if path is None else Catalogue.load(path)
 
 
-def shipped() -> "Catalogue":
+def load_shipped_catalogue() -> "Catalogue":
     """What stands for --topics where it is not given."""
     from sottovoce.topics.shipped.rules import shipped_catalogue  # noqa: PLC0415 - keeps --help fast
 
     return shipped_catalogue()
 
 
-def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
+def load_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
     """The option --model."""
     if not paths:
         return ()

@@ -12,10 +12,10 @@ from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
     ModelOption,
     TopicsOption,
-    loaded_catalogue,
-    loaded_models,
+    load_catalogue,
+    load_models,
+    load_shipped_catalogue,
     needs_extra,
-    shipped,
 )
 from sottovoce.cli._output import AsJson, progress
 from sottovoce.cli._reading import ReadingOptions
@@ -175,13 +175,13 @@ def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity
                 "--model and --topics describe a community: give --community or --rank-server too."
             )
         return DEMO
-    catalogue = loaded_catalogue(topics) or shipped()
+    catalogue = load_catalogue(topics) or load_shipped_catalogue()
     if posts is None:
         from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
         from sottovoce.web.advise.comparison import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))
-        return ask(server, loaded_models(model), catalogue, unpublished=first)
+        return ask(server, load_models(model), catalogue, unpublished=first)
     if rank_server is not None:
         raise ParameterError("--community and --rank-server exclude each other: give one.")
     return _of_posts(posts, model, catalogue)
@@ -195,7 +195,7 @@ def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> 
     from sottovoce.web.advise.comparison import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.received import cleaned_table  # noqa: PLC0415 - keeps --help fast
 
-    spaces, counts = loaded_models(model), CleaningCounts()
+    spaces, counts = load_models(model), CleaningCounts()
     corpus = open_posts(posts, options=ReadingOptions().choose(posts, POSTS))
     with progress("Reading the community"):
         table = cleaned_table(corpus.read_all(), counts)

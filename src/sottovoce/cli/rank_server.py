@@ -1,7 +1,7 @@
 """``sottovoce rank-server`` and ``rank-edges``: publishing histograms, and where buckets lie."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,9 +13,9 @@ from sottovoce.cli._options import (
     BucketOption,
     KOption,
     MOption,
-    loaded_catalogue,
+    load_catalogue,
+    load_shipped_catalogue,
     needs_extra,
-    shipped,
 )
 from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
@@ -171,11 +171,7 @@ def rank_server(
     from sottovoce.privacy.exact import positive  # noqa: PLC0415 - fast --help
 
     with needs_extra("web"):
-        from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank.peer import PeerKey, key_digits  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank.serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank.telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
-
+        from sottovoce.web.rank.peer import PeerKey  # noqa: PLC0415 - fast --help
     rules = Description(
         _checked_mode(pair.mode),
         positive(epsilon, "epsilon"),
@@ -190,7 +186,24 @@ def rank_server(
         rules = replace(rules, key=PeerKey.read(pair.peer_key).tag)
     if dry_run:
         _show(rules, None, as_json)
-        return
+    else:
+        _run(rules, pair, reporters, serving, lambda url: _show(rules, url, as_json))
+
+
+def _run(
+    rules: "Description",
+    pair: PairOptions,
+    reporters: ReporterOptions,
+    serving: ServingOptions,
+    tell: Callable[[str], None],
+) -> None:
+    """Serve until Ctrl-C; ``tell`` hears the address once it listens."""
+    with needs_extra("web"):
+        from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.peer import key_digits  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
+
     listen = ListenSettings(serving.host, serving.port, serving.certificate, serving.key)
     listen.check()
     if serving.certificate is None:
@@ -207,7 +220,7 @@ def rank_server(
         app = create_app(service, limits, metrics_key=numbers)
         telemetry.tell("started", mode=rules.mode, rules=rules.version)
         try:
-            serve(app, listen, lambda url: _show(rules, url, as_json))
+            serve(app, listen, tell)
         finally:
             service.close()
             telemetry.tell("stopped")
@@ -247,7 +260,7 @@ def _admission(path: Path | None) -> "Admission | None":
 
 
 def _ranked_names(topics: Path | None) -> list[str]:
-    catalogue = loaded_catalogue(topics) or shipped()
+    catalogue = load_catalogue(topics) or load_shipped_catalogue()
     return [topic.name for topic in catalogue.sensitive or catalogue.topics]
 
 

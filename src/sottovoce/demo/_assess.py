@@ -125,9 +125,9 @@ def assess_sections(community: SimulatedCommunity, *, command: str) -> tuple[Sec
     """The whole part of the report."""
     demo = run_assess_demo(community)
     return (
-        _ranked(demo, command),
-        _explained(demo, command),
-        _compared(demo.judged, command),
+        _make_rank_section(demo, command),
+        _make_person_section(demo, command),
+        _make_measure_section(demo.judged, command),
     )
 
 
@@ -189,7 +189,7 @@ def _portrait(ranking: Ranking, found: TopicRanking, user: str) -> Portrait:
     )
 
 
-def _ranked(demo: AssessDemo, command: str) -> Section:
+def _make_rank_section(demo: AssessDemo, command: str) -> Section:
     missed = (
         f"Their model has nothing for {', '.join(demo.unknown)}, which is therefore left out here.",
     )
@@ -209,7 +209,7 @@ def _ranked(demo: AssessDemo, command: str) -> Section:
     )
 
 
-def _explained(demo: AssessDemo, command: str) -> Section:
+def _make_person_section(demo: AssessDemo, command: str) -> Section:
     return Section(
         title="Why one person stands out",
         paragraphs=(_first(demo), _PARTS, *_fallen(demo.portraits)),
@@ -263,7 +263,9 @@ def portrait_table(portraits: Sequence[Portrait]) -> tuple[tuple[str, ...], ...]
         "breadth": [f"{p.interest.breadth:.2f}" for p in portraits],
         "persistence": [f"{p.interest.persistence:.2f}" for p in portraits],
         "words that put them there": [_words(p) for p in portraits],
-        f"rank without the {REMOVED} posts that matter most": [_without(p) for p in portraits],
+        f"rank without the {REMOVED} posts that matter most": [
+            _rank_without_posts(p) for p in portraits
+        ],
     }
     return (("", *(p.user for p in portraits)), *((name, *cells) for name, cells in rows.items()))
 
@@ -272,7 +274,7 @@ def _words(portrait: Portrait) -> str:
     return ", ".join(share.word for share in portrait.explanation.words[:WORDS]) or "none"
 
 
-def _without(portrait: Portrait) -> str:
+def _rank_without_posts(portrait: Portrait) -> str:
     rest = portrait.explanation.without
     rank = None if rest is None else rest.rank
     return "none: they wrote nothing else" if rank is None else f"{rank:,}"
@@ -300,7 +302,7 @@ def _weeks_in_words(portrait: Portrait, best: int) -> str:
     )
 
 
-def _compared(judged: Evaluation, command: str) -> Section:
+def _make_measure_section(judged: Evaluation, command: str) -> Section:
     gains = {each.baseline: each.map for each in judged.comparisons if each.measure == SHOWN}
     return Section(
         title="How well each measure finds them",

@@ -24,22 +24,22 @@ class TopicRanking:
     personas: NDArray[np.str_]
     bands: NDArray[np.str_]
 
-    def within(self, percent: int) -> NDArray[np.str_]:
+    def personas_in_top(self, percent: int) -> NDArray[np.str_]:
         """The personas of those in the top ``percent``, narrower bands included."""
         names = [f"top {narrower}%" for narrower in BANDS if narrower <= percent]
         return self.personas[np.isin(self.bands, names)]
 
-    def afflicted_within(self, percent: int) -> int:
+    def count_afflicted_in_top(self, percent: int) -> int:
         """How many of those in the top ``percent`` the topic afflicts."""
-        return int((self.within(percent) == AFFLICTED).sum())
+        return int((self.personas_in_top(percent) == AFFLICTED).sum())
 
 
 def band_facts(rankings: Sequence[TopicRanking]) -> dict[str, str]:
     """For each band, how many of its places go to the afflicted, all topics together."""
     facts = {}
     for percent in BANDS:
-        places = sum(len(ranking.within(percent)) for ranking in rankings)
-        afflicted = sum(ranking.afflicted_within(percent) for ranking in rankings)
+        places = sum(len(ranking.personas_in_top(percent)) for ranking in rankings)
+        afflicted = sum(ranking.count_afflicted_in_top(percent) for ranking in rankings)
         share = f" ({afflicted / places:.0%})" if places else ""
         told = f"{places:,} places, {afflicted:,} of people concerned{share}"
         facts[f"In the top {percent}%"] = told
@@ -61,7 +61,7 @@ def ranking_table(rankings: Sequence[TopicRanking]) -> tuple[tuple[str, ...], ..
 
 def _row(ranking: TopicRanking) -> tuple[str, ...]:
     bands = (
-        f"{ranking.afflicted_within(percent)} of {len(ranking.within(percent))}"
+        f"{ranking.count_afflicted_in_top(percent)} of {len(ranking.personas_in_top(percent))}"
         for percent in BANDS
     )
     first = zip(ranking.users[:FIRST], ranking.personas[:FIRST], strict=True)
@@ -72,7 +72,7 @@ def band_plot(rankings: Sequence[TopicRanking]) -> Plot:
     """Who is in the top 5% of each topic, by persona."""
     figure, axes = new_figure(height=1.2 + 0.36 * len(rankings))
     counts = {
-        persona: np.array([int((r.within(DRAWN_BAND) == persona).sum()) for r in rankings])
+        persona: np.array([int((r.personas_in_top(DRAWN_BAND) == persona).sum()) for r in rankings])
         for persona in PERSONAS
     }
     left = np.zeros(len(rankings))

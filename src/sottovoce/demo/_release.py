@@ -99,12 +99,12 @@ def run_release_demo(community: SimulatedCommunity) -> ReleaseDemo:
     """Release the background documents at every setting and train topics on each."""
     words = public_words(simulated_catalogue(community))
     vocabulary = Vocabulary.public(words, origin="the catalogue of topics")
-    counts = _counted(community, vocabulary)
+    counts = _count_documents(community, vocabulary)
     topics = len(community.topics)
     true = _topics(counts, topics, seed=1)
     noisy = {epsilon: _noisy(counts, epsilon) for epsilon in EPSILONS}
     released = {(CLIPPED, e): checked_counts(raw.maximum(0)) for e, raw in noisy.items()}
-    released |= {(SUMMED, epsilon): _summed(counts, epsilon) for epsilon in EPSILONS}
+    released |= {(SUMMED, epsilon): _share_out_counts(counts, epsilon) for epsilon in EPSILONS}
     private = {setting: _topics(clipped, topics, seed=2) for setting, clipped in released.items()}
     private |= {(READ, e): _read_topics(raw, topics, e) for e, raw in noisy.items()}
     return ReleaseDemo(
@@ -119,7 +119,7 @@ def run_release_demo(community: SimulatedCommunity) -> ReleaseDemo:
     )
 
 
-def _counted(community: SimulatedCommunity, vocabulary: Vocabulary) -> Counts:
+def _count_documents(community: SimulatedCommunity, vocabulary: Vocabulary) -> Counts:
     texts = community.background["text"].slice(0, DOCUMENTS)
     return checked_counts(sparse.vstack(list(count_batches(texts.chunks, vocabulary))))
 
@@ -132,7 +132,7 @@ def _noisy(counts: Counts, epsilon: str) -> Counts:
         )
 
 
-def _summed(counts: Counts, epsilon: str) -> Counts:
+def _share_out_counts(counts: Counts, epsilon: str) -> Counts:
     """Noisy columns as a reader would use them: shared out to words, negative ones dropped."""
     options: dict[str, Any] = {"compression": "frequency", "columns": COLUMNS, "prior": "central"}
     bag = PrivateBagOfWords(PRECISION, epsilon, random_state=1, decompress=True, **options)
@@ -218,14 +218,14 @@ def _topic_table(demo: ReleaseDemo) -> tuple[tuple[str, ...], ...]:
     rows: list[tuple[str, ...]] = [head]
     for topic in read.true[places].tolist():
         found = (
-            _words(demo, demo.private_topics[method, STRONG_EPSILON][_matched(match, topic)])
+            _words(demo, demo.private_topics[method, STRONG_EPSILON][_match_topic(match, topic)])
             for method, match in ((READ, read), (CLIPPED, clipped))
         )
         rows.append((_words(demo, demo.topics[topic]), *found))
     return tuple(rows)
 
 
-def _matched(match: TopicMatch, topic: int) -> int:
+def _match_topic(match: TopicMatch, topic: int) -> int:
     """Which topic of a reader stands for one of the true text."""
     return int(match.private[match.true.tolist().index(topic)])
 

@@ -65,12 +65,12 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
             "and how much of the exposure a release removes."
         ),
         sections=(
-            _introduced(folder, parameters),
-            _counted(community),
-            *optional("Who stands out", _assessed),
-            *optional("What a release promises and costs", _released),
-            *optional("How four train one classifier and keep their texts", _learnt),
-            *optional("Assess, release, assess again", _looped),
+            _introduce(folder, parameters),
+            _count(community),
+            *optional("Who stands out", _assess),
+            *optional("What a release promises and costs", _release),
+            *optional("How four train one classifier and keep their texts", _learn),
+            *optional("Assess, release, assess again", _loop),
         ),
         version=sottovoce.__version__,
     )
@@ -78,7 +78,7 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
     return Demo(folder / REPORT_FILE, left_out)
 
 
-def _introduced(folder: Path, parameters: SimulationParameters) -> Section:
+def _introduce(folder: Path, parameters: SimulationParameters) -> Section:
     posts = open_posts(folder / COMMUNITY_FOLDER / "posts.parquet")
     summary = summarise_posts(posts)
     statistics = term_statistics(batch["text"] for batch in posts)
@@ -89,7 +89,7 @@ def _introduced(folder: Path, parameters: SimulationParameters) -> Section:
     return community_section(summary, statistics.occurrences, command=command)
 
 
-def _counted(community: SimulatedCommunity) -> Section:
+def _count(community: SimulatedCommunity) -> Section:
     found = counting_baselines(community)
     return counting_section(
         salient_words_by_persona(community),
@@ -103,7 +103,7 @@ def _counted(community: SimulatedCommunity) -> Section:
     )
 
 
-def _assessed(community: SimulatedCommunity, command: str) -> Sections:
+def _assess(community: SimulatedCommunity, command: str) -> Sections:
     try:
         from sottovoce.demo._assess import assess_sections  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
@@ -111,7 +111,7 @@ def _assessed(community: SimulatedCommunity, command: str) -> Sections:
     return assess_sections(community, command=command)
 
 
-def _released(community: SimulatedCommunity, command: str) -> Sections:
+def _release(community: SimulatedCommunity, command: str) -> Sections:
     try:
         from sottovoce.demo._release import release_section  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
@@ -119,7 +119,7 @@ def _released(community: SimulatedCommunity, command: str) -> Sections:
     return (release_section(community, command=command),)
 
 
-def _looped(community: SimulatedCommunity, command: str) -> Sections:
+def _loop(community: SimulatedCommunity, command: str) -> Sections:
     try:
         from sottovoce.demo._loop import loop_section  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
@@ -127,7 +127,7 @@ def _looped(community: SimulatedCommunity, command: str) -> Sections:
     return (loop_section(community, command=command),)
 
 
-def _learnt(community: SimulatedCommunity, command: str) -> Sections:
+def _learn(community: SimulatedCommunity, command: str) -> Sections:
     try:
         from sottovoce.demo._learn import learn_section  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:

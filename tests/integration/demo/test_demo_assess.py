@@ -84,8 +84,8 @@ CURIOUS = portrait("u3", "curious", Interest(0.95, 0.2, 0.3))
 
 
 def test_a_wider_band_holds_the_narrower_ones() -> None:
-    assert [len(RANKED.within(percent)) for percent in (1, 5, 10)] == [1, 3, 4]
-    assert [RANKED.afflicted_within(percent) for percent in (1, 5, 10)] == [1, 2, 2]
+    assert [len(RANKED.personas_in_top(percent)) for percent in (1, 5, 10)] == [1, 3, 4]
+    assert [RANKED.count_afflicted_in_top(percent) for percent in (1, 5, 10)] == [1, 2, 2]
     assert chance([RANKED]) == 0.5
 
 
@@ -226,7 +226,7 @@ def test_the_other_portrait_is_of_the_first_whom_only_strength_would_flag(
 def test_the_table_of_measures_agrees_with_the_truth(
     assessed: AssessDemo, community: SimulatedCommunity
 ) -> None:
-    section = assess._compared(assessed.judged, "again")
+    section = assess._make_measure_section(assessed.judged, "again")
     cells = {name: values for name, *values in section.table[1:]}
     assert {"ent", "diff-priv", "lda-dt", "random", "posts"} <= set(cells)
     for ranking in assessed.rankings:
@@ -239,7 +239,7 @@ def test_the_table_of_measures_agrees_with_the_truth(
 
 
 def test_a_gain_is_that_of_the_shown_measure_with_its_interval(assessed: AssessDemo) -> None:
-    section = assess._compared(assessed.judged, "again")
+    section = assess._make_measure_section(assessed.judged, "again")
     table = {name: values for name, *values in section.table[1:]}
     gain = float(table["lda-dt"][1].split()[0]) - float(table["posts"][1].split()[0])
     told = section.facts["MAP of lda-dt less that of posts"]
@@ -255,9 +255,9 @@ def test_a_false_alarm_is_called_one(assessed: AssessDemo, persona: str, alarm: 
 
 def test_a_topic_that_the_model_lacks_is_named(assessed: AssessDemo) -> None:
     without = replace(assessed, unknown=("hiv", "debts"))
-    said = assess._ranked(without, "again").paragraphs
+    said = assess._make_rank_section(without, "again").paragraphs
     assert "Their model has nothing for hiv, debts" in said[-1]
-    known = assess._ranked(replace(assessed, unknown=()), "again").paragraphs
+    known = assess._make_rank_section(replace(assessed, unknown=()), "again").paragraphs
     assert len(known) == len(said) - 1
 
 
@@ -267,9 +267,9 @@ def test_a_part_without_its_extra_is_left_out_and_the_others_stay(
     def missing(*_args: object) -> tuple[()]:
         raise MissingExtraError("tomotopy", "topics")
 
-    monkeypatch.setattr(demo, "_assessed", missing)
-    monkeypatch.setattr(demo, "_released", lambda *_: ())
-    monkeypatch.setattr(demo, "_learnt", lambda *_: ())
+    monkeypatch.setattr(demo, "_assess", missing)
+    monkeypatch.setattr(demo, "_release", lambda *_: ())
+    monkeypatch.setattr(demo, "_learn", lambda *_: ())
     parameters = SimulationParameters(users=50, weeks=1, background_documents=500)
     made = demo.run_demo(tmp_path, parameters)
     assert list(made.left_out) == ["Who stands out", "Assess, release, assess again"]

@@ -20,7 +20,7 @@ from support.federated_folders import NAMES, Floats, kept, prepare_rows, split
 from support.hidden_systems import BITS, small_keys_allowed
 
 from sottovoce import learn
-from sottovoce.cli.learn._output import loaded
+from sottovoce.cli.learn._output import load_party_config
 from sottovoce.corpus.counts import term_statistics
 from sottovoce.corpus.read.corpus import open_documents
 from sottovoce.corpus.read.tally import ReadOptions
@@ -248,7 +248,9 @@ def opened(classifier: HiddenClassifier, keys: tuple[Any, ...]) -> list[int]:
 
 
 def paillier(folder: Path, name: str) -> Any:  # noqa: ANN401 - a key, or a test that fails
-    return ConfiguredParty(loaded(folder / name / "party.toml"), strict=False).secrets.paillier
+    return ConfiguredParty(
+        load_party_config(folder / name / "party.toml"), strict=False
+    ).secrets.paillier
 
 
 def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
@@ -431,7 +433,7 @@ def test_csv_quoting_keeps_texts_whole(tmp_path: Path) -> None:
     documents = Documents.of(texts, ["a", "b", "a"])
     plan = SetupPlan(NAMES[:3], TrainingSettings())
     prepare(tmp_path / "all", dict.fromkeys(NAMES[:3], documents), plan)
-    read = own_examples(loaded(tmp_path / "all" / "ada" / "party.toml"))
+    read = own_examples(load_party_config(tmp_path / "all" / "ada" / "party.toml"))
     assert isinstance(read, Documents)
     assert read.texts == texts
     with (tmp_path / "all" / "ada" / "texts.csv").open(newline="") as file:

@@ -36,7 +36,7 @@ _EVERY_S, _LOOK_S = 0.5, 0.1
 _UNIT = 1000.0
 
 
-def loaded(path: Path) -> "PartyConfig":
+def load_party_config(path: Path) -> "PartyConfig":
     """The configuration of a party."""
     with needs_extra("federation"):
         from sottovoce.federation.config import load_config  # noqa: PLC0415 - fast --help
@@ -195,9 +195,9 @@ def show_summary(done: Mapping[str, Any]) -> None:
     typer.echo(f"The rows of single parties hold for {leakage['assumes']}{rest}.")
 
 
-def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
+def watch_run(config: Path, request: Mapping[str, Any], title: str, *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
     """Ask a running party for a run; show how it stands; its summary."""
-    found = loaded(config)
+    found = load_party_config(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
         from sottovoce.federation.party.control import ask  # noqa: PLC0415 - fast --help
@@ -210,9 +210,9 @@ def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float
     return done["value"]
 
 
-def asked_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
+def ask_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
     """What a party says, or its journal where it does not run."""
-    found = loaded(config)
+    found = load_party_config(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
         from sottovoce.federation.party.control import ask_once  # noqa: PLC0415 - fast --help

@@ -16,9 +16,9 @@ from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_
 from sottovoce.cli.learn._output import (
     ConfigOption,
     WaitOption,
-    asked_or_read,
+    ask_or_read,
     show_summary,
-    watched,
+    watch_run,
 )
 from sottovoce.errors import ParameterError
 
@@ -28,6 +28,46 @@ if TYPE_CHECKING:
 
 _FORMATS = (".csv", ".jsonl", ".counts")
 _LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class AskedOptions(OptionGroup):
+    """What is counted, and what it costs a document."""
+
+    words: Annotated[Path | None, typer.Option(help="The public words to count, one a line.")] = (
+        None
+    )
+    epsilon: Annotated[
+        str | None, typer.Option(help="Of a whole document, exactly as written: 1, 0.5, 1/3.")
+    ] = None
+    votes: Annotated[
+        int | None, typer.Option(help="The most votes of a document, itself included.")
+    ] = None
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Count pairs of words that stand in one document.")
+    ] = False
+    labels: Annotated[
+        str | None, typer.Option(help="All labels, which are public: ham,spam; count by label.")
+    ] = None
+    per_user: Annotated[
+        int | None, typer.Option(help="How many documents of one user vote at each peer.")
+    ] = None
+    declare_data_dependent: Annotated[
+        bool, typer.Option("--declare-data-dependent", help="Say that documents chose the words.")
+    ] = False
+
+    def as_request(self) -> dict[str, object]:
+        """As the coordinator takes it; what was not said is None."""
+        labels = self.labels
+        return {
+            "words_file": None if self.words is None else str(self.words.absolute()),
+            "epsilon": self.epsilon,
+            "votes": self.votes,
+            "what": "pairs" if self.pairs else None,
+            "labels": None if labels is None else [each.strip() for each in labels.split(",")],
+            "documents_per_user": self.per_user,
+            "declare_data_dependent": self.declare_data_dependent or None,
+        }
 
 
 @dataclass(frozen=True)
@@ -59,28 +99,8 @@ class ShownOptions(OptionGroup):
 def count(
     *,
     config: ConfigOption,
-    words: Annotated[
-        Path | None, typer.Option(help="The public words to count, one a line.")
-    ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option(help="Of a whole document, exactly as written: 1, 0.5, 1/3.")
-    ] = None,
-    votes: Annotated[
-        int | None, typer.Option(help="The most votes of a document, itself included.")
-    ] = None,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Count pairs of words that stand in one document.")
-    ] = False,
-    labels: Annotated[
-        str | None, typer.Option(help="All labels, which are public: ham,spam; count by label.")
-    ] = None,
+    asked: AskedOptions,
     loss: LossOptions,
-    per_user: Annotated[
-        int | None, typer.Option(help="How many documents of one user vote at each peer.")
-    ] = None,
-    declare_data_dependent: Annotated[
-        bool, typer.Option("--declare-data-dependent", help="Say that documents chose the words.")
-    ] = False,
     shown: ShownOptions,
     out: Annotated[
         Path | None, typer.Option(help="Where all cells go: .csv, .jsonl, or .counts to keep it.")
@@ -103,18 +123,9 @@ def count(
             f"--level must be between 0 and 1 and --top at least 0, got {shown.level} "
             f"and {shown.top}."
         )
-    request = {
-        "words_file": None if words is None else str(words.absolute()),
-        "epsilon": epsilon,
-        "votes": votes,
-        "what": "pairs" if pairs else None,
-        "labels": None if labels is None else [each.strip() for each in labels.split(",")],
-        **vars(loss),
-        "documents_per_user": per_user,
-        "declare_data_dependent": declare_data_dependent or None,
-    }
-    done = _done(config, request, wait, latest=shown.latest)
-    counted = _counted(done)
+    request = {**asked.as_request(), **vars(loss)}
+    done = _ask_for_count(config, request, wait, latest=shown.latest)
+    counted = _read_count(done)
     if out is not None:
         _write(out, kind, counted, shown.level)
     report = {name: value for name, value in done.items() if name != "counted"}
@@ -131,8 +142,8 @@ def train_by_count(
     """Count words by label, which is a classifier; what is counted stands in [count]."""
     votes_said = {} if votes is None else {"votes": votes}
     request = {"do": "count", "epsilon": epsilon, "what": "words", "classifier": True, **votes_said}
-    done = watched(config, request, "Counting", wait=wait)
-    counted = _counted(done)
+    done = watch_run(config, request, "Counting", wait=wait)
+    counted = _read_count(done)
     shown = {name: value for name, value in done.items() if name != "counted"}
     facts = _facts(counted, _LEVEL)
     if as_json:
@@ -154,18 +165,20 @@ def train_by_count(
     typer.echo("Each peer has it now: sottovoce learn classify TEXTS --config PEER/party.toml")
 
 
-def _done(config: Path, request: Mapping[str, Any], wait: float, *, latest: bool) -> dict[str, Any]:
+def _ask_for_count(
+    config: Path, request: Mapping[str, Any], wait: float, *, latest: bool
+) -> dict[str, Any]:
     said = {name: value for name, value in request.items() if value is not None}
     if not latest:
-        return dict(watched(config, {"do": "count", **said}, "Counting", wait=wait))
+        return dict(watch_run(config, {"do": "count", **said}, "Counting", wait=wait))
     if said:
         raise ParameterError(
             f"--latest shows a count that was made: leave out {', '.join(sorted(said))}."
         )
-    return dict(asked_or_read(config, {"do": "counted"}, wait=wait))
+    return dict(ask_or_read(config, {"do": "counted"}, wait=wait))
 
 
-def _counted(done: Mapping[str, Any]) -> "TogetherCounts":
+def _read_count(done: Mapping[str, Any]) -> "TogetherCounts":
     from sottovoce.learn.count.opened import TogetherCounts  # noqa: PLC0415 - keeps --help fast
 
     return TogetherCounts.from_bytes(bytes.fromhex(done["counted"]))

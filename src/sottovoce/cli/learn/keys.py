@@ -7,7 +7,7 @@ import typer
 
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_json
-from sottovoce.cli.learn._output import ConfigOption, check_offline, loaded
+from sottovoce.cli.learn._output import ConfigOption, check_offline, load_party_config
 from sottovoce.errors import ParameterError
 
 AuthorityOption = Annotated[
@@ -55,7 +55,7 @@ def renew(
         from sottovoce.federation.certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
         from sottovoce.federation.config import ROSTER_FILE  # noqa: PLC0415 - fast --help
 
-    folder = _given(authority)
+    folder = _require_authority(authority)
     signer = setup.load_authority(folder, passphrase=passphrase)
     rosters = [folder / ROSTER_FILE, certificate.parent / ROSTER_FILE]
     renewed = setup.renew(certificate, signer, rosters, days=days)
@@ -72,7 +72,7 @@ def _renew_joined(config: Path, days: int, *, as_json: bool) -> None:
         from sottovoce.federation.certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.renewal import renew_joined  # noqa: PLC0415 - fast --help
 
-    found = loaded(config)
+    found = load_party_config(config)
     check_offline(found)
     renewed = renew_joined(found, days=days)
     if as_json:
@@ -108,7 +108,7 @@ def rotate(
         )
         from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty  # noqa: PLC0415 - fast --help
 
-    found = loaded(config)
+    found = load_party_config(config)
     check_offline(found)
     if what not in setup.ROTATED:
         known = ", ".join(setup.ROTATED)
@@ -119,7 +119,7 @@ def rotate(
 
         rotate_joined(found, what, days=days)
     elif what == "tls":
-        signer = setup.load_authority(_given(authority), passphrase=passphrase)
+        signer = setup.load_authority(_require_authority(authority), passphrase=passphrase)
         setup.rotate_tls(found, signer, days=days)
     elif what == "identity":
         setup.rotate_identity(found)
@@ -162,7 +162,7 @@ def move(
     show_json({"moved_to": to}) if as_json else typer.echo(f"Moved to {to}.")
 
 
-def _given(authority: Path | None) -> Path:
+def _require_authority(authority: Path | None) -> Path:
     if authority is None:
         raise ParameterError("give --authority: the folder with the authority's ca.pem and ca.key.")
     return authority

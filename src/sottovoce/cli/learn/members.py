@@ -12,7 +12,7 @@ import typer
 
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
-from sottovoce.cli.learn._output import ConfigOption, asked_or_read, loaded, watched
+from sottovoce.cli.learn._output import ConfigOption, ask_or_read, load_party_config, watch_run
 from sottovoce.cli.learn.parties import LogOption, SealOption, new_training
 from sottovoce.errors import InputError, ParameterError
 
@@ -73,7 +73,7 @@ def invite(
     Example: sottovoce learn invite ada --config coordinator/party.toml
     """
     request = {"do": "invite", "name": name, "role": role, "minutes": minutes}
-    found = watched(config, request, "Inviting")
+    found = watch_run(config, request, "Inviting")
     if as_json:
         show_json(found)
         return
@@ -126,7 +126,7 @@ def join(
             text = sys.stdin.readline() if token == _STANDARD_INPUT else token
             read = JoinToken.read(text)
             pending = folders.begin_join(folder, read, listen, passphrase, log_event)
-            confirm = confirm or _compared(folder, pending.string, as_json=as_json)
+            confirm = confirm or _ask_to_compare(folder, pending.string, as_json=as_json)
         if confirm is None:
             if token is None:
                 raise ParameterError("give --token to begin, or --confirm to go on.")
@@ -143,11 +143,11 @@ def join(
         return
     typer.echo(f"Joined: {', '.join(names)}. Its keys stay in {folder}.")
     config = folder / "party.toml"
-    start = f"sottovoce learn {loaded(config).party.role} --config {config}"
+    start = f"sottovoce learn {load_party_config(config).party.role} --config {config}"
     typer.echo(f"Look at [accepts] in {config}, and at [texts] of a peer; then start it: {start}")
 
 
-def _compared(folder: Path, string: str, *, as_json: bool) -> str | None:
+def _ask_to_compare(folder: Path, string: str, *, as_json: bool) -> str | None:
     """The string, if a person at a terminal says that it is the same; None: later."""
     if as_json:
         show_json({"folder": folder, "joined": False, "string": string})
@@ -185,7 +185,7 @@ def admit(
     """
     if name and not string:
         raise ParameterError("give the comparison string, as the other person reads it to you.")
-    found = watched(config, {"do": "admit", "name": name, "string": string}, "Admitting")
+    found = watch_run(config, {"do": "admit", "name": name, "string": string}, "Admitting")
     if as_json:
         show_json(found)
     elif name:
@@ -210,7 +210,7 @@ def remove(
 
     Example: sottovoce learn remove dee --config coordinator/party.toml
     """
-    found = watched(config, {"do": "remove", "name": name}, "Removing")
+    found = watch_run(config, {"do": "remove", "name": name}, "Removing")
     if as_json:
         show_json(found)
         return
@@ -224,7 +224,7 @@ def roster(config: ConfigOption, as_json: AsJson = False) -> None:
 
     Example: sottovoce learn roster --config ada/party.toml
     """
-    found = asked_or_read(config, {"do": "status"})["roster"]
+    found = ask_or_read(config, {"do": "status"})["roster"]
     if found is None:
         raise InputError("this party is of learn init, whose roster has no signed changes.")
     if as_json:
@@ -263,7 +263,7 @@ def approve(
     with needs_extra("federation"):
         from sottovoce.federation.party import approvals  # noqa: PLC0415 - fast --help
 
-    found = loaded(config)
+    found = load_party_config(config)
     store = found.path(found.party.store)
     if proposal:
         name = approvals.approve(store, proposal)

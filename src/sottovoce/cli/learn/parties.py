@@ -10,7 +10,7 @@ import typer
 from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_json, show_line, show_rows
-from sottovoce.cli.learn._output import ConfigOption, loaded, party_progress
+from sottovoce.cli.learn._output import ConfigOption, load_party_config, party_progress
 from sottovoce.errors import ParameterError, RosterRefusedError, Stopped
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def intermediary(config: ConfigOption, log: LogOption = None, as_json: AsJson = 
 def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> None:
     # As little as tells of failed handshakes, which the log then has; the rest is dropped.
     os.environ["GRPC_VERBOSITY"] = "INFO"
-    found = loaded(config)
+    found = load_party_config(config)
     with needs_extra("federation"):
         from sottovoce.federation.party.holdings import unreadable_data  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.party import ConfiguredParty  # noqa: PLC0415 - fast --help
@@ -142,11 +142,11 @@ def init(
     with needs_extra("federation"):
         from sottovoce.federation.setup import SetupPlan, peer_names, set_up  # noqa: PLC0415 - fast --help
 
-    listed = peer_names(peers, _listed(names))
+    listed = peer_names(peers, _split_names(names))
     plan = SetupPlan(
         listed,
         _training(mode, machines.key_bits, allow_two, len(listed), intermediary=intermediary),
-        hosts=tuple(_listed(machines.hosts)),
+        hosts=tuple(_split_names(machines.hosts)),
         base_port=machines.base_port,
         passphrase=machines.passphrase,
         days=machines.days,
@@ -182,7 +182,7 @@ def new_training(given: dict[str, Any]) -> "TrainingSettings":
     return read_table({**given, "held_out": HELD_OUT}, TrainingSettings, "the options")
 
 
-def _listed(text: str | None) -> list[str]:
+def _split_names(text: str | None) -> list[str]:
     return [] if text is None else [each.strip() for each in text.split(",")]
 
 

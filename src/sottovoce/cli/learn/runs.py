@@ -16,10 +16,10 @@ from sottovoce.cli._reading import HeaderOption
 from sottovoce.cli.learn._output import (
     ConfigOption,
     WaitOption,
-    asked_or_read,
+    ask_or_read,
     show_summary,
     standing,
-    watched,
+    watch_run,
 )
 from sottovoce.errors import CheckFailedError, ParameterError
 
@@ -70,7 +70,7 @@ def train(
     if votes is not None:
         raise ParameterError("--votes is for --epsilon: only counted documents cast votes.")
     request = {"do": "train", "without_lost": without_lost}
-    done = watched(config, request, "Training", wait=wait)
+    done = watch_run(config, request, "Training", wait=wait)
     if as_json:
         show_json(done)
     else:
@@ -99,7 +99,7 @@ def evaluate(
     Example: sottovoce learn evaluate --config together/coordinator/party.toml
     """
     request = {"do": "evaluate", "rows": rows, "training_data": training_data}
-    done = watched(config, request, "Evaluating")
+    done = watch_run(config, request, "Evaluating")
     if as_json:
         show_json(done)
         return
@@ -127,7 +127,7 @@ def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) 
 
     Example: sottovoce learn status --config together/ada/party.toml
     """
-    found = asked_or_read(config, {"do": "status"}, wait=wait)
+    found = ask_or_read(config, {"do": "status"}, wait=wait)
     if as_json:
         show_json(found)
         return
@@ -191,15 +191,15 @@ def classify(
 
     refuse_overlap([out], [texts])
     kind = _format(out)
-    found = asked_or_read(config, {"do": "classify", "file": str(texts.absolute())})
+    found = ask_or_read(config, {"do": "classify", "file": str(texts.absolute())})
     rows = [{"row": at, "label": label} for at, label in enumerate(found["labels"])]
     if out is not None:
         with whole_file(out, private=True) as part:
-            part.write_text(_written(rows, kind), encoding="utf-8")
+            part.write_text(_write_table(rows, kind), encoding="utf-8")
     if as_json:
         show_json({"labels": found["labels"], "out": out, "run": found["run"]})
     elif out is None:
-        typer.echo(_written(rows, "csv"), nl=False)
+        typer.echo(_write_table(rows, "csv"), nl=False)
     else:
         typer.echo(f"Wrote {len(rows):,} labels to {out}.")
 
@@ -213,7 +213,7 @@ def transcript(
 
     Example: sottovoce learn transcript --config together/ada/party.toml
     """
-    lines = asked_or_read(config, {"do": "transcript", "run": run})
+    lines = ask_or_read(config, {"do": "transcript", "run": run})
     if as_json:
         show_json(lines)
     elif not lines:
@@ -246,7 +246,7 @@ def _format(out: Path | None) -> str:
     return kind
 
 
-def _written(rows: Sequence[Mapping[str, object]], kind: str) -> str:
+def _write_table(rows: Sequence[Mapping[str, object]], kind: str) -> str:
     if kind == "jsonl":
         return "".join(json.dumps(row) + "\n" for row in rows)
     stream = io.StringIO()

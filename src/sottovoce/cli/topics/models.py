@@ -29,9 +29,9 @@ def list_topics(
 
     Example: sottovoce topics list
     """
-    from sottovoce.cli._options import loaded_catalogue, shipped  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.cli._options import load_catalogue, load_shipped_catalogue  # noqa: PLC0415 - keeps --help fast
 
-    found = loaded_catalogue(catalogue) or shipped()
+    found = load_catalogue(catalogue) or load_shipped_catalogue()
     rows = [
         {
             "topic": each.name,
