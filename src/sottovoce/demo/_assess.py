@@ -66,7 +66,8 @@ _METRICS = (
 _MEASURES = (
     "ent and diff-priv look for rare words; bow, w2v and lda for closeness to the topic in a bag "
     "of words, in word vectors and in latent topics; -d takes off breadth, -t asks for "
-    "persistence, -dt does both. What all must beat: ent, the number of posts, and chance."
+    "persistence, -dt does both. What all must beat stands last: chance, the numbers of posts and "
+    "of words, and ent."
 )
 _LITTLE = (
     "One community and models trained in seconds: for several communities, larger models and a "

@@ -26,15 +26,16 @@ def test_the_page_and_the_engine_are_timed_and_agree(monkeypatch: pytest.MonkeyP
     assert sum("page" in row["case"] for row in rows) == 4
 
 
-def test_a_page_that_tells_another_place_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("change", ["For debt: at place 0 instead of place 1.", "It changes."])
+def test_a_page_that_tells_another_place_is_not_timed(change: str) -> None:
     person = Person(Community.demo(), long_history(Community.demo(), 50))
 
     class Wrong(BrowserSession):
         def __init__(self) -> None:
             """Reach nothing."""
 
-        def what_if(self, *_asked: object) -> dict[str, dict[str, int]]:
-            return {"after": {"low": 0, "high": 0}}
+        def what_if(self, *_asked: object) -> dict[str, str]:
+            return {"change": change}
 
     with pytest.raises(CheckFailedError, match="do not give the same place"):
         advise._check_same(person, Wrong(), person.community.topics[0], [1], [1, 2])

@@ -7,6 +7,7 @@ at times of its own. Beside the limits stands what assessing the whole community
 gives the same answer.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -154,8 +155,17 @@ def _check_same(
     """The page must answer what the engine does, or its time means nothing."""
     found = page.what_if(topic, shown, [each for each in shown if each not in set(gone)])
     expected = person.standings_without(gone)[person.column(topic)]
-    if (found["after"]["low"], found["after"]["high"]) != (expected.low, expected.high):
+    if _read_places(found["change"]) != (expected.low, expected.high):
         raise CheckFailedError("the page and the engine do not give the same place.")
+
+
+def _read_places(change: str) -> tuple[int, int] | None:
+    """Between which places the page says that they would be; none where it names no place."""
+    found = re.search(r": (?:at|between) place ([\d,]+)(?: and ([\d,]+))?", change)
+    if found is None:
+        return None
+    low = int(found[1].replace(",", ""))
+    return low, int(found[2].replace(",", "")) if found[2] else low
 
 
 def _again_row(person: Person) -> BenchRow:
