@@ -28,8 +28,6 @@ from sottovoce.errors import ParameterError
 from sottovoce.files import FilePath, only_one, output_folder
 from sottovoce.topics.catalogue import Catalogue
 
-_NOTHING = "there is nothing to rank: give posts, or a state that holds some."
-
 
 @dataclass(frozen=True)
 class Assessed:

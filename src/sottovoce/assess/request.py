@@ -113,9 +113,7 @@ class AssessRequest:
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, before anything is read."""
         if self.only_newer and self.state is None:
-            raise ParameterError(
-                "only_newer needs a state (--state or --update), which knows the newest post."
-            )
+            raise ParameterError("only_newer needs a state, which knows the newest post.")
         if self.resume and self.checkpoint is None:
             raise ParameterError(
                 "resume needs a checkpoint (--checkpoint FOLDER), the one to go on from."

@@ -97,6 +97,10 @@ class StateOptions(OptionGroup):
                     "there is nothing to assess: give POSTS, a file of posts, or --state FILE to "
                     "rank one that is kept."
                 )
+            if self.only_newer and self.state is None:
+                raise ParameterError(
+                    "--only-newer needs --state or --update, which know the newest post."
+                )
             return self.state
         if self.state is not None:
             raise ParameterError("--update and --state both name the state; give one of them.")
