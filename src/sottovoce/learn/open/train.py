@@ -5,7 +5,7 @@ key, and sees the aggregate only.
 """
 
 from collections.abc import Generator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 import numpy as np
 
@@ -93,14 +93,7 @@ class TrainingPeer(_EndingWithClassifiers):
         peers = self.survivors = supported.peers
         self.guarded = yield from guard_peer(self.name, terms, data, supported.kept, peers)
         self.kept = self.guarded.kept
-        standard = None
-        if terms.recipe.statistics == "rados":
-            stage = moments_stage(terms, self.kept, peers)
-            made = stage.peer(self.name, data.identity, data.moments(self.kept))
-            summed = yield Stage("moments", made)
-            same = told_alike(terms, "moments", peers, summed.total)
-            yield from same.party(self.name, data.identity)
-            standard = told_standard(stage, summed.total, self.kept)
+        standard = yield from standard_peer(self.name, terms, data, self.kept, peers)
         stage = statistics_stage(terms, self.kept, peers)
         values = local_statistics(data, terms, self.kept, standard)
         yield Stage("statistics", stage.peer(self.name, data.identity, values))
@@ -125,12 +118,7 @@ class TrainingCoordinator(_EndingWithClassifiers):
         self.survivors = peers
         self.guarded = yield from guard_coordinator(terms, supported, peers, self._limit)
         kept = self.guarded.kept
-        standard = None
-        if terms.recipe.statistics == "rados":
-            stage = moments_stage(terms, kept, peers)
-            summed = yield Stage("moments", stage.adder())
-            yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
-            standard = told_standard(stage, summed.total, kept)
+        standard = yield from standard_coordinator(terms, kept, peers)
         stage = statistics_stage(terms, kept, peers)
         summed = yield Stage("statistics", stage.adder())
         opened = stage.numbers.decode(summed.total)
@@ -213,6 +201,39 @@ def moments_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ..
     )
 
 
+def standard_peer(
+    name: str, terms: TrainingTerms, data: LocalData, kept: KeptFeatures, peers: tuple[str, ...]
+) -> Generator[Stage, Any, Standard | None]:
+    """Add one's moments, and hear how rados are standardised; exact sums need no standard."""
+    match terms.recipe.statistics:
+        case "exact":
+            return None
+        case "rados":
+            stage = moments_stage(terms, kept, peers)
+            summed = yield Stage("moments", stage.peer(name, data.identity, data.moments(kept)))
+            same = told_alike(terms, "moments", peers, summed.total)
+            yield from same.party(name, data.identity)
+            return told_standard(stage, summed.total, kept)
+        case _:
+            assert_never(terms.recipe.statistics)
+
+
+def standard_coordinator(
+    terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]
+) -> Generator[Stage, Any, Standard | None]:
+    """Add up moments for rados, and let every peer see that all were told the same."""
+    match terms.recipe.statistics:
+        case "exact":
+            return None
+        case "rados":
+            stage = moments_stage(terms, kept, peers)
+            summed = yield Stage("moments", stage.adder())
+            yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
+            return told_standard(stage, summed.total, kept)
+        case _:
+            assert_never(terms.recipe.statistics)
+
+
 def told_standard(stage: SumStage, total: Ring, kept: KeptFeatures) -> Standard:
     """How to standardise, from summed moments that every peer has rounded once."""
     rounding = len(stage.peers) * stage.numbers.step / 2
@@ -221,13 +242,17 @@ def told_standard(stage: SumStage, total: Ring, kept: KeptFeatures) -> Standard:
 
 def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
     """What the classifier is solved from."""
-    if terms.recipe.statistics == "rados":
-        d = kept.width + 1
-        size = vector_size(d) - 1 + (terms.classifiers - 1) * d
-        return SumStage(terms, size, terms.numbers(), peers)
-    size = label_vector_size(kept.width, terms.classifiers)
-    weights = weights_of_documents(terms, kept, peers)
-    return SumStage(terms, size, terms.numbers(), peers, weights=weights)
+    match terms.recipe.statistics:
+        case "rados":
+            d = kept.width + 1
+            size = vector_size(d) - 1 + (terms.classifiers - 1) * d
+            return SumStage(terms, size, terms.numbers(), peers)
+        case "exact":
+            size = label_vector_size(kept.width, terms.classifiers)
+            weights = weights_of_documents(terms, kept, peers)
+            return SumStage(terms, size, terms.numbers(), peers, weights=weights)
+        case _:
+            assert_never(terms.recipe.statistics)
 
 
 def supported_features(total: Ring, terms: TrainingTerms) -> Flags:

@@ -84,9 +84,13 @@ def rado_adversaries(recipe: Recipe) -> tuple[Learns, ...]:
 
 def _open_rows(recipe: Recipe) -> tuple[Learns, ...]:
     lies = f"{_KEPT_FALSELY}{_READS}; {_CANNOT}"
-    theta = _WEIGHED + _TOTAL
-    if recipe.statistics == "rados":
-        theta = f"{_UNCHECKED}; it is told no more than a curious peer"
+    match recipe.statistics:
+        case "exact":
+            theta = _WEIGHED + _TOTAL
+        case "rados":
+            theta = f"{_UNCHECKED}; it is told no more than a curious peer"
+        case _:
+            assert_never(recipe.statistics)
     return (
         Learns(ONE_PEER, _OTHERS),
         Learns(LYING_COORDINATOR, lies),

@@ -290,13 +290,21 @@ def _allowed_rows(recipe: Recipe) -> str:
 
 def _sums_told(recipe: Recipe) -> str:
     told = f"{_support(recipe)}; of each label likewise how many documents have it and lack it"
-    told = f"{told}; {_GUARDED}"
-    return f"{told}; each feature's mean and variance" if recipe.statistics == "rados" else told
+    return _add_moments(f"{told}; {_GUARDED}", recipe)
 
 
 def _peers_told(recipe: Recipe) -> str:
-    told = f"{_KEPT}; {_GUARDED}"
-    return f"{told}; each feature's mean and variance" if recipe.statistics == "rados" else told
+    return _add_moments(f"{_KEPT}; {_GUARDED}", recipe)
+
+
+def _add_moments(told: str, recipe: Recipe) -> str:
+    match recipe.statistics:
+        case "exact":
+            return told
+        case "rados":
+            return f"{told}; each feature's mean and variance"
+        case _:
+            assert_never(recipe.statistics)
 
 
 def _support(recipe: Recipe) -> str:
@@ -307,15 +315,24 @@ def _support(recipe: Recipe) -> str:
 
 
 def _weight_words(recipe: Recipe) -> str:
-    if recipe.statistics != "exact":
-        return ""
-    return (
-        f", but where rows are of 0 and 1 {PROJECTIONS} noisy projections of each peer's, which "
-        f"say how large they are, and who has which document up to a factor of e^{EPSILON}"
-    )
+    match recipe.statistics:
+        case "rados":
+            return ""
+        case "exact":
+            return (
+                f", but where rows are of 0 and 1 {PROJECTIONS} noisy projections of each peer's, "
+                "which say how large they are, and who has which document up to a factor of "
+                f"e^{EPSILON}"
+            )
+        case _:
+            assert_never(recipe.statistics)
 
 
 def _aggregate(recipe: Recipe) -> str:
-    if recipe.statistics == "rados":
-        return "the sum over all peers of their rados and of the rados' outer products"
-    return "the sum over all peers of x, y, xy and xx'"
+    match recipe.statistics:
+        case "rados":
+            return "the sum over all peers of their rados and of the rados' outer products"
+        case "exact":
+            return "the sum over all peers of x, y, xy and xx'"
+        case _:
+            assert_never(recipe.statistics)

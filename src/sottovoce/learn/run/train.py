@@ -163,7 +163,13 @@ def _uses_of(words: Mapping[str, int], features: Features | None, names: tuple[s
 def _meaning(terms: RunTerms) -> tuple[Value, ...]:
     """What the name of a column means: rados are others in every run."""
     text = terms.text
-    drawn = terms.session if terms.recipe.statistics == "rados" else b""
+    match terms.recipe.statistics:
+        case "rados":
+            drawn = terms.session
+        case "exact":
+            drawn = b""
+        case _:
+            assert_never(terms.recipe.statistics)
     if text is None:
         return (drawn,)
     mapped = text.mapping is not None
