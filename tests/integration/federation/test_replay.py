@@ -45,8 +45,8 @@ def said_by(name: str, monkeypatch: pytest.MonkeyPatch, *crashes: Crash) -> list
         return noted(party, real_received(party, *given))
 
     for module in ("state", "worker"):
-        monkeypatch.setattr(f"sottovoce.federation._node.{module}.begun", begin)
-        monkeypatch.setattr(f"sottovoce.federation._node.{module}.received", receive)
+        monkeypatch.setattr(f"sottovoce.federation._node.{module}.begin_party", begin)
+        monkeypatch.setattr(f"sottovoce.federation._node.{module}.receive_message", receive)
     rehearsal = Rehearsal(SUM.names, Machines(SUM.made, SUM.result), crashes=crashes)
     rehearsal.run(COORDINATOR, SUM.terms())
     monkeypatch.undo()
