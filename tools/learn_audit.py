@@ -103,7 +103,7 @@ def cell(asked: str) -> dict[str, Any]:
     name, documents, words, known, seconds = asked.split(",")
     rows, labels = drawn_rows(name, int(documents), int(words))
     columns = {str(at): column for at, column in enumerate(rows.T)}
-    opening = OpenedSums.of(name, rows, labels)
+    opening = OpenedSums.from_documents(name, rows, labels)
     (found,) = audit_openings(
         [[opening]], columns, labels, known=float(known), seconds=float(seconds)
     )
@@ -128,7 +128,7 @@ def training_before() -> Iterator[dict[str, Any]]:
     columns = {str(at): column for at, column in enumerate(x.T)}
     for fold in range(5):
         inside = np.concatenate([np.arange(720)[k::4][fold::5] for k in range(4)])
-        part = OpenedSums.of(f"part {fold + 1} of 5", x[inside], y[inside])
+        part = OpenedSums.from_documents(f"part {fold + 1} of 5", x[inside], y[inside])
         (found,) = audit_openings([[replace(part, members=inside)]], columns, y)
         yield {"data": "complaints", "opened": found.opening, **numbers(found)}
 
@@ -144,7 +144,7 @@ def openings_of(name: str, documents: int) -> Documents:
     common = {label for label, _ in Counter(labels).most_common(4)}
     among = [at for at, label in enumerate(labels) if label in common]
     drawn = np.random.default_rng(1).permutation(among)[:documents].tolist()
-    return Documents.of([texts[at] for at in drawn], [str(labels[at]) for at in drawn])
+    return Documents.from_texts([texts[at] for at in drawn], [str(labels[at]) for at in drawn])
 
 
 def training_after(asked: str) -> Iterator[dict[str, Any]]:

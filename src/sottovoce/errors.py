@@ -172,7 +172,7 @@ class QueryBudgetError(ProtocolError):
         >>> try:
         ...     budget.spend("ada", 4)
         ... except QueryBudgetError:
-        ...     print("ada may ask for", budget.left("ada"), "rows")
+        ...     print("ada may ask for", budget.rows_left("ada"), "rows")
         ada may ask for 3 rows
     """
 

@@ -71,12 +71,12 @@ class Counting:
     def run(self, *, lost: Mapping[str, int] | None = None) -> TogetherCounts:
         parties = self.parties()
         Exchange(parties, faults=Faults(silent_from=lost or {})).run()
-        return TogetherCounts.of(parties[0].result())
+        return TogetherCounts.from_record(parties[0].result())
 
     def plain(self, of: Sequence[str]) -> Integers:
         """The sum of the votes of some peers, without noise."""
         plan, key = noised_sum(self.terms).plan, keyed_digest(SECRET, "votes")
-        total: Integers = np.sum([plan.summed(key, self.peers[name]) for name in of], axis=0)
+        total: Integers = np.sum([plan.sum_votes(key, self.peers[name]) for name in of], axis=0)
         return total
 
 

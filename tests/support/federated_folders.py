@@ -32,7 +32,7 @@ def prepare_rows(
     """A federation of peers with rows of numbers."""
     width = next(iter(given.values()))[0].shape[1]
     columns = [f"x{at}" for at in range(width)]
-    peers = {name: Table.of(rows, labels, columns) for name, (rows, labels) in given.items()}
+    peers = {name: Table.from_rows(rows, labels, columns) for name, (rows, labels) in given.items()}
     features = FeatureSettings(columns=columns)
     prepare(folder, peers, SetupPlan(tuple(given), training, features=features, **options))
 

@@ -33,7 +33,7 @@ def lie(what: str) -> None:
         return deliver(self, changed(frame) if frame.header.receiver == ELSE else frame)
 
     MessageClient.deliver = delivered  # type: ignore[method-assign] # in this process alone
-    Alike._checked = lenient(Alike._checked)  # type: ignore[method-assign] # it knows that it lies
+    Alike._check_statement = lenient(Alike._check_statement)  # type: ignore[method-assign] # it knows that it lies
 
     def admitted(self: MessageInbox, header: Header) -> Any:  # noqa: ANN401 - as it is
         return admit(self, _true(header))

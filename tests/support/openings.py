@@ -53,7 +53,7 @@ class MemoryInProcess:
         """Keep of which columns this run opens sums."""
         self._words.setdefault(session, opened)
 
-    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+    def evaluated_documents(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
         """The documents of other evaluations of a training."""
         found = self._evaluated.items()
         return tuple(each for (run, of), each in found if run != session and of == training)
@@ -66,7 +66,7 @@ class MemoryInProcess:
         """Whether these peers had this key for their words before, if any."""
         return self._keys.setdefault(peers, key) == key
 
-    def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+    def peers_among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
         """Among whom other runs have opened sums of ``what``."""
         found = (each for each in self._among if each[0] != session and each[1] == what)
         return tuple(peers for _, _, peers in found)

@@ -46,7 +46,7 @@ def _drawn_texts(number: int, seed: int, labels: int) -> tuple[list[str], list[s
 
 def made_peers(*, documents: int = 40, labels: int = 2) -> dict[str, Documents]:
     return {
-        name: Documents.of(*made_texts(documents, at, labels=labels))
+        name: Documents.from_texts(*made_texts(documents, at, labels=labels))
         for at, name in enumerate(NAMES)
     }
 
@@ -105,4 +105,4 @@ def part_kept(result: Mapping[str, Value], name: str) -> Any:  # noqa: ANN401 - 
 
 def budget_left(kept: Any, name: str) -> int:  # noqa: ANN401 - a helper's part of a record
     """How many rows a peer may still ask for, by what a helper keeps."""
-    return from_value(kept["budget"], KeptBudget).resume().left(name)
+    return from_value(kept["budget"], KeptBudget).resume().rows_left(name)

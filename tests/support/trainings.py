@@ -35,7 +35,7 @@ def pooled(peers: Peers) -> tuple[Floats, Floats]:
 
 def hidden_integers(trained: TrainedClassifier, peer: str) -> list[int]:
     """Theta as integers: the two shares that a peer keeps, opened with both of `two_keys`."""
-    kept: Any = trained._kept(peer)["classifiers"]
+    kept: Any = trained._find_result(peer)["classifiers"]
     with small_keys_allowed():
         classifier = read_hidden(kept[0]).classifier()
         shares = zip((classifier.coordinator, classifier.key_holder), two_keys(), strict=True)

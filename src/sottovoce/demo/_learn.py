@@ -161,7 +161,7 @@ def people_as_documents(community: SimulatedCommunity) -> Documents:
         )
         if persona not in (None, "bystander")
     }
-    return Documents.of(
+    return Documents.from_texts(
         [" ".join(each) for each in texts.values()],
         [CONCERNED if user in concerned else NOT for user in texts],
     )

@@ -59,14 +59,14 @@ class Alike:
         """A party's part, a peer's with its ``identity``: how many documents each peer states."""
         stating, telling, helping = alike_stages(self.what)
         if identity is not None:
-            signature = identity.signed("statement", *self._signed(name, documents))
+            signature = identity.sign("statement", *self._statement_parts(name, documents))
             own: dict[str, Value] = {"documents": documents, "signature": signature}
             yield Stage(stating, lambda s: Teller(name, s, "statement", {COORDINATOR: own}))
         if name == COORDINATOR:
             stated = yield from self._relaying(stating, telling)
         else:
             told = yield Stage(telling, lambda s: Listener(name, s, "statements", [COORDINATOR]))
-            stated = self._stated(name, told.heard[COORDINATOR].payload.get("statements"))
+            stated = self._read_statements(name, told.heard[COORDINATOR].payload.get("statements"))
         if self.helpers:
             heard = yield Stage(helping, lambda s: self._at_helpers(name, s))
             for helper, said in getattr(heard, "heard", {}).items():
@@ -85,25 +85,27 @@ class Alike:
         peers = tuple(self.identities)
         heard = yield Stage(stating, lambda s: Listener(COORDINATOR, s, "statement", peers))
         statements: Value = {peer: dict(said.payload) for peer, said in heard.heard.items()}
-        stated = self._stated(COORDINATOR, statements)
+        stated = self._read_statements(COORDINATOR, statements)
         piece: dict[str, Value] = {"statements": statements}
         pieces = dict.fromkeys((*self.helpers, *peers), piece)
         yield Stage(telling, lambda s: Teller(COORDINATOR, s, "statements", pieces))
         return stated
 
-    def _stated(self, name: str, statements: Value | None) -> dict[str, int]:
+    def _read_statements(self, name: str, statements: Value | None) -> dict[str, int]:
         if not isinstance(statements, dict) or set(statements) != set(self.identities):
             raise DisagreementError(
                 f"{_name_party(name)} must be shown a statement of the {self.what} by each of "
                 f"{len(self.identities)} peers; one is missing, or a stranger's is among them."
             )
-        return {peer: self._checked(name, peer, entry) for peer, entry in statements.items()}
+        return {
+            peer: self._check_statement(name, peer, entry) for peer, entry in statements.items()
+        }
 
-    def _checked(self, name: str, peer: str, entry: Value) -> int:
+    def _check_statement(self, name: str, peer: str, entry: Value) -> int:
         """A peer's number of documents, if it signed what this party was told."""
         match entry:
             case {"documents": int(number), "signature": bytes(by)} if 0 <= number <= _MOST:
-                parts = self._signed(peer, number)
+                parts = self._statement_parts(peer, number)
             case _:
                 raise DamagedMessageError("a statement must be a number and a signature.")
         try:
@@ -118,7 +120,7 @@ class Alike:
             "not: their files differ, or the coordinator told them different things."
         )
 
-    def _signed(self, name: str, documents: int) -> tuple[bytes | str, ...]:
+    def _statement_parts(self, name: str, documents: int) -> tuple[bytes | str, ...]:
         return self.session, self.what, name, self.digest, str(documents)
 
 
@@ -127,7 +129,7 @@ def told_alike(terms: TrainingTerms, what: str, peers: tuple[str, ...], told: Va
 
     Its features, recipe and everybody's number of documents are part of it.
     """
-    stated = tuple(terms.stated(peers).items())
+    stated = tuple(terms.stated_documents(peers).items())
     identities = {peer: terms.identities[peer] for peer in peers}
     return Alike(what, terms.session, encode_value((terms.digest, stated, told)), identities)
 

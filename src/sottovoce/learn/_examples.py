@@ -85,7 +85,7 @@ class LabelValues:
     dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, labels: Iterable[ArrayLike]) -> Self:
+    def from_labels(cls, labels: Iterable[ArrayLike]) -> Self:
         """Those of all holders' labels; names where holders give different kinds of them."""
         arrays = [plain_labels(each) for each in labels]
         kinds = {_KINDS.get(each.dtype.kind, "text") for each in arrays}

@@ -81,7 +81,7 @@ class RowHolders:
     classes: NDArray[Any]
 
     @classmethod
-    def of(
+    def from_peers(
         cls,
         peers: Sequence[RowsGiven] | Mapping[str, RowsGiven],
         features: Sequence[str] | Sequence[Sequence[str]] | None,
@@ -219,7 +219,7 @@ class TextHolders:
     features: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_peers(
         cls, given: Mapping[str, TextsGiven], columns: TextColumns, labels: Sequence[Any] = ()
     ) -> "TextHolders":
         """Read what every holder has; ``labels`` are further ones that there may be."""
@@ -230,7 +230,7 @@ class TextHolders:
         further: list[ArrayLike] = [list(labels)] if labels else []
         check_one_kind([*known, *further])
         examples = {name: documents for name, (documents, _) in read.items()}
-        return cls(examples, columns, LabelValues.of([*known, *further]))
+        return cls(examples, columns, LabelValues.from_labels([*known, *further]))
 
     def to_classify(self, _name: str, given: object) -> Documents:
         """Texts without labels: a list of them, or a frame with the holders' column of texts."""
@@ -238,7 +238,7 @@ class TextHolders:
             raise InputError("texts to classify must be a list of texts, got a single one.")
         if _is_table(given):
             return self._of_table(cast("Source", given))
-        return Documents.of(cast("Iterable[str]", given))
+        return Documents.from_texts(cast("Iterable[str]", given))
 
     def to_evaluate(self, _name: str, given: TextsGiven) -> Documents:
         """Texts with labels, in any of the forms that a holder comes in."""
@@ -281,7 +281,7 @@ def labelled_documents(
     """One holder's texts, and its labels in the type in which they came."""
     if not isinstance(given, Documents):
         texts, labels = _labelled_texts(given, columns, skipped)
-        return Documents.of(texts, labels), labels
+        return Documents.from_texts(texts, labels), labels
     if given.labels is None:
         raise DataError("a holder must have labels to train with, got none.")
     return given, given.labels

@@ -141,7 +141,7 @@ def train(
     holders: RowHolders | TextHolders
     connection: Connection
     if isinstance(peers, Connection):
-        connection, holders = peers, TextHolders.of({}, named, labels or ())
+        connection, holders = peers, TextHolders.from_peers({}, named, labels or ())
     else:
         holders = _holders(named_holders(peers), named, features, labels)
         connection = InProcess(holders.examples, keys)
@@ -195,10 +195,10 @@ def _holders(
 ) -> RowHolders | TextHolders:
     texts = columns != TextColumns() or any(map(holds_text, given.values()))
     if not texts:
-        return RowHolders.of(given, features)
+        return RowHolders.from_peers(given, features)
     if features is not None:
         raise ParameterError("features are for rows of numbers; for texts give words=[...].")
-    return TextHolders.of(given, columns, labels or ())
+    return TextHolders.from_peers(given, columns, labels or ())
 
 
 def _text_recipe(options: dict[str, Any]) -> TextRecipe:

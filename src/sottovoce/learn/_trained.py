@@ -70,11 +70,13 @@ class TrainedClassifier:
         self.traffic = Traffic() if ended is None else ended.traffic
         self.transcript: tuple[Said, ...] = () if ended is None else ended.transcript
         self._holders, self._results, self._here = holders, results, told[0]
-        opened, leakage = opened_words(self._kept(self._here)), run_leakage(terms)
+        opened, leakage = opened_words(self._find_result(self._here)), run_leakage(terms)
         what = f"{leakage.protocol}; opened: {opened}" if opened else leakage.protocol
         self.leakage: Leakage = replace(leakage, protocol=what)
         self.query_traffic = Traffic()
-        self.classes_: NDArray[Any] = holders.values(read_trained(self._kept(self._here)).labels)
+        self.classes_: NDArray[Any] = holders.values(
+            read_trained(self._find_result(self._here)).labels
+        )
         self.penalty = self._penalty()
 
     @property
@@ -100,12 +102,12 @@ class TrainedClassifier:
     @property
     def features_(self) -> tuple[str, ...]:
         """The common dictionary, in the order of ``coef_``: names, or numbers of word buckets."""
-        return read_trained(self._kept(self._here)).names
+        return read_trained(self._find_result(self._here)).names
 
     @property
     def kept_(self) -> tuple[str, ...]:
         """The features that were trained on: those that enough documents and peers use."""
-        trained = read_trained(self._kept(self._here))
+        trained = read_trained(self._find_result(self._here))
         first = trained.classifiers[0]
         if self.mode == "hidden":
             kept = read_hidden(first).standard.kept.kept
@@ -144,9 +146,9 @@ class TrainedClassifier:
             raise InputError("peers must give as many rows each: row i of each is one entity.")
         if self.mode == "open" and len(examples) == 1 and offset is None:
             self.query_traffic = Traffic()
-            names = call_labels(read_trained(self._kept(self._here)), examples[asker])
+            names = call_labels(read_trained(self._find_result(self._here)), examples[asker])
         else:
-            names = self._queried(asker, examples, offset)
+            names = self._ask_others(asker, examples, offset)
         return self._holders.values(names)
 
     def decision_function(self, X: Any) -> Floats:  # noqa: ANN401, N803 - as predict
@@ -154,7 +156,7 @@ class TrainedClassifier:
         if self.mode == "hidden":
             raise LeakError("nobody has theta in this mode, and so nobody has scores; predict.")
         examples = self._holders.to_classify(self._here, X)
-        found = scores(read_trained(self._kept(self._here)), examples)
+        found = scores(read_trained(self._find_result(self._here)), examples)
         return found[:, 0] if found.shape[1] == 1 else found
 
     def evaluate(
@@ -216,7 +218,7 @@ class TrainedClassifier:
     def _of_rows(self) -> bool:
         return isinstance(self._holders, RowHolders)
 
-    def _kept(self, name: str) -> Mapping[str, Value]:
+    def _find_result(self, name: str) -> Mapping[str, Value]:
         """What a party keeps of the training."""
         return self._results[name]
 
@@ -224,7 +226,7 @@ class TrainedClassifier:
         training = self.terms.session
         return replace(self.terms, session=new_session(), kind=kind, training=training, **changes)
 
-    def _queried(
+    def _ask_others(
         self, asker: str, examples: Mapping[str, Examples], offset: Offset | None
     ) -> tuple[str, ...]:
         """Label names by a run in which others take part."""
@@ -235,7 +237,7 @@ class TrainedClassifier:
                     "offset is for rows that the asking peer alone has a part of, got "
                     f"{len(examples)} peers' parts; leave it out."
                 )
-            others = read_trained(self._kept(self._here)).peers
+            others = read_trained(self._find_result(self._here)).peers
         terms = self._use(
             "classify",
             asker=asker,
@@ -251,11 +253,11 @@ class TrainedClassifier:
     def _penalty(self) -> float:
         if self.mode != "open":
             return self.terms.recipe.penalty or 0.0
-        (first, *_) = codec.parts(self._kept(self._here), "classifiers")
+        (first, *_) = codec.parts(self._find_result(self._here), "classifiers")
         return float(codec.array(first, "numbers", "<f8")[1])
 
     def _models(self) -> list[LinearModel]:
         if self.mode == "hidden":
             raise LeakError("nobody has theta in the hidden mode; ask with predict.")
-        kept = codec.parts(self._kept(self._here), "classifiers")
+        kept = codec.parts(self._find_result(self._here), "classifiers")
         return [read_model(each, len(self.features_)) for each in kept]

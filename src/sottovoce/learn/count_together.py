@@ -117,7 +117,7 @@ def count_together(
     if isinstance(peers, Connection):
         _check_connected(text, label=label, user=user, id=id, ledger=ledger, budget=budget)
         terms = _terms(peers.identities, text_recipe, labels, recipe)
-        return TogetherCounts.of(peers.run(terms, {})[peers.here])
+        return TogetherCounts.from_record(peers.run(terms, {})[peers.here])
     given = named_holders(peers)
     recipe.check_parties(len(given))
     columns = _columns(text, label, user, id, labels, documents_per_user)
@@ -176,7 +176,7 @@ def _count_in_process(
     _warn_of_copies(spends)
     connection.spending = PaidBefore()
     results = connection.run(terms, {}, faults=faults)
-    return TogetherCounts.of(results[COORDINATOR])
+    return TogetherCounts.from_record(results[COORDINATOR])
 
 
 def _warn_of_copies(spends: Sequence[CountSpend]) -> None:

@@ -77,7 +77,7 @@ class Documents:
     ids: tuple[str, ...] | None = None
 
     @classmethod
-    def of(
+    def from_texts(
         cls, texts: Iterable[str], labels: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Texts, a label each, and the id of each text's document."""
@@ -135,7 +135,9 @@ class Table:
     groups: Integers | None = field(default=None)
 
     @classmethod
-    def of(cls, rows: Rows, labels: ArrayLike | None = None, columns: Sequence[str] = ()) -> Self:
+    def from_rows(
+        cls, rows: Rows, labels: ArrayLike | None = None, columns: Sequence[str] = ()
+    ) -> Self:
         """Rows, a label each, and the names of the columns."""
         matrix = checked_rows(rows)
         return cls(matrix, label_names(labels, len(matrix)), tuple(columns))
@@ -196,7 +198,7 @@ def read_labelled(
         skipped.add(corpus.tally, read.num_rows - table.num_rows)
     labels = table.column("label").to_pylist() if labelled else None
     groups = None if document is None else table.column("user").to_pylist()
-    return Documents.of(table.column("text").to_pylist(), labels, groups)
+    return Documents.from_texts(table.column("text").to_pylist(), labels, groups)
 
 
 def _open_source(source: Source, options: ReadOptions, document: str | int | None) -> Corpus:

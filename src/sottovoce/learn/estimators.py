@@ -263,7 +263,9 @@ class MLossClassifier(TwoClassLinear):
 
     def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
         ready = prepare_rows(rows)
-        moments = RadoMoments.of(own_rados(ready.rows, signs, self.n_rados, self.random_state))
+        moments = RadoMoments.from_rados(
+            own_rados(ready.rows, signs, self.n_rados, self.random_state)
+        )
         weights = confidence_weights(
             moments.width,
             low_confidence=(*self.low_confidence, moments.width - 1),

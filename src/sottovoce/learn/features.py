@@ -234,12 +234,12 @@ class Features:
 
         Private Text Classification, Protocol 2: LOCALTEXT.
         """
-        found: Floats = self._counted(texts).toarray().astype(np.float64)
+        found: Floats = self._count_words(texts).toarray().astype(np.float64)
         if self.recipe.presence:
             return np.where(found != 0, 1.0, 0.0)
         return found
 
-    def _counted(self, texts: tuple[str, ...]) -> sparse.csr_array:
+    def _count_words(self, texts: tuple[str, ...]) -> sparse.csr_array:
         recipe = self.recipe
         if recipe.words:
             if recipe.mapping is None:

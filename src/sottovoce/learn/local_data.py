@@ -84,12 +84,12 @@ class LocalData:
         return cls(lifted, checked_signs(signs, len(own)), has)
 
     @property
-    def counted(self) -> Rows:
+    def counted_rows(self) -> Rows:
         """The rows whose features' support decides what is opened."""
         return self.rows
 
     @property
-    def grouped(self) -> NDArray[np.int64] | None:
+    def row_documents(self) -> NDArray[np.int64] | None:
         """Which document each row is of, if several may be of one."""
         return None
 
@@ -98,14 +98,14 @@ class LocalData:
 
         With ``labels`` the documents of each label are counted beside, as if it were a feature.
         """
-        counted, vetoed = self.counted, self.vetoed
+        counted, vetoed = self.counted_rows, self.vetoed
         if labels:
             signs = self.signs.reshape(len(self.signs), -1)
             counted = with_columns(counted, (signs > 0).astype(np.float64))
             beside = np.zeros(signs.shape[1], bool)
             vetoed = None if vetoed is None else np.append(vetoed, beside)
         return local_support(
-            counted, documents=self.grouped, fewest_documents=fewest_documents, vetoed=vetoed
+            counted, documents=self.row_documents, fewest_documents=fewest_documents, vetoed=vetoed
         )
 
     def restrict(self, decided: Flags) -> "LocalData":
@@ -138,7 +138,7 @@ class LocalData:
         """
         rows, root = standard.apply(self.rows), np.sqrt(standard.count)
         first, *others = self.signs.reshape(len(rows), -1).T
-        moments = RadoMoments.of(RadoMaker(rows, first).sampled(number) / root)
+        moments = RadoMoments.from_rados(RadoMaker(rows, first).sample(number) / root)
         upper = moments.covariance[np.triu_indices(moments.width)]
         shifts = [rows.T @ (signs - first) / (2 * root) for signs in others]
         return np.concatenate([moments.mean, upper, *shifts])
@@ -155,7 +155,7 @@ class SentenceData(LocalData):
     documents: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
-    def grouped(self) -> NDArray[np.int64]:
+    def row_documents(self) -> NDArray[np.int64]:
         """The documents."""
         return self.documents
 
@@ -174,12 +174,12 @@ class MappedData(LocalData):
     documents: NDArray[np.int64] | None = None
 
     @property
-    def counted(self) -> Rows:
+    def counted_rows(self) -> Rows:
         """The words."""
         return self.words
 
     @property
-    def grouped(self) -> NDArray[np.int64] | None:
+    def row_documents(self) -> NDArray[np.int64] | None:
         """The documents, if rows are sentences."""
         return self.documents
 

@@ -109,7 +109,7 @@ def opened_bits(documents: float, uses: ArrayLike, labels: ArrayLike = ()) -> Op
     It ends early where no longer list comes into question.
     """
     m = max(float(documents), 1.0)
-    words, beside = _counted(uses, m), _counted(labels, m)
+    words, beside = _clip_counts(uses, m), _clip_counts(labels, m)
     order = float(gammaln(m + 1) / np.log(2))
     rows = m * np.cumsum(coin_bits(words / m))
     pairs, labels = np.zeros(words.size + 1), np.zeros(words.size + 1)
@@ -157,7 +157,7 @@ def pair_bits(m: float, one: float, others: ArrayLike) -> Floats:
     return found
 
 
-def _counted(numbers: ArrayLike, m: float) -> Floats:
+def _clip_counts(numbers: ArrayLike, m: float) -> Floats:
     """Numbers of documents; what less than one is expected to use or lack, one does."""
     found = np.clip(np.asarray(numbers, np.float64), 0, m)
     return np.clip(found, np.where(found > 0, 1.0, 0.0), np.where(found < m, m - 1.0, m))

@@ -16,9 +16,10 @@ What removed documents used is known without keeping them: what all used then, l
 that are still there. The other peers are taken to have changed nothing.
 
 The difference of two sums of the open mode is itself G of the documents that changed, so that they
-must be as many as hide one another: see `TrainedDocuments.changed` and `open._guard`. Of the hidden
-mode it is how many of them use each word. By the second rule that is, of fewer than ten, none or
-all of them, which tells no two apart, and of more at most log2(1.07 n) bits of a word's n, .34.
+must be as many as hide one another: see `TrainedDocuments.find_changes` and `open._guard`. Of the
+hidden mode it is how many of them use each word. By the second rule that is, of fewer than ten,
+none or all of them, which tells no two apart, and of more at most log2(1.07 n) bits of a word's n,
+.34.
 
 Sums of the same documents over other words, or by other labels, tell more of them, so that what was
 opened is noted, and counts with what is to be opened (`EarlierSums`). The same sums of them tell
@@ -133,7 +134,7 @@ class OpeningMemory(AmongMemory, Protocol):
     def remember(self, session: bytes, opening: Opening) -> None:
         """Keep what this run opens; once, however often it is begun again."""
 
-    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+    def evaluated_documents(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
         """The digests of the documents of other evaluations of a training."""
 
     def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
@@ -150,7 +151,7 @@ class ChangedDocuments:
     documents: int
     uses: Mapping[str, int]
 
-    def unopened(self, fewest: int) -> frozenset[str]:
+    def unopened_words(self, fewest: int) -> frozenset[str]:
         """Words that a few of them use or lack."""
         whole = self.documents
         return frozenset(
@@ -177,11 +178,11 @@ class EarlierSums:
     labelled: frozenset[bytes]
     meant: str
 
-    def named(self, names: Iterable[str]) -> tuple[str, ...]:
+    def name_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """Columns as all runs name them."""
         return tuple(f"{self.meant} {name}" for name in names)
 
-    def before(self) -> dict[str, float]:
+    def opened_shares(self) -> dict[str, float]:
         """Columns of which sums of some of these documents were opened, and their shares."""
         found: dict[str, float] = {}
         for each in self._of_these():
@@ -202,7 +203,7 @@ class EarlierSums:
 
     def note(self, names: Iterable[str], shares: Floats, labels: int) -> None:
         """Keep of which columns sums are opened now, and by how many labels."""
-        kept = self.named(names), shares, labels
+        kept = self.name_columns(names), shares, labels
         opened = OpenedWords(self.documents, self.labelled, *kept)
         self.memory.note_opened_words(self.session, opened)
 
@@ -220,7 +221,7 @@ def changed_before(
     opening = documents.opening()
     written = encode_value(opening.record())
     before = takewhile(lambda each: encode_value(each.record()) != written, memory.earlier(session))
-    found = tuple(changed for each in before for changed in documents.changed(each, fewest))
+    found = tuple(changed for each in before for changed in documents.find_changes(each, fewest))
     memory.remember(session, opening)
     return found
 
@@ -236,7 +237,7 @@ def check_evaluated(
 
     The counts of the one evaluation less those of the other say how these few were called.
     """
-    for before in memory.evaluated(session, training):
+    for before in memory.evaluated_documents(session, training):
         changed = len(before ^ documents)
         if 0 < changed < fewest:
             raise LeakError(
@@ -266,7 +267,9 @@ class TrainedDocuments:
     rules: bytes
 
     @classmethod
-    def of(cls, examples: Examples, recipe: TextRecipe | None, secret: bytes) -> "TrainedDocuments":
+    def from_examples(
+        cls, examples: Examples, recipe: TextRecipe | None, secret: bytes
+    ) -> "TrainedDocuments":
         """Documents or rows with all that is counted of them."""
         rows, words = _word_rows(examples, recipe)
         digests = tuple(
@@ -284,7 +287,7 @@ class TrainedDocuments:
         return cls(digests, used, words, rules)
 
     @property
-    def summed(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    def opened_digests(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
         """By what documents are known whose sums were opened, without their labels and with."""
         text, labelled, counted, both = map(frozenset, self.digests)
         return text | counted, labelled | both
@@ -295,13 +298,13 @@ class TrainedDocuments:
         known = tuple(frozenset(each) for each in self.digests)
         return Opening(self.rules, self.words, known, self._uses(everything))
 
-    def changed(self, earlier: Opening, fewest: int) -> tuple[ChangedDocuments, ...]:
+    def find_changes(self, earlier: Opening, fewest: int) -> tuple[ChangedDocuments, ...]:
         """What changed since ``earlier``; LeakError if nothing may be opened."""
         kinds = slice(2, 4) if earlier.rules == self.rules else slice(0, 2)
         compared = zip(self.digests[kinds], earlier.documents[kinds], strict=True)
-        return tuple(self._changed(*each, earlier, fewest) for each in compared)
+        return tuple(self._find_change(*each, earlier, fewest) for each in compared)
 
-    def _changed(
+    def _find_change(
         self, digests: tuple[bytes, ...], before: frozenset[bytes], earlier: Opening, fewest: int
     ) -> ChangedDocuments:
         known = np.array([digest in before for digest in digests], bool)

@@ -81,16 +81,16 @@ class QueryBudget:
         """What each peer has left, and all together: to put it down until it is `resumed`."""
         return dict(self._left), self._joint
 
-    def left(self, peer: str) -> int:
+    def rows_left(self, peer: str) -> int:
         """How many rows a peer may still ask for; none if it is nobody known."""
         return min(self._left.get(peer, 0), self._joint)
 
     def spend(self, peer: str, rows: int) -> None:
         """Count a query, or refuse it whole."""
-        if rows > self.left(peer):
+        if rows > self.rows_left(peer):
             raise QueryBudgetError(
-                f"{peer} may have {self.left(peer)} more rows classified, asked for {rows}: more "
-                "signs would give the classifier away; train again with a larger budget."
+                f"{peer} may have {self.rows_left(peer)} more rows classified, asked for {rows}: "
+                "more signs would give the classifier away; train again with a larger budget."
             )
         self._left[peer] -= rows
         self._joint -= rows

@@ -200,7 +200,9 @@ class Standard:
     constant: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, summed: ArrayLike, kept: KeptFeatures, *, rounding: float = 0.0) -> "Standard":
+    def from_moments(
+        cls, summed: ArrayLike, kept: KeptFeatures, *, rounding: float = 0.0
+    ) -> "Standard":
         """From the sum of the peers' `LocalData.moments`, each at most ``rounding`` off.
 
         Refuses features of which the moments do not tell whether they vary; one whose moments are

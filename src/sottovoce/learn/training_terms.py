@@ -139,19 +139,19 @@ class TrainingTerms:
         """All peers, in the order of their names."""
         return tuple(sorted(self.identities))
 
-    def stated(self, peers: tuple[str, ...]) -> dict[str, int]:
+    def stated_documents(self, peers: tuple[str, ...]) -> dict[str, int]:
         """How many documents each of these peers has stated; none, if nothing was said."""
         return {peer: self.documents.get(peer, 0) for peer in peers}
 
     @property
-    def counted(self) -> int:
+    def counted_features(self) -> int:
         """Of how many words or features support is counted: of every word behind a map."""
         return len(self.features) if self.mapping is None else self.words
 
     @property
     def counted_columns(self) -> int:
         """The same, with a column for each label whose sums are opened."""
-        return self.counted + self.classifiers * self.opens_labels
+        return self.counted_features + self.classifiers * self.opens_labels
 
     @cached_property
     def digest(self) -> bytes:

@@ -120,7 +120,9 @@ class TogetherCounting:
         return {
             what: np.sum(
                 [
-                    self._plan(what).summed(self._key(at), self._documents_voting.part(held == at))
+                    self._plan(what).sum_votes(
+                        self._key(at), self._documents_voting.part(held == at)
+                    )
                     for at in range(HOLDERS)
                 ],
                 axis=0,
@@ -138,7 +140,7 @@ class TogetherCounting:
         alone = np.zeros(self.documents.rows, bool)
         alone[row] = True
         key = self._key(int(self.documents.owners[row]) % HOLDERS)
-        voted = self._plan(what).summed(key, self._documents_voting.part(alone))
+        voted = self._plan(what).sum_votes(key, self._documents_voting.part(alone))
         return voted[voted > 0]
 
     def _key(self, holder: int) -> bytes:

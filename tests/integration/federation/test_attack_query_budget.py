@@ -60,7 +60,9 @@ class Helpers:
             rows=rows,
         )
         holdings = self.holdings(made_peers(), ended.results)
-        holdings[asker] = replace(holdings[asker], examples=Documents.of(made_texts(rows, 5)[0]))
+        holdings[asker] = replace(
+            holdings[asker], examples=Documents.from_texts(made_texts(rows, 5)[0])
+        )
         with small_keys_allowed():
             return run_in_process(asked, holdings)
 
@@ -74,7 +76,7 @@ def test_neither_training_again_nor_asking_at_once_gives_a_fresh_budget() -> Non
     again = helpers.training(peers)
     with pytest.raises(QueryBudgetError, match="training again on the same data gives no new"):
         helpers.query(again, "ben", 2)
-    own = Documents.of(*made_texts(30, 77))
+    own = Documents.from_texts(*made_texts(30, 77))
     with pytest.raises(QueryBudgetError, match="ben may have 1 more rows"):
         helpers.query(helpers.training({**peers, "ben": own}), "ben", 2)  # the others' are the same
 

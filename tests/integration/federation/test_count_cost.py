@@ -22,7 +22,7 @@ UNNOISED = """
 import runpy, sys
 from sottovoce.learn.count.sum import Voter
 Voter.check = lambda self, count: None
-Voter.summand = lambda self, count: count.plan.summed(self.key, self.documents).view("uint64")
+Voter.summand = lambda self, count: count.plan.sum_votes(self.key, self.documents).view("uint64")
 sys.argv = ["sottovoce", *sys.argv[sys.argv.index("sottovoce.cli") + 1 :]]
 runpy.run_module("sottovoce.cli", run_name="__main__")
 """

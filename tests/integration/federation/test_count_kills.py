@@ -71,7 +71,7 @@ def test_killed_peers_pay_once_for_a_run_and_open_the_true_sum(tmp_path: Path) -
         done = [run for run in runs if run.status == "finished"]
         for run in done:
             # At this epsilon no cell has noise: every sum is that of all votes, each once.
-            counted = TogetherCounts.of(run.result or {})
+            counted = TogetherCounts.from_record(run.result or {})
             assert counted.totals.sum() == 3 * 3 * 150
         ledger = Ledger(folder / "state" / name / "sottovoce" / "ledger")
         (account,) = ledger.accounts()

@@ -130,7 +130,9 @@ def check_memory(folder: Path) -> None:
     done = said(folder)
     memory = PartyMemory(folder / "memory", SECRET)
     if "opened" in done:
-        assert memory.among(bytes([1] * 16), b"sum") == (("ann", "bob"),), "opened and forgotten"
+        assert memory.peers_among(bytes([1] * 16), b"sum") == (("ann", "bob"),), (
+            "opened and forgotten"
+        )
     if "answered" in done:
         with pytest.raises(QueryBudgetError):
             memory.spend(charge(2, rows=3))

@@ -140,7 +140,7 @@ def check_asleep(run: Run, config: Path, new: Path, labels: list[str]) -> None:
 def message_documents() -> Documents:
     options = ReadOptions(header=("label", "text"))
     table = open_documents(data_file("sms.tsv"), options=options).read_all()
-    return Documents.of(table["text"].to_pylist(), table["label"].to_pylist())
+    return Documents.from_texts(table["text"].to_pylist(), table["label"].to_pylist())
 
 
 def test_words_of_messages_train_to_the_last_bit_and_no_word_is_on_the_wire(
@@ -346,7 +346,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
     folder = tmp_path / "all"
     texts = [f"word{at % 7} common thing{at % 3}" for at in range(30)]
     labels = [("yes", "no")[at % 2] for at in range(30)]
-    documents = Documents.of(texts, labels)
+    documents = Documents.from_texts(texts, labels)
     features = FeatureSettings(dictionary="hashed", width=16)
     plan = SetupPlan(NAMES[:3], TrainingSettings(penalty=PENALTY), features=features)
     prepare(folder, dict.fromkeys(NAMES[:3], documents), plan)
@@ -403,7 +403,7 @@ def test_a_notebook_at_one_peer_trains_across_all_if_the_coordinator_lets_it(
     folder = tmp_path / "all"
     texts = [f"{('rose', 'flour')[at % 2]} common{at % 5} word{at % 7}" for at in range(40)]
     labels = [("garden", "kitchen")[at % 2] for at in range(40)]
-    peers = dict.fromkeys(NAMES[:3], Documents.of(texts, labels))
+    peers = dict.fromkeys(NAMES[:3], Documents.from_texts(texts, labels))
     prepare(folder, peers, SetupPlan(NAMES[:3], TrainingSettings(peers_may_start=True)))
     with running_parties(folder):
         here = Connected(folder / "ada" / "party.toml")
@@ -430,7 +430,7 @@ def test_a_notebook_at_one_peer_trains_across_all_if_the_coordinator_lets_it(
 def test_csv_quoting_keeps_texts_whole(tmp_path: Path) -> None:
     """What `prepare` writes is what a peer reads."""
     texts = ('say "hi", all', "two\nlines", "plain")
-    documents = Documents.of(texts, ["a", "b", "a"])
+    documents = Documents.from_texts(texts, ["a", "b", "a"])
     plan = SetupPlan(NAMES[:3], TrainingSettings())
     prepare(tmp_path / "all", dict.fromkeys(NAMES[:3], documents), plan)
     read = own_examples(load_party_config(tmp_path / "all" / "ada" / "party.toml"))

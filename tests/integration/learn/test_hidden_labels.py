@@ -50,7 +50,7 @@ def a_query(terms: Any, ended: Finished, texts: list[str]) -> Finished:  # noqa:
     given = {"training": terms.session, "asker": "ben", "rows": len(texts), "labels": LABELS}
     query = made_terms("classify", "hidden", text=None, recipe=terms.recipe, **given)
     holdings = made_holdings(PEERS, ended.results)
-    holdings["ben"] = replace(holdings["ben"], examples=Documents.of(texts))
+    holdings["ben"] = replace(holdings["ben"], examples=Documents.from_texts(texts))
     return run_in_process(query, holdings)
 
 
@@ -59,7 +59,7 @@ def decided(solver: str, rows: int) -> None:
     with small_keys_allowed():
         found = labels_kept(a_query(*a_training(solver, max(rows, 4)), texts).results["ben"])
     assert len(found) == rows
-    assert found == list(call_labels(plainly(), Documents.of(texts)))
+    assert found == list(call_labels(plainly(), Documents.from_texts(texts)))
     assert set(found) <= set(LABELS)
 
 

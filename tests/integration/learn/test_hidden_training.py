@@ -155,13 +155,13 @@ def test_either_helper_refuses_beyond_the_budget(exact: Run) -> None:
     budget = QueryBudget(["p0"], 5)
     with small_keys_allowed():
         query(exact, 3, budget)[1].run()
-        assert budget.left("p0") == 2
+        assert budget.rows_left("p0") == 2
         asker, exchange = query(exact, 3, budget)
         with pytest.raises(QueryBudgetError, match="2 more rows"):
             exchange.run()
     assert asker.signs is None
-    assert budget.left("p0") == 2
-    assert budget.left("stranger") == 0
+    assert budget.rows_left("p0") == 2
+    assert budget.rows_left("stranger") == 0
 
 
 def test_a_row_far_out_of_range_is_refused_and_not_wrapped(exact: Run) -> None:

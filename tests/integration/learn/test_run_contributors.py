@@ -45,7 +45,7 @@ ENTITIES = np.random.default_rng(5).normal(1.0, 2.0, (6, 4)).round(3)
 
 def columns_of(rows: Any, name: str, labels: Any = None) -> Table:  # noqa: ANN401 - arrays
     places = [COLUMNS.index(column) for column in OWN[name]]
-    return Table.of(np.asarray(rows)[:, places], labels, OWN[name])
+    return Table.from_rows(np.asarray(rows)[:, places], labels, OWN[name])
 
 
 def given_peers() -> dict[str, Table]:

@@ -65,7 +65,7 @@ def a_query(terms: Any, ended: Finished, texts: list[str], asker: str = "ben") -
         rows=len(texts),
     )
     holdings = made_holdings(made_peers(), ended.results)
-    holdings[asker] = replace(holdings[asker], examples=Documents.of(texts))
+    holdings[asker] = replace(holdings[asker], examples=Documents.from_texts(texts))
     return run_in_process(query, holdings)
 
 
@@ -108,7 +108,7 @@ def test_an_open_query_is_the_peers_own() -> None:
     asked = a_query(terms, ended, texts)
     assert asked.traffic.messages == 0
     assert asked.results["ben"]["labels"] == call_labels(
-        read_trained(ended.results["ben"]), Documents.of(texts)
+        read_trained(ended.results["ben"]), Documents.from_texts(texts)
     )
 
 
@@ -186,7 +186,9 @@ def test_another_trainings_result_is_refused() -> None:
 def test_a_query_has_the_rows_it_was_announced_with() -> None:
     terms, ended = a_training("open")
     query = made_terms("classify", "open", text=None, training=terms.session, asker="ada", rows=2)
-    brought = Holdings(IDENTITIES["ada"], Documents.of(["one"]), earlier=ended.results["ada"])
+    brought = Holdings(
+        IDENTITIES["ada"], Documents.from_texts(["one"]), earlier=ended.results["ada"]
+    )
     with pytest.raises(DataError, match="the 2 rows that this run is about, got 1"):
         make_party(query, "ada", brought)
 
@@ -195,7 +197,9 @@ def test_labels_that_were_not_trained_on_are_refused_at_their_peer() -> None:
     terms, ended = a_training("open")
     run = made_terms("evaluate", "open", text=None, training=terms.session)
     brought = Holdings(
-        IDENTITIES["ada"], Documents.of(["x"] * 16, ["egg"] * 16), earlier=ended.results["ada"]
+        IDENTITIES["ada"],
+        Documents.from_texts(["x"] * 16, ["egg"] * 16),
+        earlier=ended.results["ada"],
     )
     with pytest.raises(DataError, match="of the 2 that were trained on, got 1"):
         make_party(run, "ada", brought)
@@ -219,12 +223,14 @@ def test_a_readable_classifier_is_wanted_to_call_by_oneself() -> None:
     with small_keys_allowed():
         _, ended = a_training("hidden")
         with pytest.raises(DataError, match="nobody's to read"):
-            call_labels(read_trained(ended.results["ada"]), Documents.of(["text"]))
+            call_labels(read_trained(ended.results["ada"]), Documents.from_texts(["text"]))
 
 
 def test_sentences_are_evaluated_as_sentences() -> None:
     texts, labels = made_texts(40, 3)
-    peers = {name: Documents.of([f"{text}. {text}." for text in texts], labels) for name in NAMES}
+    peers = {
+        name: Documents.from_texts([f"{text}. {text}." for text in texts], labels) for name in NAMES
+    }
     recipe = TextRecipe(dictionary="hashed", width=8, unit="sentence")
     terms = made_terms(text=recipe, recipe=OPEN, held_out=0.25)
     ended = trained(terms, peers)

@@ -28,7 +28,7 @@ def test_rados_by_an_intermediary_end_in_a_classifier_at_every_peer() -> None:
         ended = run_in_process(terms, made_holdings(made_peers()))
     texts, labels = made_texts(200, 60)
     for name in NAMES:
-        found = call_labels(read_trained(ended.results[name]), Documents.of(texts))
+        found = call_labels(read_trained(ended.results[name]), Documents.from_texts(texts))
         assert np.mean(np.array(found) == labels) > 0.8
     assert ended.results["key holder"]["rados"].shape == (1200, 21)  # type: ignore[union-attr] # an array
     assert "rados" not in ended.results[INTERMEDIARY]
@@ -38,7 +38,7 @@ def test_the_key_holders_rados_are_sums_of_the_peers_signed_rows() -> None:
     """Means of many rados come near half the sum of y x, the intercept's column included."""
     rows = np.random.default_rng(0).integers(0, 2, (30, 3)).astype(float)
     labels = np.where(rows[:, 0] > 0, "b", "a")
-    peers = {name: Table.of(rows, labels) for name in NAMES}
+    peers = {name: Table.from_rows(rows, labels) for name in NAMES}
     terms = made_terms("rados", features=("x", "y", "z"), recipe={**RECIPE, "rados": 600})
     with small_keys_allowed():
         ended = run_in_process(terms, made_holdings(peers))

@@ -88,7 +88,7 @@ def test_rows_of_numbers_train_as_train_does_with_features_of_each_peer() -> Non
     own = [("one", "two", "three"), names, names, ("four", "two", "one")]
     places = [[names.index(each) for each in columns] for columns in own]
     given = {
-        name: Table.of(x[:, at], y, columns)
+        name: Table.from_rows(x[:, at], y, columns)
         for name, (x, y), at, columns in zip(NAMES, peers, places, own, strict=True)
     }
     ended = trained(made_terms(features=names), given)
@@ -153,7 +153,7 @@ def test_three_labels_are_trained_one_against_the_others() -> None:
         signs = {name: (x, np.where(np.array(y) == label, 1, -1)) for name, (x, y) in rows.items()}
         np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
     texts, labels = made_texts(200, 50, labels=3)
-    assert np.mean(np.array(call_labels(result, Documents.of(texts))) == labels) > 0.8
+    assert np.mean(np.array(call_labels(result, Documents.from_texts(texts))) == labels) > 0.8
 
 
 def test_of_scores_the_largest_and_of_signs_the_only_positive_one_decides() -> None:
@@ -165,14 +165,15 @@ def test_of_scores_the_largest_and_of_signs_the_only_positive_one_decides() -> N
 def test_a_peer_with_one_label_takes_part() -> None:
     peers = made_peers()
     texts, _ = made_texts(30, 9)
-    peers["dee"] = Documents.of(texts, ["ham"] * 30)
+    peers["dee"] = Documents.from_texts(texts, ["ham"] * 30)
     ended = trained(made_terms(text=GIVEN), peers)
     assert read_trained(ended.results["dee"]).labels == ("ham", "spam")
 
 
 def test_one_label_over_all_peers_is_refused_at_the_coordinator() -> None:
     peers = {
-        name: Documents.of(each.texts, ["ham"] * len(each)) for name, each in made_peers().items()
+        name: Documents.from_texts(each.texts, ["ham"] * len(each))
+        for name, each in made_peers().items()
     }
     with pytest.raises(DataError, match="from 2 to 16, got 1"):
         trained(made_terms(text=GIVEN), peers)
@@ -180,7 +181,7 @@ def test_one_label_over_all_peers_is_refused_at_the_coordinator() -> None:
 
 def test_too_many_labels_are_refused_at_the_peer_that_has_them() -> None:
     texts, _ = made_texts(40, 1)
-    many = Holdings(IDENTITIES["ada"], Documents.of(texts, [f"id{at}" for at in range(40)]))
+    many = Holdings(IDENTITIES["ada"], Documents.from_texts(texts, [f"id{at}" for at in range(40)]))
     with pytest.raises(DataError, match="at most 16 names .* got 40"):
         make_party(made_terms(text=GIVEN), "ada", many)
 
@@ -202,11 +203,11 @@ def test_a_peer_without_documents_is_refused_by_name() -> None:
     with pytest.raises(DataError, match="ada must bring at least 1 document"):
         make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"]))
     with pytest.raises(DataError, match="at least 1 document, got none"):
-        Documents.of([])
+        Documents.from_texts([])
 
 
 def test_a_peer_without_labels_is_refused() -> None:
-    unlabelled = Documents.of(["some words"])
+    unlabelled = Documents.from_texts(["some words"])
     with pytest.raises(DataError, match="labelled document"):
         make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"], unlabelled))
 
@@ -221,7 +222,7 @@ def test_a_peer_with_another_identity_or_none_is_refused() -> None:
 
 def test_wrong_dimensions_are_refused_at_their_peer() -> None:
     terms = made_terms(features=("one", "two"))
-    wide = Table.of(np.ones((3, 3)), ["a", "b", "a"])
+    wide = Table.from_rows(np.ones((3, 3)), ["a", "b", "a"])
     with pytest.raises(DataError, match="must have 2 columns, as named, got 3"):
         make_party(terms, "ada", Holdings(IDENTITIES["ada"], wide))
     with pytest.raises(DataError, match="ada must bring rows of numbers"):
@@ -244,7 +245,9 @@ def test_another_dictionary_at_one_peer_is_found_before_anything_else_is_sent() 
 
 
 def test_no_common_word_is_said_so() -> None:
-    peers = {name: Documents.of([f"{name}one {name}two"] * 6, ["a", "b"] * 3) for name in NAMES}
+    peers = {
+        name: Documents.from_texts([f"{name}one {name}two"] * 6, ["a", "b"] * 3) for name in NAMES
+    }
     with pytest.raises(DataError, match="nominated by at least 2 peers"):
         trained(made_terms(), peers)
 

@@ -53,7 +53,7 @@ FORMS: dict[str, Callable[[list[str], Any], Any]] = {
     "a generator": lambda texts, labels: iter(rows(texts, labels)),
     "two lists": lambda texts, labels: (texts, labels),
     "two columns": lambda texts, labels: (pd.Series(texts), pd.Series(labels)),
-    "documents": Documents.of,
+    "documents": Documents.from_texts,
 }
 
 
@@ -139,13 +139,13 @@ def test_labels_of_rows_come_back_in_their_type(kind: str) -> None:
 
 
 def test_names_become_the_values_that_they_stand_for() -> None:
-    numbers = LabelValues.of([[2, 1], np.array([3], np.int16)])
+    numbers = LabelValues.from_labels([[2, 1], np.array([3], np.int16)])
     assert numbers.of_names(["3", "1"]).dtype == np.int64
-    assert LabelValues.of([["a", "b"]]).of_names(["a"]).tolist() == ["a"]
+    assert LabelValues.from_labels([["a", "b"]]).of_names(["a"]).tolist() == ["a"]
 
 
 def test_holders_whose_labels_are_of_different_kinds_have_names() -> None:
-    mixed = LabelValues.of([[1, 0], [True, False]])
+    mixed = LabelValues.from_labels([[1, 0], [True, False]])
     assert mixed.of_names(["1", "True"]).tolist() == ["1", "True"]
 
 
@@ -238,13 +238,13 @@ def test_what_is_no_holder_is_refused_without_its_text(
 def test_sentences_stay_with_their_documents() -> None:
     """A word of five sentences of one document is that document's alone."""
     given = {
-        name: Documents.of([*texts, *["rarity"] * 6], [*labels, *["ham"] * 6],
+        name: Documents.from_texts([*texts, *["rarity"] * 6], [*labels, *["ham"] * 6],
                            [*range(40), *[40] * 6])
         for name, (texts, labels) in PAIRS.items()
     }  # fmt: skip
     options: dict[str, Any] = {"words": [*WORDS, "rarity"], "penalty": 0.1}
     assert "rarity" not in train(given, **options).kept_
-    apart = {name: Documents.of(each.texts, each.labels) for name, each in given.items()}
+    apart = {name: Documents.from_texts(each.texts, each.labels) for name, each in given.items()}
     assert "rarity" in train(apart, **options).kept_
 
 

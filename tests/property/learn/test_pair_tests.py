@@ -71,8 +71,10 @@ def test_the_sums_find_what_plain_counts_find(
     rows, grouped = drawn_rows(seed, flips, groups)
     sizes = {name: len(x) for name, x in rows.items()}
     uses = np.sum([x.sum(axis=0) for x in rows.values()], axis=0)
-    tests = PairTests.of(terms_of(fewest_peers), uses[:6], uses[6:], sizes, grouped=groups > 1)
-    found = tests.apart(summed(tests, rows, grouped))
+    tests = PairTests.from_counts(
+        terms_of(fewest_peers), uses[:6], uses[6:], sizes, grouped=groups > 1
+    )
+    found = tests.keep_most_used(summed(tests, rows, grouped))
     left = [*np.flatnonzero(found).tolist(), 6]
     for j, k in combinations(left, 2):
         for counts in differing(rows, grouped, j, k):
@@ -92,7 +94,7 @@ def test_a_sum_is_uniform_where_somebody_gives_and_zero_where_nobody_does(seed: 
     rows, grouped = drawn_rows(seed, 3, 1)
     sizes = {name: len(x) for name, x in rows.items()}
     uses = np.sum([x.sum(axis=0) for x in rows.values()], axis=0)
-    tests = PairTests.of(terms_of(2), uses[:6], uses[6:], sizes)
+    tests = PairTests.from_counts(terms_of(2), uses[:6], uses[6:], sizes)
     one, two = (summed(tests, rows, grouped) for _ in range(2))
     np.testing.assert_array_equal(one == 0, two == 0)
     assert not np.any((one == two) & (one != 0))

@@ -36,7 +36,7 @@ def ridge(rows: Floats, signs: Floats, penalty: float, weights: Floats) -> Float
 @given(examples())
 def test_mean_and_covariance_of_all_rados(case: tuple[Floats, Floats]) -> None:
     rows, signs = case
-    moments = RadoMoments.of(RadoMaker(rows, signs).all())
+    moments = RadoMoments.from_rados(RadoMaker(rows, signs).all())
     np.testing.assert_allclose(moments.mean, signs @ rows / 2, atol=1e-10)
     np.testing.assert_allclose(moments.covariance, rows.T @ rows / 4, atol=1e-9)
 
@@ -58,7 +58,7 @@ def test_the_m_loss_over_all_rados_is_minimised_by_twice_ridge(
     case: tuple[Floats, Floats], penalty: float, epsilon: float
 ) -> None:
     rows, signs = case
-    moments = RadoMoments.of(RadoMaker(rows, signs).all())
+    moments = RadoMoments.from_rados(RadoMaker(rows, signs).all())
     weights = confidence_weights(rows.shape[1], low_confidence=[0], epsilon=epsilon)
     theta = m_loss_minimiser(moments, 12, weights, penalty=penalty)
     np.testing.assert_allclose(theta, 2 * ridge(rows, signs, penalty, weights), atol=1e-8)
@@ -69,7 +69,7 @@ def test_no_neighbour_of_the_minimiser_has_a_smaller_m_loss(
     case: tuple[Floats, Floats], penalty: float
 ) -> None:
     rows, signs = case
-    moments = RadoMoments.of(RadoMaker(rows, signs).sampled(40))
+    moments = RadoMoments.from_rados(RadoMaker(rows, signs).sample(40))
     weights = np.ones(rows.shape[1])
     theta = m_loss_minimiser(moments, 8, weights, penalty=penalty)
     slope = m_loss_gradient(theta, moments, 8, weights, penalty=penalty)
@@ -82,7 +82,7 @@ def test_no_neighbour_of_the_minimiser_has_a_smaller_m_loss(
 @given(examples(rows=8))
 def test_equation_14_points_where_the_covariance_form_does(case: tuple[Floats, Floats]) -> None:
     rows, signs = case
-    moments = RadoMoments.of(RadoMaker(rows, signs).sampled(40))
+    moments = RadoMoments.from_rados(RadoMaker(rows, signs).sample(40))
     weights = np.ones(rows.shape[1])
     printed = block_minimiser(moments, weights)
     covariance = np.linalg.solve(moments.covariance + np.eye(rows.shape[1]), moments.mean)
@@ -96,7 +96,7 @@ def test_equation_14_points_where_the_covariance_form_does(case: tuple[Floats, F
 def test_the_weights_of_boosting_stay_a_distribution(
     case: tuple[Floats, Floats], rounds: int
 ) -> None:
-    rados = RadoMaker(*case).sampled(30)
+    rados = RadoMaker(*case).sample(30)
     for done in boosting_rounds(rados, rounds):
         assert done.weights.min() >= 0
         assert done.weights.sum() == pytest.approx(1, abs=1e-12)

@@ -58,7 +58,7 @@ def test_signs_of_shared_numbers_are_the_plain_ones(
     numbers = data.draw(arrays(count, bound=bound))
     own = objects([random_below(modulus) for _ in range(count)], count)
     shared = SharedNumbers(count, modulus, bound)
-    mine, theirs = shared.checked(own), shared.checked((numbers - own) % modulus)
+    mine, theirs = shared.check_share(own), shared.check_share((numbers - own) % modulus)
     run = run_together(
         ask_less(modulus + 1 - mine, shared.comparison, KEY.public),
         answer_less(theirs, shared.comparison, KEY),

@@ -42,10 +42,10 @@ def test_without_a_row_the_sum_is_less_by_exactly_its_vector(
     plan: VotePlan, key: bytes, found: Found, data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(found) - 1))
-    whole = plan.summed(key, documents(found))
-    alone = plan.summed(key, documents([found[at]]))
+    whole = plan.sum_votes(key, documents(found))
+    alone = plan.sum_votes(key, documents([found[at]]))
     rest = found[:at] + found[at + 1 :]
-    without = plan.summed(key, documents(rest)) if rest else np.zeros(plan.cells, np.int64)
+    without = plan.sum_votes(key, documents(rest)) if rest else np.zeros(plan.cells, np.int64)
     assert np.array_equal(whole - without, alone)
 
 
@@ -53,7 +53,7 @@ def test_without_a_row_the_sum_is_less_by_exactly_its_vector(
 @given(plans, keys, rows)
 def test_no_vector_is_larger_than_the_bound(plan: VotePlan, key: bytes, found: Found) -> None:
     for row in found:
-        vector = plan.summed(key, documents([row]))
+        vector = plan.sum_votes(key, documents([row]))
         words = [word for word in row[0].split() if word in WORDS]
         assert vector.min() >= 0
         assert vector.sum() <= plan.votes
@@ -69,10 +69,10 @@ def test_all_that_a_user_wrote_has_a_bounded_vector(
     plan: VotePlan, key: bytes, found: Found, bound: int
 ) -> None:
     bounded = replace(plan, documents_per_user=bound)
-    whole = bounded.summed(key, documents(found))
+    whole = bounded.sum_votes(key, documents(found))
     for user in {row[2] for row in found}:
         others = [row for row in found if row[2] != user]
-        rest = bounded.summed(key, documents(others)) if others else np.zeros_like(whole)
+        rest = bounded.sum_votes(key, documents(others)) if others else np.zeros_like(whole)
         assert np.abs(whole - rest).sum() <= bound * plan.votes
         assert (whole >= rest).all()
 
@@ -87,5 +87,5 @@ def test_the_order_of_the_rows_does_not_count(
     random.shuffle(mixed)
     for each in (plan, bounded):
         assert np.array_equal(
-            each.summed(key, documents(found)), each.summed(key, documents(mixed))
+            each.sum_votes(key, documents(found)), each.sum_votes(key, documents(mixed))
         )

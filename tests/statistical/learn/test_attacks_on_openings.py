@@ -46,11 +46,11 @@ def by_word(rows: Floats) -> dict[str, Floats]:
 def as_texts(rows: Floats, labels: Integers) -> Documents:
     names = np.array(WORDS[: rows.shape[1]])
     texts = [" ".join(names[row > 0]) or "nothing" for row in rows]
-    return Documents.of(texts, [f"l{label}" for label in labels])
+    return Documents.from_texts(texts, [f"l{label}" for label in labels])
 
 
 def of_part(rows: Floats, labels: Integers, members: Integers) -> OpenedSums:
-    found = OpenedSums.of("part", rows[members], labels[members])
+    found = OpenedSums.from_documents("part", rows[members], labels[members])
     return OpenedSums(
         found.name, found.words, found.sizes, found.totals, found.products, members=members
     )
@@ -95,7 +95,7 @@ def test_known_documents_are_taken_off_and_not_counted_as_read() -> None:
 
 def test_the_joint_attack_reads_more_documents_than_there_are_words() -> None:
     rows, labels = drawn(60, 40)
-    opening = OpenedSums.of("all", rows, labels)
+    opening = OpenedSums.from_documents("all", rows, labels)
     found = JointAttack(opening).run(20)
     assert found.off == 0
     assert {row.tobytes() for row in found.rows} == {row.tobytes() for row in rows}
@@ -105,7 +105,7 @@ def test_a_word_that_two_columns_differ_in_once_shows_that_document_at_any_numbe
     rows, labels = drawn(2000, 12)
     rows[:, 11] = rows[:, 0]
     rows[7, 11] = 1 - rows[7, 0]
-    found = read_one_by_one(OpenedSums.of("all", rows, labels), 20)
+    found = read_one_by_one(OpenedSums.from_documents("all", rows, labels), 20)
     assert [row.tolist() for row in found] == [rows[7].tolist()]
 
 
@@ -182,7 +182,9 @@ def test_the_share_of_bits_is_that_of_a_small_case_by_hand() -> None:
     """Two words of half of four documents: 8 bits less those of an order, one pair count."""
     overlap = np.array([1, 4, 1]) / 6
     pairs = -float(np.sum(overlap * np.log2(overlap)))
-    four = OpenedSums.of("four", np.array([[1, 1], [1, 0], [0, 1], [0, 0]]), np.zeros(4, int))
+    four = OpenedSums.from_documents(
+        "four", np.array([[1, 1], [1, 0], [0, 1], [0, 0]]), np.zeros(4, int)
+    )
     assert plain_share(four) == pytest.approx(pairs / (8 - np.log2(24)))
 
 

@@ -135,7 +135,7 @@ TEXTS = ("w1 w2 w3", "w2 w4", "w1 w1 w5 w6", "w9", "w3 w4 w5 w6 w7") * 4
 def votes_of(plan: VotePlan) -> AuditReport:
     def summed(rows: Sequence[tuple[str, str]]) -> NDArray[np.int64]:
         ids, texts = zip(*rows, strict=True)
-        return plan.summed(b"key", Documents(texts, ids=ids))
+        return plan.sum_votes(b"key", Documents(texts, ids=ids))
 
     return audit_votes([(str(i), text) for i, text in enumerate(TEXTS)], summed, plan.votes)
 
@@ -153,11 +153,11 @@ def test_votes_are_found_to_be_of_their_documents_alone(plan: VotePlan) -> None:
 def test_votes_that_depend_on_the_row_are_caught(
     plan: VotePlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sound: Callable[..., object] = votes_module._drawn
+    sound: Callable[..., object] = votes_module._draw_numbers
 
     def by_row(key: bytes, documents: Documents, sizes: Sequence[int]) -> object:
         rows = tuple(str(row) for row in range(len(documents)))
         return sound(key, Documents(documents.texts, ids=rows), sizes)
 
-    monkeypatch.setattr(votes_module, "_drawn", by_row)
+    monkeypatch.setattr(votes_module, "_draw_numbers", by_row)
     assert "a document's vote is its own" in failing(votes_of(plan))

@@ -25,7 +25,7 @@ def holders(prefix: str, shared: int = 12, own: int = 25) -> dict[str, Documents
     """Some words that all have, and some of each peer's own, in every other pair of documents."""
     common = " ".join(f"{prefix}all{at}" for at in range(shared))
     return {
-        name: Documents.of(
+        name: Documents.from_texts(
             [f"{common} " + " ".join(f"{prefix}{name}{at}" for at in range(own)), "..."] * 12,
             ["x", "x", "y", "y"] * 6,
         )

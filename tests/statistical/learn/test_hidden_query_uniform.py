@@ -43,7 +43,7 @@ def classifier(_small_keys: None) -> HiddenClassifier:
         encrypt_integers(as_grid(shares, (len(THETA),)), plan, key)
         for shares, key in ((first, own), (second, held))
     ]
-    standard = Standard.of([4, 0, 0, 4, 4], all_kept(2))
+    standard = Standard.from_moments([4, 0, 0, 4, 4], all_kept(2))
     return HiddenClassifier(standard, MODULUS, SCORE << 21, QUERY_BITS, *arrays)
 
 

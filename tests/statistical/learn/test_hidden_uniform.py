@@ -53,7 +53,9 @@ def key_holders_view(system: IntegerSystem = SYSTEM, draws: int = DRAWS) -> Seen
     """Every number that the key holder opens, for as many primes as it takes."""
     own, held = two_keys()
     terms = SolveTerms(new_session(), "C", "K", PLAN)
-    coordinator = SolveCoordinator(terms, own, *encrypted_system(system, PLAN.sent, held.public))
+    coordinator = SolveCoordinator(
+        terms, own, *encrypted_system(system, PLAN.sent_slots, held.public)
+    )
     each = SIZE * (SIZE + 1)
     masks = [PrimeMask.draw(PLAN, []) for _ in range(-(-draws // each))]
     opened = decrypt_integers(coordinator._mask_system(masks), held)
@@ -134,7 +136,9 @@ def coordinators_view(draws: int) -> Seen:
     """What the coordinator opens of answers to one system."""
     own, held = two_keys()
     terms = SolveTerms(new_session(), "C", "K", PLAN)
-    coordinator = SolveCoordinator(terms, own, *encrypted_system(SYSTEM, PLAN.sent, held.public))
+    coordinator = SolveCoordinator(
+        terms, own, *encrypted_system(SYSTEM, PLAN.sent_slots, held.public)
+    )
     holder = SolveKeyHolder(terms, held)
     mask = PrimeMask.draw(PLAN, [])
     columns = coordinator._columns([mask])[0]

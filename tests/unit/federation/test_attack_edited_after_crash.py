@@ -55,18 +55,18 @@ def ends_after_a_crash(second: Documents, turn: int) -> set[bytes | str]:
 
 def without_the_first(documents: Documents) -> Documents:
     assert documents.labels is not None
-    return Documents.of(documents.texts[1:], documents.labels[1:])
+    return Documents.from_texts(documents.texts[1:], documents.labels[1:])
 
 
 def with_another_label(documents: Documents) -> Documents:
     assert documents.labels is not None
     changed = "ham" if documents.labels[0] == "spam" else "spam"
-    return Documents.of(documents.texts, [changed, *documents.labels[1:]])
+    return Documents.from_texts(documents.texts, [changed, *documents.labels[1:]])
 
 
 def in_another_order(documents: Documents) -> Documents:
     assert documents.labels is not None
-    return Documents.of(documents.texts[::-1], documents.labels[::-1])
+    return Documents.from_texts(documents.texts[::-1], documents.labels[::-1])
 
 
 @pytest.mark.parametrize("turn", POINTS)

@@ -83,7 +83,7 @@ def differences(change: Callable[[Documents], Documents]) -> list[NDArray[np.int
 
 def without_the_first(documents: Documents) -> Documents:
     assert documents.labels is not None
-    return Documents.of(documents.texts[1:], documents.labels[1:])
+    return Documents.from_texts(documents.texts[1:], documents.labels[1:])
 
 
 def test_a_copy_with_the_same_documents_says_the_same_again() -> None:

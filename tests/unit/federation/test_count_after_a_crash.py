@@ -91,7 +91,7 @@ def test_another_run_pays_again(own: LedgerSpending) -> None:
     run.spending = own
     party = make_party(run.terms, "peer0", run.holdings("peer0"))
     assert party.name == "peer0"
-    own.drawn(spend(run), lambda: NoiseShare(epsilon=1, norm=3, among=2).draw(4))
+    own.draw_once(spend(run), lambda: NoiseShare(epsilon=1, norm=3, among=2).draw(4))
     make_party(run.terms, "peer0", run.holdings("peer0"))  # the same run: paid for
     run.session = new_session()
     with pytest.raises(BudgetError, match="the count needs epsilon=2 at N=1"):
@@ -107,10 +107,10 @@ def test_a_crash_after_the_spend_and_before_the_draw_costs_nothing_more(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        own.drawn(spend(run), crash)
+        own.draw_once(spend(run), crash)
     assert str(Ledger(own.place.path).accounts()[0].spent) == "2"
-    drawn = own.drawn(spend(run), lambda: NoiseShare(epsilon=1, norm=3, among=2).draw(4))
-    assert (own.drawn(spend(run), crash) == drawn).all()
+    drawn = own.draw_once(spend(run), lambda: NoiseShare(epsilon=1, norm=3, among=2).draw(4))
+    assert (own.draw_once(spend(run), crash) == drawn).all()
     assert str(Ledger(own.place.path).accounts()[0].spent) == "2"
 
 
@@ -121,9 +121,9 @@ def spend(run: Counting) -> CountSpend:
 
 def test_a_peer_without_documents_pays_for_itself_alone(own: LedgerSpending) -> None:
     run, share = counting(3), NoiseShare(epsilon=1, norm=3, among=2)
-    own.drawn(spend(run), lambda: share.draw(4))
+    own.draw_once(spend(run), lambda: share.draw(4))
     run.peers = {**run.peers, "peer0": Documents(())}
     for _ in range(2):
         run.session = new_session()
-        drawn = own.drawn(spend(run), lambda: share.draw(4))
-        assert (own.drawn(spend(run), lambda: share.draw(4)) == drawn).all()
+        drawn = own.draw_once(spend(run), lambda: share.draw(4))
+        assert (own.draw_once(spend(run), lambda: share.draw(4)) == drawn).all()

@@ -307,10 +307,10 @@ def test_a_session_that_was_paid_for_is_refused_though_the_journal_has_forgotten
         return Service._find_refusal(forgetful, run.to_bytes(), "coordinator")  # type: ignore[arg-type] # what a proposal meets
 
     assert refused(terms) is None
-    spend = CountSpend.of(
+    spend = CountSpend.for_documents(
         spend_name(terms.session, "ada"), Documents(("a debt",)), promised_by(terms)
     )
-    spending(config, terms).drawn(spend, lambda: np.zeros(1, np.int64))
+    spending(config, terms).draw_once(spend, lambda: np.zeros(1, np.int64))
     assert "a session of its own" in str(refused(terms))
     assert refused(other) is None
 

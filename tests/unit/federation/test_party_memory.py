@@ -83,9 +83,9 @@ def test_a_memorys_key_is_made_where_there_is_none_and_missed_where_there_was_on
 
 def test_no_word_of_a_document_stands_in_a_memorys_file(tmp_path: Path) -> None:
     memory = PartyMemory(tmp_path / "memory.sqlite", SECRET)
-    documents = Documents.of(["unmistakable words"] * 6, ["a"] * 6)
+    documents = Documents.from_texts(["unmistakable words"] * 6, ["a"] * 6)
     recipe = TextRecipe(dictionary="hashed", width=8)
-    opening = TrainedDocuments.of(documents, recipe, memory.digest_secret).opening()
+    opening = TrainedDocuments.from_examples(documents, recipe, memory.digest_secret).opening()
     memory.remember(bytes(16), opening)
     assert memory.earlier(b"another")[0].words == ("unmistakable", "words")
     assert memory.earlier(bytes(16)) == ()
@@ -100,9 +100,9 @@ def test_what_was_evaluated_is_kept_and_read_again(tmp_path: Path) -> None:
     memory.note_evaluated(b"one", b"training", documents)
     memory.close()
     again = PartyMemory(tmp_path / "memory.sqlite", SECRET)
-    assert again.evaluated(b"two", b"training") == (documents,)
-    assert again.evaluated(b"one", b"training") == ()
-    assert again.evaluated(b"two", b"another") == ()
+    assert again.evaluated_documents(b"two", b"training") == (documents,)
+    assert again.evaluated_documents(b"one", b"training") == ()
+    assert again.evaluated_documents(b"two", b"another") == ()
     again.close()
 
 
@@ -114,8 +114,8 @@ def test_among_whom_sums_were_opened_is_kept_by_run(tmp_path: Path) -> None:
     memory.close()
     again = PartyMemory(tmp_path / "memory.sqlite", SECRET)
     assert set(again.among_in(b"one")) == {("ada", "ben", "cy"), ("ada", "ben", "cy", "dee")}
-    assert again.among(b"one", b"trained") == ()
-    assert len(again.among(b"two", b"trained")) == 2
+    assert again.peers_among(b"one", b"trained") == ()
+    assert len(again.peers_among(b"two", b"trained")) == 2
     assert again.same_word_key(b"group", b"key")
     assert not again.same_word_key(b"group", b"another")
     assert again.same_word_key(b"another group", b"another")

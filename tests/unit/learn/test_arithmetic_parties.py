@@ -145,7 +145,7 @@ def test_shares_need_a_modulus_with_slack() -> None:
     with pytest.raises(ParameterError, match="times the largest number"):
         SharedNumbers(1, (1 << 75) - 1, 1 << 10)
     with pytest.raises(ParameterError, match="residues"):
-        SharedNumbers(1, 1 << 75, 1).checked(np.array([1 << 75], dtype=object))
+        SharedNumbers(1, 1 << 75, 1).check_share(np.array([1 << 75], dtype=object))
 
 
 def test_comparisons_without_sense_are_refused() -> None:

@@ -24,7 +24,9 @@ EXTRA = made_texts(5, 99)
 
 def with_more(number: int) -> Documents:
     labels = PEERS["ada"].labels or ()
-    return Documents.of((*PEERS["ada"].texts, *EXTRA[0][:number]), (*labels, *EXTRA[1][:number]))
+    return Documents.from_texts(
+        (*PEERS["ada"].texts, *EXTRA[0][:number]), (*labels, *EXTRA[1][:number])
+    )
 
 
 class Ada:
@@ -61,8 +63,8 @@ def test_an_evaluation_on_one_less_is_refused_though_all_are_spelt_anew() -> Non
     labels = PEERS["ada"].labels or ()
     anew = [f"{text.upper()} ." for text in PEERS["ada"].texts]
     with pytest.raises(LeakError, match="got 1 added, removed or changed"):
-        ada.evaluates(Documents.of(anew[:-1], labels[:-1]))
-    assert counts(ada.evaluates(Documents.of(anew, labels))) == first
+        ada.evaluates(Documents.from_texts(anew[:-1], labels[:-1]))
+    assert counts(ada.evaluates(Documents.from_texts(anew, labels))) == first
 
 
 def test_one_on_the_same_or_on_many_more_is_not() -> None:

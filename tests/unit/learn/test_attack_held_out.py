@@ -24,7 +24,7 @@ from sottovoce.learn.features import Features
 
 SECRET = b"what ada shows nobody"
 PEERS = {
-    name: Documents.of(*made_texts(documents, seed))
+    name: Documents.from_texts(*made_texts(documents, seed))
     for seed, (name, documents) in enumerate({"ada": 40, "ben": 20, "cy": 20, "dee": 20}.items())
 }
 
@@ -88,16 +88,18 @@ def test_the_choice_is_the_peers_own_and_the_same_every_time() -> None:
     chosen = held_out(documents, 0.25, SECRET)
     np.testing.assert_array_equal(chosen, held_out(documents, 0.25, SECRET))
     assert (chosen != held_out(documents, 0.25, b"what ben shows nobody")).any()
-    turned = Documents.of(documents.texts[::-1], documents.labels and documents.labels[::-1])
+    turned = Documents.from_texts(
+        documents.texts[::-1], documents.labels and documents.labels[::-1]
+    )
     np.testing.assert_array_equal(held_out(turned, 0.25, SECRET), chosen[::-1])
 
 
 def test_copies_of_a_document_are_chosen_one_by_one() -> None:
-    copies = Documents.of(["the same"] * 20)
+    copies = Documents.from_texts(["the same"] * 20)
     assert held_out(copies, 0.25, SECRET).sum() == BLOCK
 
 
 def test_a_peer_with_too_few_documents_holds_none_out() -> None:
     with pytest.raises(DataError, match="at least 10 documents to hold some out, got 9"):
         held_out_count(9, 0.25)
-    assert not held_out(Documents.of(["one"]), 0.0, SECRET).any()
+    assert not held_out(Documents.from_texts(["one"]), 0.0, SECRET).any()

@@ -36,8 +36,8 @@ def the_peers() -> dict[str, Documents]:
     labels = ["ham", "spam"] * (len(planted) // 2)
     return {
         **peers,
-        "ada": Documents.of(texts, peers["ada"].labels),
-        "dee": Documents.of(planted, labels),
+        "ada": Documents.from_texts(texts, peers["ada"].labels),
+        "dee": Documents.from_texts(planted, labels),
     }
 
 

@@ -50,7 +50,7 @@ def test_the_first_training_goes_on_without_the_lost_as_before() -> None:
     peers = Remembering()
     _, ended = peers.trains(LOST, text=HASHED)
     assert ended.results["ada"]["peers"] == ("ada", "ben", "cy")
-    assert peers.memories["ada"].among(b"", b"trained") == (("ada", "ben", "cy"),)
+    assert peers.memories["ada"].peers_among(b"", b"trained") == (("ada", "ben", "cy"),)
 
 
 def test_nobody_is_lost_when_words_are_nominated_again() -> None:

@@ -22,7 +22,7 @@ def the_peers(documents: int = 30) -> dict[str, Documents]:
     peers = made_peers(documents=documents)
     texts, labels = list(peers["ada"].texts), peers["ada"].labels
     texts[7] += f" {RARE}"
-    return {**peers, "ada": Documents.of(texts, labels)}
+    return {**peers, "ada": Documents.from_texts(texts, labels)}
 
 
 def smuggling_map(weights: tuple[float, float]) -> FeatureMap:
@@ -86,7 +86,7 @@ def test_sentences_of_a_map_are_counted_by_document() -> None:
     peers = made_peers(documents=30)
     texts = [text.replace(" ", ". ") for text in peers["ada"].texts]
     texts[3] = f"{RARE}. {RARE}. {RARE}. {RARE}. {RARE}. {RARE}. {COMMON}."
-    peers["ada"] = Documents.of(texts, peers["ada"].labels)
+    peers["ada"] = Documents.from_texts(texts, peers["ada"].labels)
     mapping = smuggling_map((LIFT, 1.0))
     recipe = TextRecipe(dictionary="mapped", words=LISTED, mapping=mapping, unit="sentence")
     terms = made_terms(text=recipe, recipe={"penalty": 0.1}, labels=("ham", "spam"))

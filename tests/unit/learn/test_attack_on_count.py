@@ -144,9 +144,9 @@ def test_numbers_are_never_refused_by_their_size(monkeypatch: pytest.MonkeyPatch
     from sottovoce.learn.count import votes  # noqa: PLC0415 - one test's
 
     run = counting(3)
-    plain = votes.VotePlan.summed
+    plain = votes.VotePlan.sum_votes
     monkeypatch.setattr(
-        votes.VotePlan, "summed", lambda *given: plain(*given) + ((1 << 62) + (1 << 61))
+        votes.VotePlan, "sum_votes", lambda *given: plain(*given) + ((1 << 62) + (1 << 61))
     )
     total = run.run().totals
     # Three times 2^62 + 2^61 is 2^61 modulo 2^64.

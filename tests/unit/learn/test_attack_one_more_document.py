@@ -22,11 +22,13 @@ from sottovoce.learn.wire.codec import decode_value, encode_value
 
 SECRET = b"what ada shows nobody"
 PEERS = made_peers(documents=30)
-EXTRA = Documents.of(*made_texts(20, 99))
+EXTRA = Documents.from_texts(*made_texts(20, 99))
 
 
 def joined(one: Documents, other: Documents) -> Documents:
-    return Documents.of((*one.texts, *other.texts), (*(one.labels or ()), *(other.labels or ())))
+    return Documents.from_texts(
+        (*one.texts, *other.texts), (*(one.labels or ()), *(other.labels or ()))
+    )
 
 
 def few(documents: Documents, number: int) -> Documents:
@@ -49,7 +51,7 @@ class Ada:
 
 def spelt_anew(documents: Documents, labels: tuple[str, ...] | None = None) -> Documents:
     """The same words, as another program writes them."""
-    return Documents.of(
+    return Documents.from_texts(
         [f"{text.upper()} ." for text in documents.texts], labels or documents.labels
     )
 
@@ -78,7 +80,7 @@ def test_a_training_with_a_document_less_or_another_label_is_refused() -> None:
     labels = [*(PEERS["ada"].labels or ())]
     labels[3] = "ham" if labels[3] == "spam" else "spam"
     with pytest.raises(LeakError, match="got 2 added, removed or changed"):
-        ada.trains_on(Documents.of(PEERS["ada"].texts, labels))
+        ada.trains_on(Documents.from_texts(PEERS["ada"].texts, labels))
 
 
 def test_documents_that_are_spelt_anew_are_the_same_documents() -> None:
@@ -97,16 +99,20 @@ def test_documents_that_are_spelt_anew_are_the_same_documents() -> None:
 def test_sums_of_documents_spelt_and_labelled_anew_count_with_those_of_before() -> None:
     turned = (PEERS["ada"].labels or ())[::-1]
     both = (PEERS["ada"], spelt_anew(PEERS["ada"], turned))
-    first, second = (TrainedDocuments.of(each, GIVEN, SECRET).summed[0] for each in both)
+    first, second = (
+        TrainedDocuments.from_examples(each, GIVEN, SECRET).opened_digests[0] for each in both
+    )
     assert len(first & second) == len(PEERS["ada"])
 
 
 @pytest.mark.parametrize("values", ["binary", "counts"])
 def test_how_often_a_word_occurs_changes_a_document_where_it_is_counted(values: str) -> None:
     recipe = TextRecipe(dictionary="given", words=WORDS, values=values)  # type: ignore[arg-type] # one of two
-    twice = Documents.of([f"{text} {text}" for text in PEERS["ada"].texts], PEERS["ada"].labels)
-    before = TrainedDocuments.of(PEERS["ada"], recipe, SECRET).opening()
-    found = TrainedDocuments.of(twice, recipe, SECRET).changed(before, 5)
+    twice = Documents.from_texts(
+        [f"{text} {text}" for text in PEERS["ada"].texts], PEERS["ada"].labels
+    )
+    before = TrainedDocuments.from_examples(PEERS["ada"], recipe, SECRET).opening()
+    found = TrainedDocuments.from_examples(twice, recipe, SECRET).find_changes(before, 5)
     assert [each.documents for each in found] == ([0, 0] if values == "binary" else [60, 60])
 
 
@@ -128,7 +134,7 @@ def test_no_document_stands_in_the_difference_of_two_openings(*, grown: bool) ->
 def test_the_same_documents_may_be_trained_on_again() -> None:
     ada = Ada()
     first = ada.trains_on(PEERS["ada"])
-    turned = Documents.of(PEERS["ada"].texts[::-1], (PEERS["ada"].labels or ())[::-1])
+    turned = Documents.from_texts(PEERS["ada"].texts[::-1], (PEERS["ada"].labels or ())[::-1])
     np.testing.assert_array_equal(ada.trains_on(turned).kept, first.kept)
 
 
@@ -151,12 +157,12 @@ def test_words_that_were_dropped_for_the_sake_of_an_earlier_training_stay_droppe
 
 
 def test_other_rules_for_words_need_the_documents_of_before() -> None:
-    before = TrainedDocuments.of(PEERS["ada"], GIVEN, SECRET).opening()
+    before = TrainedDocuments.from_examples(PEERS["ada"], GIVEN, SECRET).opening()
     other = replace(GIVEN, shortest=3)
-    fewer = TrainedDocuments.of(few(PEERS["ada"], 20), other, SECRET)
+    fewer = TrainedDocuments.from_examples(few(PEERS["ada"], 20), other, SECRET)
     with pytest.raises(LeakError, match="what counts as a word too"):
-        fewer.changed(before, 5)
-    found = TrainedDocuments.of(PEERS["ada"], other, SECRET).changed(before, 5)
+        fewer.find_changes(before, 5)
+    found = TrainedDocuments.from_examples(PEERS["ada"], other, SECRET).find_changes(before, 5)
     assert not any(each.documents for each in found)
 
 
@@ -164,7 +170,10 @@ def test_the_rules_digest_does_not_depend_on_the_order_of_a_set() -> None:
     """Each process has its own order of stop words, and the digest must be the same in all."""
     words = tuple(f"stop{letter}" for letter in "abcdefgh")
     one, two = (replace(GIVEN, words=WORDS, stop_words=each) for each in (words, words[::-1]))
-    digests = {TrainedDocuments.of(PEERS["ada"], each, SECRET).rules.hex() for each in (one, two)}
+    digests = {
+        TrainedDocuments.from_examples(PEERS["ada"], each, SECRET).rules.hex()
+        for each in (one, two)
+    }
     fixed = "5909af9dc700a67466532ee807a64373e3b635f92780ee09ea89fb1ceafe904b"
     assert digests == {fixed}
 
@@ -174,14 +183,16 @@ def test_rows_of_numbers_are_remembered_by_their_columns() -> None:
     rows = (chance.random((30, 4)) < 0.5).astype(float)
     rows[:, 3] = 1.0
     rows[29, 3] = 0.0
-    before = TrainedDocuments.of(Table(rows[:20], ("a",) * 20), None, SECRET).opening()
-    later = TrainedDocuments.of(Table(rows, ("a",) * 30), None, SECRET)
-    changed = later.changed(before, 5)
-    assert all("x3" in each.unopened(5) for each in changed)  # one added lacks what all others have
+    before = TrainedDocuments.from_examples(Table(rows[:20], ("a",) * 20), None, SECRET).opening()
+    later = TrainedDocuments.from_examples(Table(rows, ("a",) * 30), None, SECRET)
+    changed = later.find_changes(before, 5)
+    assert all(
+        "x3" in each.unopened_words(5) for each in changed
+    )  # one added lacks what all others have
 
 
 def test_what_is_remembered_can_be_kept_and_read_again() -> None:
-    opening = TrainedDocuments.of(PEERS["ada"], GIVEN, SECRET).opening()
+    opening = TrainedDocuments.from_examples(PEERS["ada"], GIVEN, SECRET).opening()
     kept = decode_value(encode_value(opening.record()))
     assert isinstance(kept, dict)
     again = Remembered.read(kept)
@@ -194,7 +205,7 @@ def test_what_is_remembered_can_be_kept_and_read_again() -> None:
 
 
 def test_what_another_version_remembered_is_refused() -> None:
-    record = TrainedDocuments.of(PEERS["ada"], GIVEN, SECRET).opening().record()
+    record = TrainedDocuments.from_examples(PEERS["ada"], GIVEN, SECRET).opening().record()
     with pytest.raises(DamagedRecordError, match="version 2, got 1, which also opened parts"):
         Remembered.read({"rules": record["rules"], "words": (), "sums": ()})
 
@@ -214,14 +225,14 @@ def test_words_are_dropped_exactly_where_the_difference_shows_few_documents(
     second += [f"{t} new{n}" for n, t in enumerate(new)]
     if not first or not second:
         return
-    before = TrainedDocuments.of(Documents.of(first), recipe, SECRET).opening()
-    later = TrainedDocuments.of(Documents.of(second), recipe, SECRET)
+    before = TrainedDocuments.from_examples(Documents.from_texts(first), recipe, SECRET).opening()
+    later = TrainedDocuments.from_examples(Documents.from_texts(second), recipe, SECRET)
     changed = [t.split() for t in (*gone, *new)]
     if 0 < len(changed) < fewest:
         with pytest.raises(LeakError):
-            later.changed(before, fewest)
+            later.find_changes(before, fewest)
         return
-    found = later.changed(before, fewest)[0].unopened(fewest)
+    found = later.find_changes(before, fewest)[0].unopened_words(fewest)
     for word in words:
         uses = sum(word in each for each in changed)
         lacks = len(changed) - uses

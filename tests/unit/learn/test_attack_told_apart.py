@@ -49,7 +49,7 @@ WORDS_GIVEN: dict[str, Any] = {"text": GIVEN, "labels": LABELS[:2]}
 @pytest.fixture(autouse=True)
 def a_coordinator_that_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """It knows that it lies, and goes on: whoever was lied to has to find out."""
-    monkeypatch.setattr(Alike, "_checked", lenient(Alike._checked))
+    monkeypatch.setattr(Alike, "_check_statement", lenient(Alike._check_statement))
 
 
 class Lying:
@@ -191,7 +191,7 @@ def test_statements_that_are_not_one_of_each_peer_are_refused(
 
 
 def signed_by_nobody() -> bytes:
-    return Identity().signed("statement", b"")
+    return Identity().sign("statement", b"")
 
 
 @pytest.mark.parametrize("entry", [b"", {"documents": -1, "signature": b""}, {"documents": 1}])

@@ -88,7 +88,7 @@ def marked_ciphertexts() -> EncryptedArray:
         units.append(_chinese([*residues, _non_square(large)], [*small, large]))
     ciphers = [gmpy2.powmod(unit, n, key().n_squared) for unit in units]
     check_ciphertexts(ciphers, key().n)
-    plan = plan_slots(Program.of_bits(8).scaled(1 << 10).summed(32), key_bits=BITS, packed=False)
+    plan = plan_slots(Program.of_bits(8).scale(1 << 10).add_up(32), key_bits=BITS, packed=False)
     return EncryptedArray(key(), plan, as_grid(ciphers, (16,)), 16, 1, 0)
 
 

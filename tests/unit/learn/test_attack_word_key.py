@@ -30,7 +30,7 @@ def with_rare_words(name: str, documents: Documents) -> Documents:
         + " ".join(f"rare{name}{ascii_lowercase[at]}{each}" for each in ascii_lowercase[:10])
         for at, text in enumerate(documents.texts)
     ]
-    return Documents.of(texts, documents.labels)
+    return Documents.from_texts(texts, documents.labels)
 
 
 PEERS = {name: with_rare_words(name, each) for name, each in made_peers(documents=20).items()}

@@ -63,7 +63,7 @@ def test_without_the_signatures_the_same_attack_finds_nothing() -> None:
     chance = np.random.default_rng(0)
     rows, signs = chance.normal(size=(40, 6)), chance.choice([-1, 1], 40)
     guessed = fresh_signatures(60, 40)
-    wrong = reconstructed(PaperRados(RadoMaker(rows, signs).sampled(60), guessed))
+    wrong = reconstructed(PaperRados(RadoMaker(rows, signs).sample(60), guessed))
     assert np.abs(wrong - rows).max() > 1
 
 

@@ -23,7 +23,7 @@ def outcome(seed: int) -> str:
         return type(error).__name__
     given = run.spending._kept  # type: ignore[attr-defined] # what each peer drew
     for party in parties:
-        counted = TogetherCounts.of(party.result())
+        counted = TogetherCounts.from_record(party.result())
         names = [f"count {run.session.hex()} {name}" for name in counted.survivors]
         assert len(names) >= 4
         assert np.array_equal(counted.totals, sum(given[name] for name in names))

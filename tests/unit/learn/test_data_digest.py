@@ -8,11 +8,13 @@ from sottovoce.learn.data_digest import data_digest, document_digests, numbered_
 from sottovoce.learn.documents import Documents, Table
 
 SECRET, OTHER = b"a secret of the peer's own ......", b"a secret of somebody else's ......"
-PILLS = Documents.of(["cheap pills", "lunch at noon", "cheap pills"], ["spam", "ham", "spam"])
+PILLS = Documents.from_texts(
+    ["cheap pills", "lunch at noon", "cheap pills"], ["spam", "ham", "spam"]
+)
 
 
 def test_the_order_of_documents_does_not_change_their_digest() -> None:
-    shuffled = Documents.of(
+    shuffled = Documents.from_texts(
         ["lunch at noon", "cheap pills", "cheap pills"], ["ham", "spam", "spam"]
     )
     assert data_digest(shuffled, SECRET) == data_digest(PILLS, SECRET)
@@ -21,10 +23,14 @@ def test_the_order_of_documents_does_not_change_their_digest() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        Documents.of(["cheap pills", "lunch at noon"], ["spam", "ham"]),
-        Documents.of(["cheap pills", "lunch at noon", "cheap pills"], ["spam", "ham", "ham"]),
-        Documents.of(["cheap pills", "lunch at one", "cheap pills"], ["spam", "ham", "spam"]),
-        Documents.of(["cheap pills", "lunch at noon", "cheap pills"], None),
+        Documents.from_texts(["cheap pills", "lunch at noon"], ["spam", "ham"]),
+        Documents.from_texts(
+            ["cheap pills", "lunch at noon", "cheap pills"], ["spam", "ham", "ham"]
+        ),
+        Documents.from_texts(
+            ["cheap pills", "lunch at one", "cheap pills"], ["spam", "ham", "spam"]
+        ),
+        Documents.from_texts(["cheap pills", "lunch at noon", "cheap pills"], None),
     ],
     ids=["a copy less", "another label", "another word", "no labels"],
 )
@@ -45,16 +51,16 @@ def test_copies_have_one_digest_and_different_numbered_ones() -> None:
 
 
 def test_sentences_of_one_document_are_one_digest() -> None:
-    parts = Documents.of(["one", "two", "three"], ["a", "a", "b"], ["x", "x", "y"])
+    parts = Documents.from_texts(["one", "two", "three"], ["a", "a", "b"], ["x", "x", "y"])
     assert len(document_digests(parts, SECRET)) == 2
-    regrouped = Documents.of(["one", "two", "three"], ["a", "a", "b"], ["x", "y", "y"])
+    regrouped = Documents.from_texts(["one", "two", "three"], ["a", "a", "b"], ["x", "y", "y"])
     assert data_digest(parts, SECRET) != data_digest(regrouped, SECRET)
 
 
 def test_rows_are_known_by_the_names_of_their_columns() -> None:
-    table = Table.of([[1.0, 2.0], [0.0, 4.0]], ["a", "b"], ["x", "y"])
-    turned = Table.of([[2.0, 1.0], [4.0, -0.0]], ["a", "b"], ["y", "x"])
+    table = Table.from_rows([[1.0, 2.0], [0.0, 4.0]], ["a", "b"], ["x", "y"])
+    turned = Table.from_rows([[2.0, 1.0], [4.0, -0.0]], ["a", "b"], ["y", "x"])
     assert data_digest(turned, SECRET) == data_digest(table, SECRET)
-    renamed = Table.of([[1.0, 2.0], [0.0, 4.0]], ["a", "b"], ["x", "z"])
+    renamed = Table.from_rows([[1.0, 2.0], [0.0, 4.0]], ["a", "b"], ["x", "z"])
     assert data_digest(renamed, SECRET) != data_digest(table, SECRET)
     assert len(document_digests(Table(np.ones((2, 1))), SECRET)) == 2

@@ -234,7 +234,7 @@ def test_a_coordinator_that_tells_no_alike_words_reads_a_document_as_the_table_s
     first = rows["p0"][0]
     first[3, 1] = 1 - first[3, 0]
     assert not {0, 1} <= set(opened(the_parties(rows)))
-    monkeypatch.setattr(PairTests, "apart", lambda self, _: np.ones(self.uses.size, bool))
+    monkeypatch.setattr(PairTests, "keep_most_used", lambda self, _: np.ones(self.uses.size, bool))
     found = opened(the_parties(rows))
     assert {0, 1} <= set(found)
     summed = np.sum([x.T @ x for x, _ in rows.values()], axis=0)

@@ -74,7 +74,7 @@ def masked_parties(
 ) -> tuple[SolveCoordinator, SolveKeyHolder]:
     own, held = two_keys()
     terms = SolveTerms(new_session(), "C", "K", plan)
-    numbers = encrypted_system(system, plan.sent, held.public)
+    numbers = encrypted_system(system, plan.sent_slots, held.public)
     return SolveCoordinator(terms, own, *numbers), SolveKeyHolder(terms, held)
 
 
@@ -128,7 +128,7 @@ def test_sums_of_the_peers_ciphertexts_are_solved() -> None:
     total = np.array(half.matrix, dtype=object) * 2 + 5 * np.eye(3, dtype=object)
     summed = IntegerSystem(total.tolist(), [2 * x for x in half.vector], 0)
     plan = plan_solve(tight_bounds(summed), key_bits=BITS, score=10)
-    parts = [encrypted_system(half, plan.sent, held.public) for _ in range(2)]
+    parts = [encrypted_system(half, plan.sent_slots, held.public) for _ in range(2)]
     matrix = (parts[0][0] + parts[1][0]).plus_integers(5 * np.eye(3, dtype=int))
     terms = SolveTerms(new_session(), "C", "K", plan)
     coordinator = SolveCoordinator(terms, own, matrix, parts[0][1] + parts[1][1])
@@ -357,7 +357,7 @@ def test_the_plan_holds_every_score_and_every_slot(places: int, key_bits: int) -
     assert smallest > 2 * (bounds.largest_solution << 22) << 63
     # M + p rho, with rho of 64 bits more than the quotient it hides.
     largest = (34 * bounds.entry + bounds.right) * (1 << plan.prime_bits)
-    assert plan.sent.capacity >= largest << 64
+    assert plan.sent_slots.capacity >= largest << 64
     assert plan.answer_slots.capacity >= (35 << (3 * plan.prime_bits // 2)) << 64
     others = [
         SolvePlan(bounds, key_bits, primes, max(-(-needed // primes) + 1, 90))
@@ -404,14 +404,14 @@ def test_plan_chebyshev_takes_the_penalty_less_its_rounding() -> None:
 def test_inputs_of_another_shape_key_or_plan_are_refused() -> None:
     own, held = two_keys()
     terms = SolveTerms(new_session(), "C", "K", PLAN)
-    matrix, vector = encrypted_system(SYSTEM, PLAN.sent, held.public)
+    matrix, vector = encrypted_system(SYSTEM, PLAN.sent_slots, held.public)
     with pytest.raises(InputError, match="3 unknowns"):
         SolveCoordinator(terms, own, matrix[:2], vector)
     with pytest.raises(InputError, match="key holder's key"):
         SolveCoordinator(terms, held, matrix, vector)
     other = plan_solve(replace(BOUNDS, entry=2 * BOUNDS.entry), key_bits=BITS)
     with pytest.raises(InputError, match="slots of the solve's plan"):
-        SolveCoordinator(terms, own, *encrypted_system(SYSTEM, other.sent, held.public))
+        SolveCoordinator(terms, own, *encrypted_system(SYSTEM, other.sent_slots, held.public))
     longer = insecure_key_for_tests(BITS + 64, 3)
     with pytest.raises(InputError, match=f"keys of {BITS} bits"):
         SolveKeyHolder(terms, longer)

@@ -21,7 +21,7 @@ SIGNS = np.where(LABELS[:, None] == np.arange(4), 1.0, -1.0)
 
 def standard() -> Standard:
     data = LocalData(ROWS, SIGNS, np.ones(3, bool))
-    return Standard.of(data.moments(all_kept(3)), all_kept(3))
+    return Standard.from_moments(data.moments(all_kept(3)), all_kept(3))
 
 
 def test_every_label_has_the_rados_that_the_same_signatures_give_it(
@@ -34,7 +34,7 @@ def test_every_label_has_the_rados_that_the_same_signatures_give_it(
         def __init__(self, rows: Floats, signs: Floats) -> None:
             self.rows, self.signs = rows, signs
 
-        def sampled(self, _number: int) -> Floats:
+        def sample(self, _number: int) -> Floats:
             made: Floats = (signatures + self.signs) @ self.rows / 2
             return made
 
@@ -43,7 +43,7 @@ def test_every_label_has_the_rados_that_the_same_signatures_give_it(
     models = rado_solutions(data.rado_moments(known, 30), known, 0.1, labels=4)
     rows = known.apply(ROWS)
     for k, model in enumerate(models):
-        alone = RadoMoments.of(Known(rows, SIGNS[:, k]).sampled(30) / np.sqrt(known.count))
+        alone = RadoMoments.from_rados(Known(rows, SIGNS[:, k]).sample(30) / np.sqrt(known.count))
         upper = alone.covariance[np.triu_indices(alone.width)]
         plain = rado_solution(np.append(alone.mean, upper), known, 0.1)
         np.testing.assert_allclose(model.coefficients, plain.coefficients, atol=1e-10)

@@ -73,7 +73,7 @@ def test_what_has_no_largest_is_refused(rows: int, moduli: tuple[int, ...]) -> N
 def test_a_share_beyond_its_modulus_is_refused() -> None:
     plan = LargestPlan(1, MODULI)
     with pytest.raises(ParameterError, match="residues of their moduli"):
-        plan.checked(np.array([[MODULI[0], 0, 0]], dtype=object))
+        plan.check_share(np.array([[MODULI[0], 0, 0]], dtype=object))
 
 
 def test_who_learns_what_has_a_row_for_each() -> None:

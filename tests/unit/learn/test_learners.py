@@ -139,14 +139,14 @@ def test_boosting_caps_a_perfect_edge_and_stops_without_one() -> None:
 
 
 def test_descent_ends_where_the_gradient_vanishes() -> None:
-    rados = RadoMaker(ROWS[:30], SIGNS[:30]).sampled(50)
+    rados = RadoMaker(ROWS[:30], SIGNS[:30]).sample(50)
     end = descend(rados, np.ones(4), tolerance=1e-6)
     assert np.abs(loss_gradient(end.theta, rados, np.ones(4))).max() <= 1e-6
     assert 0 < end.steps < 500
 
 
 def test_descent_says_when_it_did_not_arrive() -> None:
-    rados = RadoMaker(ROWS[:30], SIGNS[:30]).sampled(50)
+    rados = RadoMaker(ROWS[:30], SIGNS[:30]).sample(50)
     with pytest.warns(UserWarning, match="not converged after 1 steps"):
         descend(rados, np.ones(4), most_steps=1)
     with pytest.raises(ParameterError, match="most_steps"):
@@ -276,7 +276,7 @@ def test_weights_of_low_confidence_are_bounded() -> None:
 
 
 def test_rados_that_determine_nothing_are_refused() -> None:
-    moments = RadoMoments.of([[1.0, 1.0], [2.0, 2.0]])
+    moments = RadoMoments.from_rados([[1.0, 1.0], [2.0, 2.0]])
     with pytest.raises(ParameterError, match="raise the penalty"):
         m_loss_minimiser(moments, 2, np.ones(2), penalty=0.0)
     for examples, penalty in ((0, 1.0), (2, -1.0)):

@@ -397,7 +397,7 @@ def test_features_of_one_peer_alone_are_dropped_aloud() -> None:
 def test_what_holds_private_rows_does_not_print_them() -> None:
     rows = np.full((6, 2), 12345.0)
     sums = local_sums(rows, np.ones(6), all_kept(2))
-    for held in (Table.of(rows), sums):
+    for held in (Table.from_rows(rows), sums):
         shown = repr(held).replace(f"{id(held):x}", "its address")
         assert "12345" not in shown
         assert str(6 * 12345) not in shown

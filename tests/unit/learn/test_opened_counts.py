@@ -93,7 +93,7 @@ def test_what_is_kept_is_read_again_and_nothing_else() -> None:
     ]
     for each in broken:
         with pytest.raises(DamagedRecordError):
-            TogetherCounts.of(each)
+            TogetherCounts.from_record(each)
     with pytest.raises(DamagedRecordError, match="no count together"):
         TogetherCounts.from_bytes(encode_value(("a", "b")))
 

@@ -86,7 +86,7 @@ def test_documents_that_no_earlier_training_had_are_counted_alone() -> None:
     names = [each.names for each in ada.memory.opened_words(b"")]
     assert len(names) == 1
     fresh = EarlierSums(ada.memory, b"", frozenset({b"a document"}), frozenset(), "")
-    assert not fresh.before()
+    assert not fresh.opened_shares()
     assert len(ada.opens(other, SECOND)) > 0
 
 
@@ -140,7 +140,9 @@ def test_what_a_peer_that_remembers_lets_be_opened_tells_no_long_document(change
                 members.append(names.setdefault(row.tobytes(), len(names)))
                 every += [row] if len(every) < len(names) else []
         x = np.array(every)[members]
-        sums = OpenedSums.of(f"training {len(trainings)}", x[:, opened], np.zeros(len(x), int))
+        sums = OpenedSums.from_documents(
+            f"training {len(trainings)}", x[:, opened], np.zeros(len(x), int)
+        )
         words_of = tuple(WORDS[at] for at in opened)
         trainings.append([replace(sums, words=words_of, members=np.array(members))])
     columns = dict(zip(WORDS, np.array(every).T, strict=True))
@@ -179,7 +181,7 @@ def test_what_was_opened_is_kept_on_disk_and_sealed(tmp_path: Path) -> None:
     memory.close()
     again = PartyMemory(tmp_path / "memory.sqlite", bytes(32))
     later = replace(earlier, memory=again, session=b"two")
-    assert later.before() == {"meant rose": 0.25}
+    assert later.opened_shares() == {"meant rose": 0.25}
     assert later.other_labels() == 0
     assert replace(later, labelled=frozenset({b"d spam"})).other_labels() == 3
     assert again.count == 1

@@ -32,7 +32,7 @@ from sottovoce.learn.paillier.wire import (
 )
 
 KEY = insecure_key_for_tests(256)
-PLAN = plan_slots(Program.start(8, 8).summed(3), key_bits=256, slot_bits=36)
+PLAN = plan_slots(Program.start(8, 8).add_up(3), key_bits=256, slot_bits=36)
 PHRASE, WRONG = "a quiet voice", "a loud voice"
 VALUES = np.arange(30.0).reshape(2, 15) / 4
 

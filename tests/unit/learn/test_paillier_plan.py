@@ -14,7 +14,7 @@ def test_as_many_64_bit_slots_as_the_key_holds(key_bits: int, slots: int) -> Non
 
 
 def test_slots_are_as_narrow_as_the_program_allows() -> None:
-    program = Program.start(1.0, 20).summed(4).scaled(100)
+    program = Program.start(1.0, 20).add_up(4).scale(100)
     plan = plan_slots(program, key_bits=2048)
     assert program.bound == 2**20 * 4 * 100
     assert plan.capacity >= program.bound > plan.capacity // 2
@@ -22,7 +22,7 @@ def test_slots_are_as_narrow_as_the_program_allows() -> None:
 
 
 def test_each_step_has_its_exact_bound() -> None:
-    program = Program.start(1.5, 4).summed(3).scaled(0.3, 2).combine(5, 7).plus(1).masked(64)
+    program = Program.start(1.5, 4).add_up(3).scale(0.3, 2).combine(5, 7).plus(1).mask(64)
     factor = 2  # 0.3 * 4, rounded up
     bounds = [24, 72, 72 * factor, 72 * factor * 35, 72 * factor * 35 + (1 << 6)]
     bounds.append(bounds[-1] + ((2 * bounds[-1] + 1) << 64))
@@ -35,7 +35,7 @@ def test_a_magnitude_is_taken_exactly_and_rounded_up() -> None:
 
 
 def test_a_program_that_could_overflow_is_refused() -> None:
-    program = Program.of_bits(20).summed(1024)
+    program = Program.of_bits(20).add_up(1024)
     with pytest.raises(ParameterError, match="needs slots of 31 bits, got 30"):
         plan_slots(program, key_bits=2048, slot_bits=30)
     assert plan_slots(program, key_bits=2048, slot_bits=31).slots == 66
@@ -55,7 +55,7 @@ def test_more_slots_than_fit_are_refused() -> None:
 def test_masks_have_64_bits_of_slack_or_more() -> None:
     assert mask_bound(100) == 201 << 64
     with pytest.raises(ParameterError, match="slack must be >= 64 bits, got 63"):
-        Program.of_bits(8).masked(63)
+        Program.of_bits(8).mask(63)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_masks_have_64_bits_of_slack_or_more() -> None:
         lambda: Program.start(1, -1),
         lambda: Program.start(1, 5000),
         lambda: Program.of_bits(0),
-        lambda: Program.start(1).summed(0),
+        lambda: Program.start(1).add_up(0),
         lambda: plan_slots(Program.start(1), key_bits=2048, slot_bits=1),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_makes_no_program_is_refused(make: object) -> None:
 
 
 def test_the_bound_that_travels_is_a_step_of_the_public_plan() -> None:
-    plan = plan_slots(Program.of_bits(8).summed(10), key_bits=2048, slot_bits=64)
+    plan = plan_slots(Program.of_bits(8).add_up(10), key_bits=2048, slot_bits=64)
     assert plan.public_bound(3) == 255
     assert plan.public_bound(256) == 2550
     assert plan.public_bound(2551) == plan.capacity

@@ -192,7 +192,7 @@ def test_an_inbox_refuses_by_name_and_stays_as_it_was(
     assert box.missing == ("a", "c")
     assert not box.take(said(2))
     assert box.take(said(2, sender="c"))
-    assert list(box.taken) == ["a", "c"]
+    assert list(box.messages) == ["a", "c"]
 
 
 def test_an_inbox_refuses_a_replay_in_the_same_step_and_after_it() -> None:

@@ -25,7 +25,7 @@ class Oracle:
 
     def __call__(self, row: Floats) -> float:
         for peer in PEERS:
-            if self.budget.left(peer):
+            if self.budget.rows_left(peer):
                 self.budget.spend(peer, 1)
                 self.asked += 1
                 return 1.0 if row @ self.theta > 0 else -1.0
@@ -85,14 +85,14 @@ def test_all_peers_together_have_a_budget_too() -> None:
     with pytest.raises(QueryBudgetError, match="1 more rows"):
         budget.spend("ben", 2)
     budget.spend("ben", 1)
-    assert [budget.left(peer) for peer in PEERS] == [0, 0, 0, 0]
+    assert [budget.rows_left(peer) for peer in PEERS] == [0, 0, 0, 0]
 
 
 def test_what_a_recipe_leaves_open_follows_from_the_width() -> None:
-    assert planned_budget(Recipe(), 40, PEERS).left("ada") == 5
-    assert planned_budget(Recipe(), 1, PEERS).left("ada") == 1
-    assert planned_budget(Recipe(queries=7), 2, PEERS).left("ada") == 7
-    assert planned_budget(Recipe(queries_together=8), 2, PEERS).left("ada") == 2
+    assert planned_budget(Recipe(), 40, PEERS).rows_left("ada") == 5
+    assert planned_budget(Recipe(), 1, PEERS).rows_left("ada") == 1
+    assert planned_budget(Recipe(queries=7), 2, PEERS).rows_left("ada") == 7
+    assert planned_budget(Recipe(queries_together=8), 2, PEERS).rows_left("ada") == 2
 
 
 @pytest.mark.parametrize("name", ["queries", "queries_together"])

@@ -42,7 +42,7 @@ def test_all_signatures_are_all() -> None:
 
 
 def test_sampled_rados_scatter_about_the_mean_of_all() -> None:
-    sampled = RadoMoments.of(RadoMaker(ROWS, SIGNS).sampled(20_000))
+    sampled = RadoMoments.from_rados(RadoMaker(ROWS, SIGNS).sample(20_000))
     mean, covariance = SIGNS @ ROWS / 2, ROWS.T @ ROWS / 4
     spread = np.sqrt(np.diag(covariance) / 20_000)
     assert (np.abs(sampled.mean - mean) < 5 * spread).all()
@@ -62,7 +62,7 @@ def test_sealed_signatures_show_only_their_number() -> None:
     sealed = SealedSignatures(7, 9)
     assert repr(sealed) == "<7 sealed signatures of 9 examples>"
     shown = [name for name in dir(sealed) if not name.startswith("_")]
-    assert shown == ["added", "combine", "shape"]
+    assert shown == ["add_labels", "combine", "shape"]
 
 
 @pytest.mark.parametrize("secret", [SealedSignatures(2, 3), RadoMaker(ROWS, SIGNS)])
@@ -78,13 +78,13 @@ def test_a_maker_shows_neither_rows_nor_signatures() -> None:
     maker = RadoMaker(ROWS, SIGNS)
     assert repr(maker) == "<maker of rados from 9 examples>"
     public = {name for name in dir(maker) if not name.startswith("_")}
-    assert public == {"sampled", "all"}
+    assert public == {"sample", "all"}
 
 
 @pytest.mark.parametrize("number", [0, -1])
 def test_no_rados_are_refused(number: int) -> None:
     with pytest.raises(ParameterError, match="must be >= 1"):
-        RadoMaker(ROWS, SIGNS).sampled(number)
+        RadoMaker(ROWS, SIGNS).sample(number)
     with pytest.raises(ParameterError):
         SealedSignatures(number, 3)
 
@@ -106,7 +106,7 @@ def test_unusable_examples_are_refused(rows: object, labels: object, said: str) 
 
 
 def test_the_loss_gradient_is_the_slope_of_the_loss() -> None:
-    rados, theta = RadoMaker(ROWS, SIGNS).sampled(20), np.array([0.3, -0.2, 0.1])
+    rados, theta = RadoMaker(ROWS, SIGNS).sample(20), np.array([0.3, -0.2, 0.1])
     weights, tiny = np.array([1.0, 2.0, 0.5]), 1e-6
     slope = [
         regularised_loss(theta + tiny * unit, rados, weights)

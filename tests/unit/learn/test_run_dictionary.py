@@ -49,7 +49,7 @@ COMMON = "housekeeping"
 def with_rare_words() -> dict[str, Documents]:
     """Each of two peers has a word of its own in every document, and all have a common one."""
     return {
-        name: Documents.of(
+        name: Documents.from_texts(
             [f"{text} {COMMON} {RARE.get(name, '')}" for text in each.texts], each.labels
         )
         for name, each in made_peers().items()
@@ -94,7 +94,7 @@ def test_no_word_and_no_key_of_words_reaches_the_coordinator() -> None:
 
 def test_messages_are_as_long_whatever_the_vocabulary() -> None:
     few, many = made_peers(), made_peers()
-    many["ada"] = Documents.of(
+    many["ada"] = Documents.from_texts(
         [f"{text} own{chr(97 + at % 26)}{at}" for at, text in enumerate(many["ada"].texts * 2)],
         (many["ada"].labels or ()) * 2,
     )

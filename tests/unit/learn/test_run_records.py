@@ -28,7 +28,7 @@ def result() -> Mapping[str, Value]:
 def test_a_result_survives_a_disk(result: Mapping[str, Value]) -> None:
     again = decode_value(encode_value(result))
     assert isinstance(again, Mapping)
-    texts = Documents.of(made_texts(20, 90)[0])
+    texts = Documents.from_texts(made_texts(20, 90)[0])
     assert call_labels(read_trained(again), texts) == call_labels(read_trained(result), texts)
 
 
@@ -73,11 +73,11 @@ def test_a_budget_is_put_down_and_taken_up() -> None:
     budget = QueryBudget(("ada", "ben"), 5, 8)
     budget.spend("ada", 4)
     again = from_value(to_value(KeptBudget.from_budget(budget)), KeptBudget).resume()
-    assert (again.left("ada"), again.left("ben"), again.left("eve")) == (1, 4, 0)
+    assert (again.rows_left("ada"), again.rows_left("ben"), again.rows_left("eve")) == (1, 4, 0)
     for broken in ({"left": {"ada": "x"}, "together": 1}, {"left": 1, "together": 1}, 7):
         with pytest.raises(DamagedRecordError):
             from_value(broken, KeptBudget)  # type: ignore[arg-type] # damaged
     with pytest.raises(ParameterError, match=">= 0"):
         QueryBudget.resume({"ada": -1}, 3)
     spent = QueryBudget.resume({"ada": 0}, 0)
-    assert spent.left("ada") == 0
+    assert spent.rows_left("ada") == 0

@@ -329,7 +329,7 @@ def test_malformed_words_of_a_peer_are_damage(step: int, changes: dict[str, obje
 
 def test_a_small_order_point_is_no_key() -> None:
     with pytest.raises(DamagedMessageError, match="point of X25519"):
-        AgreementKey().agreed(bytes(32), new_session(), "mask")
+        AgreementKey().common_key(bytes(32), new_session(), "mask")
 
 
 @pytest.mark.parametrize("runs", [25, pytest.param(500, marks=pytest.mark.long)])

@@ -36,9 +36,9 @@ def _check_party_by_party(peers: dict[str, tuple[list[str], list[str]]]) -> None
     terms = RunTerms(new_session(), "train", "open", public, text=TextRecipe(width=50)).to_bytes()
     parties = [make_party(terms, "coordinator", Holdings())]
     for name, given in peers.items():
-        holdings = Holdings(identities[name], Documents.of(*given))
+        holdings = Holdings(identities[name], Documents.from_texts(*given))
         parties.append(make_party(terms, name, holdings))
     Exchange(parties).run()
     kept = parties[1].result()
     assert kept["labels"] == ("ham", "spam")
-    assert list(call_labels(read_trained(kept), Documents.of(["free prize"]))) == ["spam"]
+    assert list(call_labels(read_trained(kept), Documents.from_texts(["free prize"]))) == ["spam"]

@@ -91,19 +91,19 @@ def test_a_sentence_ends_with_its_mark_or_its_line() -> None:
 
 
 def test_split_documents_keep_label_and_number() -> None:
-    split = Documents.of(["One. Two.", "Three."], ["a", "b"]).split()
+    split = Documents.from_texts(["One. Two.", "Three."], ["a", "b"]).split()
     assert split.texts == ("One.", "Two.", "Three.")
     assert split.labels == ("a", "a", "b")
     assert split.groups is not None
     assert split.groups.tolist() == [0, 0, 1]
     with pytest.raises(DataError, match="at least 1 sentence"):
-        Documents.of([" "], ["a"]).split()
+        Documents.from_texts([" "], ["a"]).split()
 
 
 def test_documents_are_never_printed() -> None:
-    secret = Documents.of(["my secret"], ["a"])
+    secret = Documents.from_texts(["my secret"], ["a"])
     assert "secret" not in repr(secret)
-    assert "12.5" not in repr(Table.of([[12.5]], ["a"]))
+    assert "12.5" not in repr(Table.from_rows([[12.5]], ["a"]))
     assert "key" not in repr(Features(TextRecipe(), b"a key of words", np.arange(3)))
 
 
@@ -124,7 +124,7 @@ def test_labels_that_are_no_names_are_refused(labels: list[Any]) -> None:
 
 
 def test_documents_are_held_out_whole() -> None:
-    documents = Documents.of(["x"] * 20, groups=np.repeat(np.arange(10), 2))
+    documents = Documents.from_texts(["x"] * 20, groups=np.repeat(np.arange(10), 2))
     kept = held_out(documents, 0.5, bytes(16))
     assert kept.sum() == 10
     assert (kept.reshape(10, 2)[:, 0] == kept.reshape(10, 2)[:, 1]).all()
@@ -172,7 +172,7 @@ def test_a_run_with_a_map_trains() -> None:
     pairs = np.array([[at, at % 8] for at in range(len(words))])
     mapping = FeatureMap(pairs, np.ones(len(words)), 8)
     recipe = TextRecipe(dictionary="mapped", words=words, mapping=mapping, values="counts")
-    peers = {name: Documents.of(*made_texts(40, at)) for at, name in enumerate(NAMES)}
+    peers = {name: Documents.from_texts(*made_texts(40, at)) for at, name in enumerate(NAMES)}
     ended = trained(made_terms(text=recipe), peers)
     assert len(read_trained(ended.results["ada"]).names) == 8
 
@@ -265,6 +265,6 @@ def test_a_map_of_other_words_is_refused() -> None:
 
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(InputError, match="documents must be texts"):
-        Documents.of([1, 2])  # type: ignore[list-item] # a user's mistake
+        Documents.from_texts([1, 2])  # type: ignore[list-item] # a user's mistake
     with pytest.raises(InputError, match="document ids must be one per row"):
-        Documents.of(["a"], ["b"], [1, 2])
+        Documents.from_texts(["a"], ["b"], [1, 2])

@@ -19,12 +19,12 @@ def of(*texts: str, labels: tuple[str, ...] | None = None) -> Documents:
 
 def test_a_short_document_votes_for_itself_and_each_of_its_words_once() -> None:
     plan = VotePlan("words", WORDS, votes=5)
-    assert plan.summed(KEY, of("a loan, a LOAN and the sea")).tolist() == [0, 0, 1, 1, 1]
+    assert plan.sum_votes(KEY, of("a loan, a LOAN and the sea")).tolist() == [0, 0, 1, 1, 1]
 
 
 def test_words_are_counted_in_the_row_of_the_document_s_label() -> None:
     plan = VotePlan("words", ("debt",), ("ham", "spam"), votes=5)
-    counted = plan.summed(KEY, of("debt", "debt", "sun", labels=("spam", "spam", "ham")))
+    counted = plan.sum_votes(KEY, of("debt", "debt", "sun", labels=("spam", "spam", "ham")))
     assert counted.reshape(2, 2).tolist() == [[0, 1], [2, 2]]
 
 
@@ -33,9 +33,9 @@ def test_pairs_stand_in_the_upper_triangle() -> None:
     assert pair_places(low, high, 7).tolist() == list(range(28))
     plan = VotePlan("pairs", WORDS, votes=6)
     pairs = np.zeros((4, 4), int)
-    pairs[np.triu_indices(4)] = plan.summed(KEY, of("sea debt"))
+    pairs[np.triu_indices(4)] = plan.sum_votes(KEY, of("sea debt"))
     assert pairs[1, 3] == 6
-    pairs[np.triu_indices(4)] = plan.summed(KEY, of("sea sea"))
+    pairs[np.triu_indices(4)] = plan.sum_votes(KEY, of("sea sea"))
     assert pairs[3, 3] == 6
 
 
@@ -45,7 +45,7 @@ def test_each_word_of_a_long_document_is_chosen_as_often(*, named: bool) -> None
     ids = tuple(map(str, range(4000)))
     same = Documents(("bank debt loan sea",) * 4000, ids=ids)
     others = Documents(tuple(f"bank debt loan sea {each}" for each in ids))
-    votes = plan.summed(KEY, same if named else others)
+    votes = plan.sum_votes(KEY, same if named else others)
     assert votes[-1] == 4000
     assert votes[:-1].sum() == 8000
     assert np.abs(votes[:-1] - 2000).max() < 5 * np.sqrt(1000)
@@ -57,21 +57,23 @@ def test_pairs_are_drawn_as_often_as_their_positions_are(monkeypatch: pytest.Mon
 
     def far_from_even() -> float:
         pairs = np.zeros((4, 4))
-        pairs[np.triu_indices(4)] = plan.summed(KEY, documents)
+        pairs[np.triu_indices(4)] = plan.sum_votes(KEY, documents)
         # Of three pairs of positions one is bank and bank, two are bank and debt.
         return float(abs(pairs[0, 0] - 5000 / 3) / np.sqrt(5000 * 2 / 9))
 
     assert far_from_even() < 5
-    drawn = votes_module._drawn
+    drawn = votes_module._draw_numbers
     monkeypatch.setattr(
-        votes_module, "_drawn", lambda *given: (each | np.uint64(1) for each in drawn(*given))
+        votes_module,
+        "_draw_numbers",
+        lambda *given: (each | np.uint64(1) for each in drawn(*given)),
     )
     assert far_from_even() > 5
 
 
 def test_another_key_chooses_others() -> None:
     plan, text = VotePlan("words", WORDS, votes=2), of("bank debt loan sea")
-    chosen = {tuple(plan.summed(bytes([k] * 32), text).tolist()) for k in range(30)}
+    chosen = {tuple(plan.sum_votes(bytes([k] * 32), text).tolist()) for k in range(30)}
     assert len(chosen) == 4
 
 

@@ -47,7 +47,7 @@ class Ours:
         self.part = part
         self._private = generate_key(bits)
         self.public = self._private.public
-        program = Program.of_bits(VALUE_BITS).summed(2).scaled(SCALAR)
+        program = Program.of_bits(VALUE_BITS).add_up(2).scale(SCALAR)
         self.plan = plan_slots(program, key_bits=bits, slot_bits=_SLOT_BITS)
 
     def encrypt(self, values: Values) -> Encrypted:

@@ -62,7 +62,8 @@ def _measure_both(folder: Path, rows: Any, labels: Any) -> tuple[RunCost, RunCos
     columns = [f"x{at}" for at in range(rows.shape[1])]
     names = tuple(f"peer-{at}" for at in range(PEERS))
     peers = {
-        name: Table.of(rows[at::PEERS], labels[at::PEERS], columns) for at, name in enumerate(names)
+        name: Table.from_rows(rows[at::PEERS], labels[at::PEERS], columns)
+        for at, name in enumerate(names)
     }
     training = TrainingSettings(penalty=PENALTY)
     prepare(folder, peers, SetupPlan(names, training, FeatureSettings(columns=columns)))

@@ -52,7 +52,7 @@ def made_up_documents(count: int, seed: int) -> Documents:
     """Texts of made-up words; a few of them are likelier under one label than under the other."""
     chance = np.random.default_rng(seed)
     labels = chance.integers(0, 2, count)
-    return Documents.of(
+    return Documents.from_texts(
         [_text(chance, int(label)) for label in labels],
         [("garden", "kitchen")[label] for label in labels],
     )

@@ -56,7 +56,7 @@ class SeededData(LocalData):
     def rado_moments(self, standard: Standard, number: int) -> Floats:
         """As `LocalData` has it, under signatures that the seed tells."""
         rados = own_rados(standard.apply(self.rows), self.signs, number, self.seed)
-        moments = RadoMoments.of(rados / np.sqrt(standard.count))
+        moments = RadoMoments.from_rados(rados / np.sqrt(standard.count))
         upper = moments.covariance[np.triu_indices(moments.width)]
         return np.concatenate([moments.mean, upper])
 

@@ -84,7 +84,7 @@ def _standardise_columns(rows: Floats, features: int) -> Floats:
 
 def _scaled_rados(rows: Floats, signs: Floats, count: int) -> Floats:
     """Rados of norm 1 at most, as the descent's bounds need."""
-    rados = RadoMaker(rows, signs).sampled(count)
+    rados = RadoMaker(rows, signs).sample(count)
     scaled: Floats = rados / np.linalg.norm(rados, axis=1).max()
     return scaled
 

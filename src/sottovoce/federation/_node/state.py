@@ -192,7 +192,7 @@ def first_bound(party: Party, terms: bytes, seed: bytes) -> bytes:
 
 def brought_digest(party: Party, seed: bytes) -> bytes:
     """What the party brings, as it says; empty where it brings nothing or does not say."""
-    brought = getattr(party, "brought", None)
+    brought = getattr(party, "digest_holdings", None)
     return b"" if brought is None else brought(hmac.digest(seed, b"sottovoce data", "sha256"))
 
 

@@ -118,7 +118,7 @@ class JoinRequest(msgspec.Struct, frozen=True):
         """A party's own, with a proof that it has the identity."""
         if identity is None:
             return cls(name, address, certificate_request)
-        signature = identity.signed(_IDENTITY_PURPOSE, name, certificate_request)
+        signature = identity.sign(_IDENTITY_PURPOSE, name, certificate_request)
         return cls(name, address, certificate_request, identity.public, signature)
 
     def check(self, name: str, role: Role) -> None:

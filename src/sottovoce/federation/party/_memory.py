@@ -138,7 +138,7 @@ class PartyMemory:
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opened_words VALUES (?, ?)", row)
 
-    def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+    def peers_among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
         """Among whom other runs than this one have opened sums of ``what``."""
         return self._peers("session != ? AND what = ?", session, what)
 
@@ -152,7 +152,7 @@ class PartyMemory:
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opened_among VALUES (?, ?, ?)", row)
 
-    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+    def evaluated_documents(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
         """The digests of the documents of other evaluations of a training."""
         with self._lock:
             found = self._file.rows(

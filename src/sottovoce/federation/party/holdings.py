@@ -242,7 +242,7 @@ def read_rows(path: Path, rows: RowsFile, *, labelled: bool = True) -> Table:
     if labelled and rows.label not in head:
         raise InputError(f"{path} must have the column {rows.label!r} of labels.")
     at = head.index(rows.label) if rows.label in head else None
-    return Table.of(
+    return Table.from_rows(
         _numbers(body, len(head), at, path),
         [line[at] for line in body] if labelled and at is not None else None,
         [name for place, name in enumerate(head) if place != at],

@@ -185,7 +185,7 @@ def counted_report(view: View, run: str | None = None) -> dict[str, Any]:
     done = [each for each in chosen if each.status == "finished" and each.result is not None]
     if not done:
         raise InputError("this party has no finished count of that name; count first.")
-    counted = TogetherCounts.of(done[-1].result or {})
+    counted = TogetherCounts.from_record(done[-1].result or {})
     return {
         "run": done[-1].session.hex(),
         "guarantee": promise_record(counted.guarantee),
@@ -202,7 +202,7 @@ def labelled_by_count(view: View, role: Role, examples: Examples) -> dict[str, A
     if not isinstance(examples, Documents):
         raise InputError("counted words classify texts, not rows of numbers; train on rows again.")
     rules = None if run.terms.text is None else run.terms.text.rules
-    found = counted_classifier(TogetherCounts.of(run.result or {}), rules=rules)
+    found = counted_classifier(TogetherCounts.from_record(run.result or {}), rules=rules)
     return {"labels": found.predict(examples.texts).tolist(), "run": run.session.hex()}
 
 

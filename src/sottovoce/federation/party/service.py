@@ -268,7 +268,7 @@ class Service:
         """A run of given terms; what this party keeps of it, in hexadecimal."""
         terms = RunTerms.from_bytes(bytes.fromhex(str(request["terms"])))
         texts = request.get("texts")
-        examples = None if texts is None else Documents.of(texts)
+        examples = None if texts is None else Documents.from_texts(texts)
         coordinates = self.party.config.party.role == "coordinator"
         run = self._progress_of(terms, self._propose_run(terms)) if coordinates else None
         for answer in run or self._answer_request(terms, examples):

@@ -87,7 +87,8 @@ def audit_openings(
         >>> x = np.random.default_rng(0).integers(0, 5, (30, 40)) // 4
         >>> words = {str(word): column for word, column in enumerate(x.T)}
         >>> labels = np.zeros(30, int)
-        >>> (found,) = audit_openings([[OpenedSums.of("all", x, labels)]], words, labels)
+        >>> sums = OpenedSums.from_documents("all", x, labels)
+        >>> (found,) = audit_openings([[sums]], words, labels)
         >>> found.read["6 or more"][:2]
         (25, 25)
     """

@@ -30,7 +30,7 @@ class OpenedSums:
     members: Integers = field(default_factory=lambda: np.zeros(0, np.int64), kw_only=True)
 
     @classmethod
-    def of(cls, name: str, rows: ArrayLike, labels: ArrayLike) -> "OpenedSums":
+    def from_documents(cls, name: str, rows: ArrayLike, labels: ArrayLike) -> "OpenedSums":
         """What the sums over these documents are; labels are numbers from 0."""
         x, y = np.asarray(rows, np.float64), np.asarray(labels, np.int64)
         member, words = np.eye(int(y.max(initial=0)) + 1)[y], tuple(map(str, range(x.shape[1])))

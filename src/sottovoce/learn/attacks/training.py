@@ -151,7 +151,9 @@ def openings_heard(
     numbers = None if total is None else _numbers(total, recipe.fraction_bits)
     found = []
     if moments is not None:
-        standard = Standard.of(_numbers(moments, recipe.moment_bits), all_kept(len(words)))
+        standard = Standard.from_moments(
+            _numbers(moments, recipe.moment_bits), all_kept(len(words))
+        )
         found.append(_of_moments(words, standard, numbers, members))
     elif numbers is not None:
         labels = 1 if len(trained.classes_) == 2 else len(trained.classes_)  # noqa: PLR2004 - one says both

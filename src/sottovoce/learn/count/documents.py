@@ -50,7 +50,7 @@ class CountedColumns:
     id: str | None = None
 
     @property
-    def wanted(self) -> dict[str, str]:
+    def named_columns(self) -> dict[str, str]:
         """Our names of the columns that are read, with the holder's."""
         named = {"text": self.text, "label": self.label, "user": self.user, "id": self.id}
         return {ours: name for ours, name in named.items() if name is not None}
@@ -58,7 +58,7 @@ class CountedColumns:
     @property
     def schema(self) -> pa.Schema:
         """Of what is read: every column of it must be there."""
-        return _whole(self.wanted)
+        return _whole(self.named_columns)
 
 
 def counted_documents(
@@ -85,7 +85,9 @@ def read_counted(
     source: Source, columns: CountedColumns, skipped: Skipped, options: ReadOptions
 ) -> Documents:
     """Documents of a file or a frame."""
-    named = ReadOptions(format=options.format, header=options.header, columns={**columns.wanted})
+    named = ReadOptions(
+        format=options.format, header=options.header, columns={**columns.named_columns}
+    )
     schema = columns.schema
     try:
         reader = reader_for(source, schema, named)
@@ -94,7 +96,7 @@ def read_counted(
     except MissingColumnError as error:
         raise MissingColumnError(error.missing, _NAME_IT) from None
     skipped.add(corpus.tally, 0)
-    found = {name: table.column(name).to_pylist() for name in columns.wanted}
+    found = {name: table.column(name).to_pylist() for name in columns.named_columns}
     texts = tuple(found["text"])
     labels = tuple(found["label"]) if "label" in found else None
     users = group_numbers(np.array(found["user"], object), len(texts)) if "user" in found else None
@@ -107,7 +109,7 @@ def _of_texts(
 ) -> Documents:
     if not texts:
         return Documents((), () if columns.label is not None else None, np.zeros(0, np.int64))
-    found = Documents.of(texts, labels if columns.label is not None else None)
+    found = Documents.from_texts(texts, labels if columns.label is not None else None)
     if broken := sum(not _is_unicode(each) for each in found.texts):
         raise InputError(
             f"texts must be Unicode, got {broken} of {len(found)} with half a character (a lone "

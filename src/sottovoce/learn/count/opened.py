@@ -162,7 +162,7 @@ class TogetherCounts:
         shown = [at for at in order.tolist() if not self._counts_documents(at)]
         return [
             {
-                **self._named(at),
+                **self._name_cell(at),
                 "votes": int(self.totals[at]),
                 "low": max(0, int(self.totals[at]) - margin),
                 "high": max(0, int(self.totals[at]) + margin),
@@ -183,10 +183,10 @@ class TogetherCounts:
             raise DamagedRecordError(f"this is no count together: {error}") from None
         if not isinstance(record, Mapping):
             raise DamagedRecordError("this is no count together.")
-        return cls.of(record)
+        return cls.from_record(record)
 
     @classmethod
-    def of(cls, record: Mapping[str, Value]) -> "TogetherCounts":
+    def from_record(cls, record: Mapping[str, Value]) -> "TogetherCounts":
         """A party's result of a count, or DamagedRecordError."""
         if record.get("version") != VERSION or record.get("kind") != "count":
             raise DamagedRecordError(f"a result must be that of a count, of version {VERSION}.")
@@ -210,7 +210,7 @@ class TogetherCounts:
     def _counts_documents(self, cell: int) -> bool:
         return self.what == "words" and cell % (len(self.words) + 1) == len(self.words)
 
-    def _named(self, cell: int) -> dict[str, str]:
+    def _name_cell(self, cell: int) -> dict[str, str]:
         if self.what == "pairs":
             low, high = _pair_at(cell, len(self.words))
             return {"word": self.words[low], "other": self.words[high]}
@@ -254,11 +254,11 @@ def counted_record(counted: TogetherCounts, session: bytes = b"") -> dict[str, V
 
 def _pair_at(cell: int, width: int) -> tuple[int, int]:
     """The two words of a cell of the upper triangle."""
-    starts = np.arange(width, dtype=np.int64) * width - _below(width)
+    starts = np.arange(width, dtype=np.int64) * width - _count_pairs_below(width)
     low = int(np.searchsorted(starts, cell, side="right")) - 1
     return low, cell - int(starts[low]) + low
 
 
-def _below(width: int) -> Integers:
+def _count_pairs_below(width: int) -> Integers:
     rows = np.arange(width, dtype=np.int64)
     return rows * (rows - 1) // 2

@@ -56,7 +56,9 @@ class CountSpend:
     """To another spend of the same run: then nobody need state a budget for these documents."""
 
     @classmethod
-    def of(cls, name: str, documents: Documents, guarantee: WholeDocument) -> "CountSpend":
+    def for_documents(
+        cls, name: str, documents: Documents, guarantee: WholeDocument
+    ) -> "CountSpend":
         """What a peer's documents pay; for none at all a text pays that is this run's alone."""
         texts, nothing = documents.texts, not len(documents)
         paying = DocumentSet.of_texts((f"no document in {name}",) if nothing else texts)
@@ -75,7 +77,7 @@ class Spending(Protocol):
     def check(self, spend: CountSpend) -> None:
         """Raise `BudgetError` if it could not be paid; pays nothing."""
 
-    def drawn(self, spend: CountSpend, draw: Draw) -> Integers:
+    def draw_once(self, spend: CountSpend, draw: Draw) -> Integers:
         """Pay, then draw once; the same spend again gives the same numbers."""
 
 
@@ -111,7 +113,7 @@ class LedgerSpending:
                 )
                 ledger.quote(request, self.budget, shared=shared, elsewhere=elsewhere)
         except BudgetError as error:
-            raise refused(error, spend) from None
+            raise count_refusal(error, spend) from None
         except OtherBudgetError as error:
             raise OtherBudgetError(f"{error} {_TWICE}") from None
         finally:
@@ -123,22 +125,22 @@ class LedgerSpending:
             return False
         ledger = Ledger(self.place.path)
         try:
-            request = CountSpend.of(name, Documents(()), guarantee).request
+            request = CountSpend.for_documents(name, Documents(()), guarantee).request
             return ledger.find(ledger.key_names(request)) is not None
         finally:
             ledger.close()
 
-    def drawn(self, spend: CountSpend, draw: Draw) -> Integers:
+    def draw_once(self, spend: CountSpend, draw: Draw) -> Integers:
         """Pay, then draw once; the same spend again gives the same numbers."""
-        ledger = self._opened()
+        ledger = self._open_ledger()
         try:
-            request = self._admitted(ledger, spend)
+            request = self._admit_spend(ledger, spend)
             stored = ledger.release(request, lambda path: _write(path, draw())).output
             if stored is None:
                 raise LedgerError("what was drawn for a count was kept but is not there.")
             return _read(stored.path)
         except BudgetError as error:
-            raise refused(error, spend) from None
+            raise count_refusal(error, spend) from None
         finally:
             ledger.close()
 
@@ -147,10 +149,10 @@ class LedgerSpending:
         listed = list(spends)
         for spend in listed:
             self.check(spend)
-        ledger = self._opened()
+        ledger = self._open_ledger()
         try:
             for spend in listed:
-                ledger.commit(self._admitted(ledger, spend))
+                ledger.commit(self._admit_spend(ledger, spend))
         finally:
             ledger.close()
 
@@ -165,13 +167,13 @@ class LedgerSpending:
         try:
             refuse_beyond(here, elsewhere, request)
         except BudgetError as error:
-            raise refused(error, spend) from None
+            raise count_refusal(error, spend) from None
 
-    def _opened(self) -> Ledger:
+    def _open_ledger(self) -> Ledger:
         self.place.make_room()
         return Ledger(self.place.path, create=True)
 
-    def _admitted(self, ledger: Ledger, spend: CountSpend) -> SpendRequest:
+    def _admit_spend(self, ledger: Ledger, spend: CountSpend) -> SpendRequest:
         request = ledger.key_names(spend.request)
         if self.budget is not None:
             ledger.set_budget(request.corpus, self.budget, request.documents)
@@ -193,7 +195,7 @@ class PaidBefore:
     def check(self, spend: CountSpend) -> None:
         """Nothing is left to pay."""
 
-    def drawn(self, spend: CountSpend, draw: Draw) -> Integers:
+    def draw_once(self, spend: CountSpend, draw: Draw) -> Integers:
         """Draw once."""
         if spend.name not in self._kept:
             self._kept[spend.name] = draw()
@@ -212,16 +214,16 @@ def joint_spends(
     held = [DocumentSet.of_texts(texts) for texts in documents.values()]
     hashes, times = np.unique(np.concatenate([each.hashes for each in held]), return_counts=True)
     return [
-        CountSpend(f"{name} {k}", _of(hashes[times == k]), guarantee, k, joined=at > 0)
+        CountSpend(f"{name} {k}", _document_set(hashes[times == k]), guarantee, k, joined=at > 0)
         for at, k in enumerate(np.unique(times).tolist())
     ]
 
 
-def _of(hashes: Hashes) -> DocumentSet:
+def _document_set(hashes: Hashes) -> DocumentSet:
     return DocumentSet(hashes, hashes.size)
 
 
-def refused(error: BudgetError, spend: CountSpend) -> BudgetError:
+def count_refusal(error: BudgetError, spend: CountSpend) -> BudgetError:
     """What a ledger says, for whoever counts whole documents."""
     said = str(error).replace("the release needs", "the count needs")
     found = BudgetError(f"{_counting(spend)} must fit their budget: {said} {_TWICE}")

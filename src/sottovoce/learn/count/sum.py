@@ -52,13 +52,13 @@ class NoisedSum:
 
     def peer(self, name: str, identity: Identity, summand: Callable[[], Ring]) -> PartyMaker:
         """The machine of a peer."""
-        return lambda session: MaskPeer(name, self._masked(session), identity, summand)
+        return lambda session: MaskPeer(name, self._masked_sum(session), identity, summand)
 
     def adder(self) -> PartyMaker:
         """The machine of the coordinator."""
-        return lambda session: MaskServer(self._masked(session))
+        return lambda session: MaskServer(self._masked_sum(session))
 
-    def _masked(self, session: bytes) -> MaskedSum:
+    def _masked_sum(self, session: bytes) -> MaskedSum:
         return MaskedSum(
             session,
             COORDINATOR,
@@ -98,20 +98,20 @@ class Voter:
 
     def summand(self, count: NoisedSum) -> Ring:
         """Votes and a share of the noise: paid for first, drawn once."""
-        drawn = self.spending.drawn(self._spend(count), lambda: self._noised(count))
+        drawn = self.spending.draw_once(self._spend(count), lambda: self._add_noise(count))
         return drawn.view(np.uint64)
 
-    def _noised(self, count: NoisedSum) -> Integers:
+    def _add_noise(self, count: NoisedSum) -> Integers:
         from sottovoce.privacy.shares import NoiseShare  # noqa: PLC0415 - compiled; most runs draw none
 
         recipe, plan = count.recipe, count.plan
         honest = recipe.honest(len(count.identities))
         share = NoiseShare(epsilon=recipe.epsilon, norm=recipe.votes, among=honest)
-        return plan.summed(self.key, self.documents) + share.draw(plan.cells)
+        return plan.sum_votes(self.key, self.documents) + share.draw(plan.cells)
 
     def _spend(self, count: NoisedSum) -> CountSpend:
         name = spend_name(self.run, self.name)
-        return CountSpend.of(name, self.documents, count.guarantee)
+        return CountSpend.for_documents(name, self.documents, count.guarantee)
 
 
 def count_leakage(recipe: CountRecipe, parties: int) -> Leakage:

@@ -60,7 +60,7 @@ class VotePlan:
         check_cells(self.what, len(self.words), len(self.labels))
 
     @classmethod
-    def of(
+    def from_recipe(
         cls, recipe: CountRecipe, words: tuple[str, ...], labels: tuple[str, ...], rules: TokenRules
     ) -> "VotePlan":
         """The votes of one count."""
@@ -90,12 +90,12 @@ class VotePlan:
                 f"{unknown} others; name every label, or leave such documents out."
             )
 
-    def summed(self, key: bytes, documents: Documents) -> Integers:
+    def sum_votes(self, key: bytes, documents: Documents) -> Integers:
         """The sum of all documents' vectors, under a peer's vote key."""
         self.check(documents)
         total = np.zeros(self.cells, np.int64)
         if self.documents_per_user is not None:
-            documents = documents.part(_bounded(key, documents, self.documents_per_user))
+            documents = documents.part(_choose_documents(key, documents, self.documents_per_user))
         for start in range(0, len(documents), _BLOCK):
             chosen = np.zeros(len(documents), bool)
             chosen[start : start + _BLOCK] = True
@@ -132,7 +132,7 @@ def _chosen_words(
 ) -> NDArray[np.intp]:
     """Of each row's entries at most ``most``, those whose random numbers are least."""
     sizes = np.diff(counts.indptr)
-    drawn = np.concatenate([np.zeros(0, np.uint64), *_drawn(key, documents, sizes.tolist())])
+    drawn = np.concatenate([np.zeros(0, np.uint64), *_draw_numbers(key, documents, sizes.tolist())])
     rows = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((drawn, rows))
     place = np.arange(len(order)) - np.repeat(counts.indptr[:-1], sizes)
@@ -148,7 +148,7 @@ def _pair_cells(
     begins, lengths = ends[:-1], np.diff(ends)
     able = np.flatnonzero(lengths >= _FEWEST_POSITIONS)
     sizes = np.where(lengths >= _FEWEST_POSITIONS, 2 * votes, 0)
-    drawn = np.concatenate([np.zeros(0, np.uint64), *_drawn(key, documents, sizes.tolist())])
+    drawn = np.concatenate([np.zeros(0, np.uint64), *_draw_numbers(key, documents, sizes.tolist())])
     first, second = np.moveaxis(drawn.reshape(len(able), votes, 2), 2, 0)
     # What 64 bits modulo a length favour some positions by is below 2^-40.
     room = lengths[able, None].astype(np.uint64)
@@ -164,7 +164,9 @@ def pair_places(low: Integers, high: Integers, width: int) -> NDArray[np.intp]:
     return (low * width - low * (low - 1) // 2 + high - low).astype(np.intp)
 
 
-def _drawn(key: bytes, documents: Documents, sizes: Sequence[int]) -> Iterator[NDArray[np.uint64]]:
+def _draw_numbers(
+    key: bytes, documents: Documents, sizes: Sequence[int]
+) -> Iterator[NDArray[np.uint64]]:
     """So many 64-bit numbers for each document, which its id and text give under the key."""
     ids = documents.ids or [""] * len(documents)
     for name, text, size in zip(ids, documents.texts, sizes, strict=True):
@@ -172,7 +174,7 @@ def _drawn(key: bytes, documents: Documents, sizes: Sequence[int]) -> Iterator[N
         yield np.frombuffer(stream.digest(_WORD_BYTES * size), "<u8")
 
 
-def _bounded(key: bytes, documents: Documents, most: int) -> Flags:
+def _choose_documents(key: bytes, documents: Documents, most: int) -> Flags:
     """The documents of each user that vote: those whose digests under the key are least.
 
     Which they are depends on that user's documents alone.

@@ -114,10 +114,10 @@ class HiddenScorer(Staged):
         """[b < P - a + 1], shared: it is 0 exactly if the score a + b - P is positive."""
         numbers = self.terms.numbers
         if self.name == COORDINATOR:
-            own = numbers.modulus + 1 - numbers.checked(share)
+            own = numbers.modulus + 1 - numbers.check_share(share)
             script = ask_less(own, numbers.comparison, self._other)
             return ScriptedParty(self.name, KEY_HOLDER, session, script)
-        script = answer_less(numbers.checked(share), numbers.comparison, self._key)
+        script = answer_less(numbers.check_share(share), numbers.comparison, self._key)
         return ScriptedParty(self.name, COORDINATOR, session, script)
 
 
@@ -147,12 +147,12 @@ def masked_scores(classifier: HiddenClassifier, weights: Grid) -> dict[str, Mapp
     residues = [random_below(modulus) for _ in range(rows)]
     negated = [-residue % modulus for residue in residues]
     return {
-        COORDINATOR: {"scores": _masked(classifier.coordinator, weights, residues, modulus)},
-        KEY_HOLDER: {"scores": _masked(classifier.key_holder, weights, negated, modulus)},
+        COORDINATOR: {"scores": _mask_scores(classifier.coordinator, weights, residues, modulus)},
+        KEY_HOLDER: {"scores": _mask_scores(classifier.key_holder, weights, negated, modulus)},
     }
 
 
-def _masked(share: EncryptedArray, weights: Grid, residues: list[int], modulus: int) -> bytes:
+def _mask_scores(share: EncryptedArray, weights: Grid, residues: list[int], modulus: int) -> bytes:
     scores = share.combine(weights, weight=SCORE)
     masks = multiple_masks((len(weights),), modulus, SCORE) + as_grid(residues, (len(weights),))
     bound = (mask_half_range(SCORE) + 1) * modulus

@@ -239,7 +239,7 @@ class SharedNumbers:
         """The comparison that tells the sign."""
         return ComparisonPlan(self.count, (self.modulus + 1).bit_length())
 
-    def checked(self, share: Grid) -> Grid:
+    def check_share(self, share: Grid) -> Grid:
         """A party's share, which must be ``count`` residues."""
         flat = np.asarray(share, dtype=object).ravel()
         if len(flat) != self.count or any(not 0 <= int(each) < self.modulus for each in flat):

@@ -142,7 +142,7 @@ class LargestPlan:
         columns = [numbers[:, j] - numbers[:, i] + self.offset for i, j in self.pairs]
         return np.column_stack(columns).ravel()
 
-    def checked(self, share: Grid) -> Grid:
+    def check_share(self, share: Grid) -> Grid:
         """A party's share: residues, a column for each modulus."""
         grid = np.asarray(share, dtype=object)
         if grid.shape != (self.rows, self.labels) or any(
@@ -156,7 +156,7 @@ class LargestPlan:
 
 def ask_largest(share: Grid, plan: LargestPlan, public: PublicKey) -> PairScript[Places]:
     """The part of the party without the key: for each row the order of what the other sees."""
-    own = np.array(plan.moduli, dtype=object) - plan.checked(share)
+    own = np.array(plan.moduli, dtype=object) - plan.check_share(share)
     below = yield from ask_less(plan.differences(own) + 1, plan.comparison, public)
     wins = yield from ask_encrypted_bits(below, public)
     tests = _tests(wins.reshape(plan.rows, len(plan.pairs)), plan)
@@ -169,7 +169,7 @@ def ask_largest(share: Grid, plan: LargestPlan, public: PublicKey) -> PairScript
 
 def answer_largest(share: Grid, plan: LargestPlan, key: PrivateKey) -> PairScript[Places]:
     """The key holder's part: for each row the place of the largest in the other's order."""
-    own = plan.differences(plan.checked(share))
+    own = plan.differences(plan.check_share(share))
     below = yield from answer_less(own, plan.comparison, key)
     yield from answer_encrypted_bits(below, key)
     slots, size = plan.tests_plan(key.public.bits), plan.rows * plan.labels

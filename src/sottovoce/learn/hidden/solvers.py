@@ -118,7 +118,7 @@ class HiddenSolve:
     @property
     def slots(self) -> SlotPlan:
         """Those of the summed system."""
-        return self.plan.slots if isinstance(self.plan, ChebyshevPlan) else self.plan.sent
+        return self.plan.slots if isinstance(self.plan, ChebyshevPlan) else self.plan.sent_slots
 
     @cached_property
     def summand_slots(self) -> SlotPlan:

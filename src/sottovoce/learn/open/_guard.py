@@ -63,7 +63,7 @@ class Uses(NamedTuple):
     grouped: bool
 
     @classmethod
-    def of(cls, numbers: Floats, documents: Mapping[str, int], width: int) -> "Uses":
+    def from_numbers(cls, numbers: Floats, documents: Mapping[str, int], width: int) -> "Uses":
         """What a peer counts, or the sum over all of them."""
         columns, odd, labels, (grouped,) = np.split(numbers, [width, 2 * width, numbers.size - 1])
         return cls(documents, columns, odd > 0, labels, grouped > 0)
@@ -85,11 +85,11 @@ class Uses(NamedTuple):
         flags[self.order[:number]] = True
         return flags
 
-    def opened(self, columns: Flags) -> tuple[Floats, Floats, Mapping[str, int], bool]:
+    def pair_counts(self, columns: Flags) -> tuple[Floats, Floats, Mapping[str, int], bool]:
         """What pairs of chosen columns are looked at by."""
         return self.columns[columns], self.labels, self.documents, self.grouped
 
-    def allowed(self, limit: OpenedLimit, hidden: float, order: NDArray[np.intp]) -> int:
+    def count_allowed(self, limit: OpenedLimit, hidden: float, order: NDArray[np.intp]) -> int:
         """How many columns, in this order, may be opened of so many documents used alike."""
         labels = self.labels * (hidden / max(sum(self.documents.values()), 1))
         return most_words(hidden, hidden * self.shares[order], labels, limit.share)
@@ -105,11 +105,13 @@ def guard_peer(
     """Say how many columns one allows, check those that are chosen, and help to find alike ones."""
     stage, own = uses_stage(terms, kept, peers), local_uses(data, kept)
     summed = yield Stage("uses", stage.peer(name, data.identity, own))
-    uses = Uses.of(stage.numbers.decode(summed.total), terms.stated(peers), kept.width)
-    mine = Uses.of(own, {name: len(data.rows)}, kept.width)
+    uses = Uses.from_numbers(
+        stage.numbers.decode(summed.total), terms.stated_documents(peers), kept.width
+    )
+    mine = Uses.from_numbers(own, {name: len(data.rows)}, kept.width)
     hidden = data.limit.documents(uses.documents, name)
     most = min(
-        *(each.allowed(data.limit, hidden, uses.order) for each in (uses, mine)),
+        *(each.count_allowed(data.limit, hidden, uses.order) for each in (uses, mine)),
         *_allowed_before(terms, data, kept, uses, hidden),
     )
     yield from _telling_allowed(name, most)
@@ -118,9 +120,9 @@ def guard_peer(
     if data.earlier is not None:
         names, shares = _names(terms, _choose_columns(kept, opened)), uses.shares[opened]
         data.earlier.note(names, shares, uses.labels.size)
-    tests = PairTests.of(terms, *uses.opened(opened))
+    tests = PairTests.from_counts(terms, *uses.pair_counts(opened))
     columns = _beside_labels(data, _choose_columns(kept, opened))
-    summand = tests.summand(name, columns, data.grouped)
+    summand = tests.summand(name, columns, data.row_documents)
     same = told_alike(terms, OPENED, peers, (summed.total, opened))
     yield Stage("pairs", tests.stage(terms, same.digest).peer(name, data.identity, summand))
     guarded = yield from _hearing_apart(name, kept, opened)
@@ -139,21 +141,21 @@ def guard_coordinator(
     stage = uses_stage(terms, kept, peers)
     summed = yield Stage("uses", stage.adder())
     total = summed.total
-    uses = Uses.of(stage.numbers.decode(total), terms.stated(peers), kept.width)
+    uses = Uses.from_numbers(stage.numbers.decode(total), terms.stated_documents(peers), kept.width)
     heard = yield Stage("allowed", lambda s: Listener(COORDINATOR, s, "allowed", peers))
     hidden = limit.documents(uses.documents, COORDINATOR)
     told = [said.item("words", int) for said in heard.heard.values()]
-    most = _fewest(uses.allowed(limit, hidden, uses.order), told)
+    most = _fewest(uses.count_allowed(limit, hidden, uses.order), told)
     # Fewer words may hold more than more do, where most rows repeat: so it is asked again.
-    most = uses.allowed(limit, hidden, uses.order[:most])
+    most = uses.count_allowed(limit, hidden, uses.order[:most])
     if most < 1:
         raise _too_few(uses)
     opened = uses.first(most)
     yield from _telling("opened", opened, peers)
-    tests = PairTests.of(terms, *uses.opened(opened))
+    tests = PairTests.from_counts(terms, *uses.pair_counts(opened))
     same = told_alike(terms, OPENED, peers, (total, opened))
     summed = yield Stage("pairs", tests.stage(terms, same.digest).adder())
-    apart = tests.apart(summed.total)
+    apart = tests.keep_most_used(summed.total)
     if not apart.any():
         raise _all_alike()
     yield from _telling("apart", apart, peers)
@@ -176,9 +178,9 @@ def _allowed_before(
         counts = np.minimum(of_changed[kept.kept][order], documents)
         halves = np.full(labels, documents / 2)
         yield most_words(documents, counts, halves, data.limit.share)
-    before = {} if data.earlier is None else data.earlier.before()
+    before = {} if data.earlier is None else data.earlier.opened_shares()
     if before and data.earlier is not None:
-        names, others = data.earlier.named(_names(terms, kept)), data.earlier.other_labels()
+        names, others = data.earlier.name_columns(_names(terms, kept)), data.earlier.other_labels()
         new = np.array([at for at in order if names[at] not in before], np.intp)
         shares = np.concatenate([list(before.values()), uses.shares[new]])
         halves = np.full(labels + others, hidden / 2)
@@ -227,7 +229,7 @@ def local_uses(data: LocalData, kept: KeptFeatures) -> Floats:
     counts = feature_counts(_beside_labels(data, kept))
     uses, labels = np.split(counts.uses, [kept.width])
     odd = ~counts.binary[: kept.width]
-    return np.concatenate([uses, odd, labels, [data.grouped is not None]])
+    return np.concatenate([uses, odd, labels, [data.row_documents is not None]])
 
 
 def told_opened(message: Message, uses: Uses, most: int) -> Flags:

@@ -57,7 +57,7 @@ class PairTests:
     fewest: int
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         terms: TrainingTerms,
         uses: Floats,
@@ -105,7 +105,7 @@ class PairTests:
         numbers = uniform(self.size)
         return numbers * np.resize(flags, self.size) if flags.size else np.zeros(1, np.uint64)
 
-    def apart(self, total: Ring) -> Flags:
+    def keep_most_used(self, total: Ring) -> Flags:
         """The columns that are left: the most used of any that are alike."""
         if not len(self.pairs):
             return np.ones(self.uses.size, bool)

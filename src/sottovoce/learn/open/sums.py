@@ -64,13 +64,15 @@ class SumStage:
         """
         given = np.asarray(values)
         summand = given if given.dtype == np.uint64 else self.numbers.encode(given).ravel()
-        return lambda session: MaskPeer(name, self._masked(session), identity, summand, among=among)
+        return lambda session: MaskPeer(
+            name, self._masked_sum(session), identity, summand, among=among
+        )
 
     def adder(self) -> PartyMaker:
         """The machine of the coordinator."""
-        return lambda session: MaskServer(self._masked(session))
+        return lambda session: MaskServer(self._masked_sum(session))
 
-    def _masked(self, session: bytes) -> MaskedSum:
+    def _masked_sum(self, session: bytes) -> MaskedSum:
         identities = _choose_identities(self.terms.identities, self.peers)
         return MaskedSum(
             session,

@@ -175,8 +175,8 @@ def support_peer(
     summed = yield Stage("support", made)
     told = yield Stage("kept", lambda s: Listener(name, s, "kept", [COORDINATOR]))
     decided = told.heard[COORDINATOR].array("kept", "|b1")
-    if decided.size != terms.counted or not decided.any():
-        raise DamagedMessageError(f"of {terms.counted} features some must be kept.")
+    if decided.size != terms.counted_features or not decided.any():
+        raise DamagedMessageError(f"of {terms.counted_features} features some must be kept.")
     yield from told_alike(terms, KEPT, summed.survivors, decided).party(name, data.identity)
     return Supported(data.restrict(decided), opened_columns(decided, terms), summed.survivors)
 
@@ -237,7 +237,7 @@ def standard_coordinator(
 def told_standard(stage: SumStage, total: Ring, kept: KeptFeatures) -> Standard:
     """How to standardise, from summed moments that every peer has rounded once."""
     rounding = len(stage.peers) * stage.numbers.step / 2
-    return Standard.of(stage.numbers.decode(total), kept, rounding=rounding)
+    return Standard.from_moments(stage.numbers.decode(total), kept, rounding=rounding)
 
 
 def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
@@ -263,7 +263,7 @@ def supported_features(total: Ring, terms: TrainingTerms) -> Flags:
     recipe = terms.recipe
     documents, peers = recipe.fewest_documents, recipe.fewest_peers
     supports = terms.counts().decode(total).reshape(support_size(documents), -1)
-    features, labels = np.split(supports, [terms.counted], axis=1)
+    features, labels = np.split(supports, [terms.counted_features], axis=1)
     if terms.opens_labels:
         check_label_support(labels.ravel(), fewest_documents=documents, fewest_peers=peers)
     return kept_from_sums(features.ravel(), fewest_documents=documents, fewest_peers=peers).kept

@@ -58,11 +58,11 @@ class Program:
         """The largest size any slot reaches at any step."""
         return max(stage.bound for stage in self.stages)
 
-    def summed(self, count: int) -> "Program":
+    def add_up(self, count: int) -> "Program":
         """Then add up ``count`` such numbers."""
         return self._then(self.last.bound * _at_least_one(count, "count"))
 
-    def scaled(self, magnitude: float, fraction_bits: int = 0) -> "Program":
+    def scale(self, magnitude: float, fraction_bits: int = 0) -> "Program":
         """Then multiply by a public or private scalar of at most ``magnitude``."""
         check_fraction_bits(fraction_bits)
         factor = scaled_bound(magnitude, fraction_bits)
@@ -70,14 +70,14 @@ class Program:
 
     def combine(self, terms: int, magnitude: float, fraction_bits: int = 0) -> "Program":
         """Then a matrix product: sums of ``terms`` numbers, each times at most ``magnitude``."""
-        scaled = self.scaled(magnitude, fraction_bits).last
+        scaled = self.scale(magnitude, fraction_bits).last
         return self._then(scaled.bound * _at_least_one(terms, "terms"), fraction_bits)
 
     def plus(self, magnitude: float) -> "Program":
         """Then add something of at most ``magnitude``."""
         return self._then(self.last.bound + scaled_bound(magnitude, self.last.fraction_bits))
 
-    def masked(self, slack_bits: int = SLACK_BITS) -> "Program":
+    def mask(self, slack_bits: int = SLACK_BITS) -> "Program":
         """Then add a mask that hides the number but for a chance of 2^-``slack_bits``."""
         return self._then(self.last.bound + mask_bound(self.last.bound, slack_bits))
 

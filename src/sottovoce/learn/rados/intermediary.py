@@ -87,7 +87,7 @@ class RadoTerms:
     @property
     def _program(self) -> Program:
         """A row, m rows with signs, and these with their labelled sum."""
-        return Program.start(self.bound, self.fraction_bits).summed(self.examples).summed(2)
+        return Program.start(self.bound, self.fraction_bits).add_up(self.examples).add_up(2)
 
     def plan(self, key_bits: int, *, part: str = "rows") -> SlotPlan:
         """Slots for rows, or as wide ones for their labelled sum."""

@@ -95,7 +95,7 @@ class SealedSignatures:
         """Sums of encrypted rows with these signs; what is clear has no such method."""
         return ciphertexts.combine(self._signatures, weight=self.shape[1])
 
-    def added(self, labels: "EncryptedArray") -> "EncryptedArray":
+    def add_labels(self, labels: "EncryptedArray") -> "EncryptedArray":
         """Each signature plus the encrypted labels, a row for each rado."""
         return labels.reshape(1, -1).plus_integers(self._signatures, bound=1)
 
@@ -122,7 +122,7 @@ class RadoMaker:
     def __reduce__(self) -> NoReturn:
         raise LeakError("a maker of rados must not leave its process: it holds the examples.")
 
-    def sampled(self, number: int) -> Floats:
+    def sample(self, number: int) -> Floats:
         """Clear rados under fresh signatures, which are forgotten at once."""
         _check_number(number)
         signatures = fresh_signatures(number, len(self._rows))
@@ -161,7 +161,7 @@ class RadoMoments:
     products: Floats
 
     @classmethod
-    def of(cls, rados: ArrayLike) -> Self:
+    def from_rados(cls, rados: ArrayLike) -> Self:
         """The sums of one peer's rados."""
         pi = checked_rows(rados)
         return cls(len(pi), pi.sum(axis=0), pi.T @ pi)

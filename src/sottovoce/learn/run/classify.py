@@ -228,7 +228,7 @@ def trained_rows(trained: Trained, examples: Examples) -> Floats:
     if isinstance(examples, Documents) != (trained.features is not None):
         wanted = "documents" if trained.features is not None else "rows of numbers"
         raise DataError(f"this classifier is of {wanted}: bring those.")
-    return lifted_rows(examples, trained.features, trained.agreed)
+    return lifted_rows(examples, trained.features, trained.agreement)
 
 
 def labels_from_scores(found: Floats, labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def noised_sum(terms: RunTerms) -> NoisedSum:
     if text is None:
         raise ParameterError("a count needs the public words, got none.")
     recipe.check_parties(len(terms.identities))
-    plan = VotePlan.of(recipe, text.words, terms.labels, text.rules)
+    plan = VotePlan.from_recipe(recipe, text.words, terms.labels, text.rules)
     return NoisedSum(terms.identities, recipe, plan, hashlib.sha256(terms.to_bytes()).digest())
 
 

@@ -64,7 +64,7 @@ class PeerSecrets:
         """The key that this peer gives the others, if it is the first of them."""
         return keyed_digest(self.secret, _PURPOSE, _group(terms))
 
-    def checked(self, key: bytes, terms: RunTerms) -> bytes:
+    def check_key(self, key: bytes, terms: RunTerms) -> bytes:
         """A key, if it is that of all earlier trainings among these peers."""
         if self.memory is not None and not self.memory.same_word_key(_group(terms), key):
             raise DisagreementError(
@@ -85,24 +85,24 @@ def _group(terms: RunTerms) -> bytes:
 def word_key_peer(name: str, terms: RunTerms, secrets: PeerSecrets) -> Generator[Stage, Any, bytes]:
     """Agree with the other peers on a key that the coordinator does not learn."""
     own, identity = AgreementKey(), secrets.identity
-    signature = identity.signed(_PURPOSE, terms.session, name, own.public)
+    signature = identity.sign(_PURPOSE, terms.session, name, own.public)
     piece: dict[str, Value] = {"key": own.public, "signature": signature}
     yield Stage("keys", lambda s: Teller(name, s, "keys", {COORDINATOR: piece}))
     told = yield Stage("directory", lambda s: Listener(name, s, "directory", [COORDINATOR]))
     publics = _checked_directory(told.heard[COORDINATOR], terms)
     first = terms.peers[0]
     if name == first:
-        key = secrets.checked(secrets.word_key(terms), terms)
+        key = secrets.check_key(secrets.word_key(terms), terms)
         pieces: dict[str, Value] = {
-            other: seal(own.agreed(publics[other], terms.session, _PURPOSE, first, other), key)
+            other: seal(own.common_key(publics[other], terms.session, _PURPOSE, first, other), key)
             for other in terms.peers[1:]
         }
         yield Stage("word key", lambda s: Teller(name, s, "word key", {COORDINATOR: pieces}))
         return key
     told = yield Stage("sealed word key", lambda s: Listener(name, s, "word key", [COORDINATOR]))
-    with_first = own.agreed(publics[first], terms.session, _PURPOSE, first, name)
+    with_first = own.common_key(publics[first], terms.session, _PURPOSE, first, name)
     key = _word_key(unseal(with_first, told.heard[COORDINATOR].item("sealed", bytes)))
-    return secrets.checked(key, terms)
+    return secrets.check_key(key, terms)
 
 
 def word_key_coordinator(terms: RunTerms) -> Generator[Stage, Any, None]:

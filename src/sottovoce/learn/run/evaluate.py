@@ -52,7 +52,7 @@ def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript
     """A peer's part."""
     trained = brought_training(name, terms, holdings)
     identity = holdings.wanted_identity(name)
-    among = Among.of(holdings.memory, terms.session, terms.training)
+    among = Among.from_memory(holdings.memory, terms.session, terms.training)
     given = _as_trained(trained, holdings.wanted_examples(name))
     examples = given
     if trained.held_out:

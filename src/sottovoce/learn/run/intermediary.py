@@ -179,7 +179,7 @@ def solved_rados(rados: list[Floats], rows: int, penalty: float) -> LinearModel:
     Private Text Classification, Definitions 4 and 5. Peers' signatures are independent, so that
     means and covariances of their rados add up to those of a rado of all rows.
     """
-    parts = [RadoMoments.of(each / np.sqrt(rows)) for each in rados]
+    parts = [RadoMoments.from_rados(each / np.sqrt(rows)) for each in rados]
     mean = np.sum([part.mean for part in parts], axis=0)
     covariance = np.sum([part.covariance for part in parts], axis=0)
     moments = RadoMoments(1, mean, covariance + np.outer(mean, mean))

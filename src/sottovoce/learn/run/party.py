@@ -65,7 +65,7 @@ class RunParty(Staged):
         """Who learns what."""
         return run_leakage(self.terms)
 
-    def brought(self, secret: bytes) -> bytes:
+    def digest_holdings(self, secret: bytes) -> bytes:
         """A digest of all that this party brings to the run, under a secret of its own.
 
         Whoever carries the run on after a crash compares it with that of the beginning, and derives
@@ -272,7 +272,7 @@ class InProcess:
         """Who learnt what from the latest run."""
         return None if self.last is None else self.last.leakage
 
-    def kept(self, training: bytes) -> Mapping[str, Mapping[str, Value]]:
+    def kept_results(self, training: bytes) -> Mapping[str, Mapping[str, Value]]:
         """What each party keeps of a training by now; those that fell silent keep nothing."""
         return self._kept.get(training, {})
 

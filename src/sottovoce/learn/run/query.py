@@ -66,7 +66,7 @@ def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) ->
     (kept,) = (read_hidden(each) for each in trained.classifiers)
     query, weights = _query(terms, part.asker, kept), _weights(name, terms, kept, part)
     contributor = HiddenContributor(name, query, kept.classifier(), weights)
-    party = yield from contributor.within(_prefix(part.asker, 0))
+    party = yield from contributor.nest(_prefix(part.asker, 0))
     if name != part.asker:
         return ()
     if party.signs is None:
@@ -80,7 +80,7 @@ def _adding_labels(name: str, terms: RunTerms, trained: Trained, part: PeerScore
     query = LabelsQuery(tuple(_query(terms, part.asker, each) for each in kept))
     weights = [_weights(name, terms, each, part) for each in kept]
     party = LabelsContributor(name, query, [each.classifier() for each in kept], weights)
-    yield from party.within(_labels_prefix(part.asker))
+    yield from party.nest(_labels_prefix(part.asker))
     if name != part.asker:
         return ()
     if party.places is None:
@@ -103,10 +103,10 @@ def scoring(
     other = _other(name, key, helpers[0])
     if len(helpers) == 1:
         two = HiddenScorer(name, queries[0], key, other, counted[0])
-        yield from two.within(_prefix(asker, 0))
+        yield from two.nest(_prefix(asker, 0))
     else:
         more = LabelsScorer(name, LabelsQuery(tuple(queries)), key, other, counted)
-        yield from more.within(_labels_prefix(asker))
+        yield from more.nest(_labels_prefix(asker))
     pairs = zip(helpers, budgets, strict=True)
     spent = [replace(kept, budget=KeptBudget.from_budget(budget)) for kept, budget in pairs]
     return {**record, "helpers": to_value(spent)}

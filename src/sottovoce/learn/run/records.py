@@ -84,7 +84,7 @@ class Trained(KeptRun):
     classifiers: tuple[dict[str, Any], ...]
 
     @property
-    def agreed(self) -> Agreed:
+    def agreement(self) -> Agreed:
         """What the parties had agreed on."""
         return Agreed(self.names, self.labels, self.peers)
 

@@ -102,7 +102,9 @@ class Brought:
         """The examples over the common columns; features that must not be opened are marked."""
         data = local_data(terms, self.examples, features, agreed, self.secrets.identity)
         names = features.names if features else agreed.features
-        unopened = frozenset[str]().union(*(each.unopened(self.fewest) for each in self.changed))
+        unopened = frozenset[str]().union(
+            *(each.unopened_words(self.fewest) for each in self.changed)
+        )
         vetoed = None
         if unopened and features is None:
             vetoed = np.isin(agreed.features, list(unopened))
@@ -139,18 +141,18 @@ def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
         )
     own_labels(examples.labels, terms)
     # Of all its data: what is held out of them makes no other classifier to speak of.
-    among = Among.of(holdings.memory, terms.session, TRAINED)
+    among = Among.from_memory(holdings.memory, terms.session, TRAINED)
     secrets = PeerSecrets(identity, secret, holdings.memory)
     tag = data_digest(given, secret)
     brought = Brought(secrets, examples, examples.labels, tag, among, holdings.limit)
     if holdings.memory is None:
         return brought
     recipe = terms.recipe
-    documents = TrainedDocuments.of(examples, terms.text, secret)
+    documents = TrainedDocuments.from_examples(examples, terms.text, secret)
     fewest, session = recipe.fewest_documents, terms.session
     changed = changed_before(documents, holdings.memory, session, fewest)
     meant = keyed_digest(secret, "columns", *_meaning(terms)).hex()
-    earlier = EarlierSums(holdings.memory, session, *documents.summed, meant)
+    earlier = EarlierSums(holdings.memory, session, *documents.opened_digests, meant)
     return replace(brought, changed=changed, earlier=earlier, fewest=fewest)
 
 
@@ -226,12 +228,12 @@ def _trainings(
         together = replace(
             agreed.training(terms, peers), classifiers=len(positives), opens_labels=True
         )
-        party: Any = yield from made(together, positives, None).within(prefix(0))
+        party: Any = yield from made(together, positives, None).nest(prefix(0))
         return records.each_classifier(party, len(positives))
     for k, positive in enumerate(positives):
         inner = agreed.training(terms, peers)
         first = trained[0] if trained else None
-        party = yield from made(inner, (positive,), first).within(prefix(k))
+        party = yield from made(inner, (positive,), first).nest(prefix(k))
         peers = getattr(party, "survivors", peers)
         trained.append(party)
     return trained

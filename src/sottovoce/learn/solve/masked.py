@@ -74,7 +74,7 @@ def check_inputs(
     if matrix.public != vector.public or matrix.public == key.public:
         raise InputError("the system must be under the key holder's key, not the coordinator's.")
     # The arrays' own bounds may be wider, as sums of summands' are: the public bounds hold.
-    if any(array.plan != plan.sent for array in (matrix, vector)):
+    if any(array.plan != plan.sent_slots for array in (matrix, vector)):
         raise InputError("the system must be encrypted in the slots of the solve's plan.")
 
 
@@ -102,7 +102,7 @@ def read_masked(message: Message, plan: SolvePlan, own: PublicKey) -> MaskedSyst
     check_key(plan, other)
     if other == own:
         raise InputError("coordinator and key holder must have keys of their own.")
-    masked = array_from_bytes(message.item("masked", bytes), own, plan=plan.sent)
+    masked = array_from_bytes(message.item("masked", bytes), own, plan=plan.sent_slots)
     columns = array_from_bytes(message.item("columns", bytes), other, plan=plan.answer_slots)
     rows = (len(primes), plan.size + 1)
     if masked.shape != (*rows, plan.size) or columns.shape != (*rows, plan.outputs):
@@ -233,7 +233,7 @@ class SolveCoordinator:
         grid = mixed.reshape(len(masks), plan.size + 1, -1)
         for at in range(len(masks)):
             grid[at, -1] = grid[at, -1] * self._vector.ciphertexts % self._vector.public.n_squared
-        system = as_array(self._vector, grid, plan.sent, plan.quotient << plan.prime_bits)
+        system = as_array(self._vector, grid, plan.sent_slots, plan.quotient << plan.prime_bits)
         multiples = [
             multiple_masks((plan.size + 1, plan.size), mask.prime, plan.quotient) for mask in masks
         ]

@@ -69,7 +69,7 @@ def ready_masked(system: IntegerSystem, plan: SolvePlan, keys: Keys | None = Non
     """The masked solve of a system; ``keys`` are the coordinator's and the key holder's."""
     own, held = keys or (generate_key(plan.key_bits), generate_key(plan.key_bits))
     terms = SolveTerms(new_session(), "coordinator", "key holder", plan)
-    numbers = encrypted_system(system, plan.sent, held.public)
+    numbers = encrypted_system(system, plan.sent_slots, held.public)
     return ReadySolve(SolveCoordinator(terms, own, *numbers), SolveKeyHolder(terms, held))
 
 

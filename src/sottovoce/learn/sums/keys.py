@@ -54,7 +54,7 @@ class Identity:
         """What the other peers are told at enrolment."""
         return self._key.public_key().public_bytes_raw()
 
-    def signed(self, purpose: str, *parts: bytes | str) -> bytes:
+    def sign(self, purpose: str, *parts: bytes | str) -> bytes:
         """A signature over ``parts`` for one purpose."""
         return self._key.sign(encode_value((purpose, *parts)))
 
@@ -98,7 +98,7 @@ class AgreementKey:
         """What is sent to the other peers."""
         return self._key.public_key().public_bytes_raw()
 
-    def agreed(self, public: bytes, session: bytes, *purpose: str) -> bytes:
+    def common_key(self, public: bytes, session: bytes, *purpose: str) -> bytes:
         """The key that only the two owners know, for one session and purpose."""
         try:
             common = self._key.exchange(X25519PublicKey.from_public_bytes(public))

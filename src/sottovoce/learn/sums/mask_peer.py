@@ -61,7 +61,7 @@ TRAINED = b"trained"
 class AmongMemory(Protocol):
     """Where a peer keeps among whom its sums were opened, from run to run."""
 
-    def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+    def peers_among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
         """Among whom other runs than this one have opened sums of ``what``."""
 
     def note_among(self, session: bytes, what: bytes, peers: tuple[str, ...]) -> None:
@@ -86,11 +86,13 @@ class Among:
     note: Callable[[tuple[str, ...]], None] = _forget
 
     @classmethod
-    def of(cls, memory: AmongMemory | None, session: bytes, what: bytes) -> "Among":
+    def from_memory(cls, memory: AmongMemory | None, session: bytes, what: bytes) -> "Among":
         """By what a peer remembers of other runs."""
         if memory is None:
             return cls()
-        return cls(bool(memory.among(session, what)), partial(memory.note_among, session, what))
+        return cls(
+            bool(memory.peers_among(session, what)), partial(memory.note_among, session, what)
+        )
 
     def settle(self, left: tuple[str, ...], everybody: tuple[str, ...]) -> None:
         """Note who is left, before the sum is opened, or refuse it."""
@@ -153,7 +155,7 @@ class MaskPeer:
     def start(self) -> list[Message]:
         """Advertise this session's keys, signed."""
         keys = (self._sealing.public, self._masking.public)
-        signature = self._identity.signed("keys", self._terms.signed_session, self.name, *keys)
+        signature = self._identity.sign("keys", self._terms.signed_session, self.name, *keys)
         self._await(masking.DIRECTORY)
         payload = {"sealing": keys[0], "masking": keys[1], "signature": signature}
         return [self._message(masking.KEYS, "keys", payload)]
@@ -236,7 +238,7 @@ class MaskPeer:
         self._among.settle(names, self._terms.peers)
         self._survivors = names
         self._await(masking.AGREEMENT)
-        signature = self._identity.signed("survivors", *self._agreed_text())
+        signature = self._identity.sign("survivors", *self._agreed_text())
         return [self._message(masking.AGREED, "agreed", {"signature": signature})]
 
     def _open(self, message: Message) -> list[Message]:
@@ -272,7 +274,7 @@ class MaskPeer:
     def _noise_key(self, other: str) -> bytes:
         low, high = sorted((self.name, other))
         public = self._masking_keys[other]
-        return self._masking.agreed(public, self._terms.session, "noise", low, high)
+        return self._masking.common_key(public, self._terms.session, "noise", low, high)
 
     def _openings(self) -> dict[str, Value]:
         # Of each peer either the seed or the mask key is opened, never both: the rule that keeps
@@ -308,7 +310,7 @@ class MaskPeer:
     def _sealing_key(self, sender: str, receiver: str) -> bytes:
         other = receiver if sender == self.name else sender
         public = self._sealing_keys[other]
-        return self._sealing.agreed(public, self._terms.session, "shares", sender, receiver)
+        return self._sealing.common_key(public, self._terms.session, "shares", sender, receiver)
 
     def _await(self, step: int) -> None:
         self._inbox.expect(step, _KINDS[step], [self._terms.server])

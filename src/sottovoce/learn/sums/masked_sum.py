@@ -113,7 +113,7 @@ class MaskedSum:
 def pair_mask(terms: MaskedSum, key: AgreementKey, own: str, other: str, public: bytes) -> Ring:
     """What ``own`` adds for ``other``: the two of a pair add opposite vectors."""
     low, high = sorted((own, other))
-    mask = expand_key(key.agreed(public, terms.session, "mask", low, high), terms.size)
+    mask = expand_key(key.common_key(public, terms.session, "mask", low, high), terms.size)
     return mask if own == low else np.negative(mask)
 
 
@@ -188,7 +188,7 @@ class MaskServer:
         return self._next_step()
 
     def _next_step(self) -> list[Message]:
-        heard = self._inbox.taken
+        heard = self._inbox.messages
         if len(heard) < self._terms.threshold:
             lost = ", ".join(sorted(set(self._terms.peers) - set(heard)))
             raise TooFewPartiesError(

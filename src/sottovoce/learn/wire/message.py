@@ -159,7 +159,7 @@ class Inbox:
         return not self.missing
 
     @property
-    def taken(self) -> dict[str, Message]:
+    def messages(self) -> dict[str, Message]:
         """The current step's messages by sender, in the order of the senders' names."""
         return dict(sorted(self._taken.items()))
 

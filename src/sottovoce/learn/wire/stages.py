@@ -74,7 +74,7 @@ class Staged:
         """The name of the stage that it is in; empty before the first and after the last."""
         return "" if self._party is None else self._plan[self._at]
 
-    def within(self, prefix: str) -> Generator[Stage, Any, Self]:
+    def nest(self, prefix: str) -> Generator[Stage, Any, Self]:
         """Its stages as part of a longer script, each under a longer name; gives back itself.
 
         For a party that has not started, and never will by itself.
@@ -208,7 +208,7 @@ class Listener:
     def receive(self, message: Message) -> list[Message]:
         """Note what somebody says."""
         if self._inbox.take(message):
-            self.heard = self._inbox.taken
+            self.heard = self._inbox.messages
             self._inbox.close()
         return []
 

@@ -106,7 +106,7 @@ def train_on_blocks(peers: Sequence[BlockPeer], penalty: float | None = None) ->
 
 def solve_blocks(rados: Floats, penalty: float) -> Floats:
     """Theta from rados, the columns of B: (B B' + n lambda I)^-1 B 1 (eq. 14)."""
-    moments = RadoMoments.of(rados)
+    moments = RadoMoments.from_rados(rados)
     return block_minimiser(moments, np.full(moments.width, penalty))
 
 

@@ -106,7 +106,7 @@ def train_as_printed(
     width = next(iter(peers.values())).has.size
     kept = all_kept(width)
     moments = decrypt(_hand_round([each.moments(kept) for each in peers.values()], key)[-1], key)
-    standard = Standard.of(moments, kept)
+    standard = Standard.from_moments(moments, kept)
     handed = _hand_round(
         [_statistics(each, standard, statistics, rados) for each in peers.values()], key
     )
@@ -136,7 +136,7 @@ def _statistics(data: LocalData, standard: Standard, statistics: Statistics, rad
 
 def _hand_round(vectors: Sequence[Floats], key: PrivateKey) -> list[EncryptedArray]:
     """SM.ADD over encrypted summands: each peer adds its own to what it is handed."""
-    program = Program.start(_LARGEST_SUM / len(vectors), _SUM_BITS).summed(len(vectors))
+    program = Program.start(_LARGEST_SUM / len(vectors), _SUM_BITS).add_up(len(vectors))
     plan = plan_slots(program, key_bits=key.public.bits)
     return list(accumulate(encrypt(vector, plan, key.public) for vector in vectors))
 

@@ -193,5 +193,5 @@ def see(outline: Outline, key: PrivateKey) -> PairScript[Seen]:
 
 def transit_plan(outline: Outline, key_bits: int) -> SlotPlan:
     """Packed slots for numbers with their masks."""
-    program = Program((SlotStage(outline.bound, outline.fraction_bits),)).masked()
+    program = Program((SlotStage(outline.bound, outline.fraction_bits),)).mask()
     return plan_slots(program, key_bits=key_bits)

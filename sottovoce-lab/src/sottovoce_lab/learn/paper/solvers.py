@@ -31,7 +31,7 @@ def make_rados(
         raise LeakError("an intermediary's signatures are applied to ciphertexts only.")
     if not signatures.shape[1] == len(rows) == len(labels):
         raise InputError(f"the signatures must be of {len(rows)} examples each.")
-    phi = settle(signatures.added(labels), Outline(signatures.shape, 2))
+    phi = settle(signatures.add_labels(labels), Outline(signatures.shape, 2))
     doubled = owner.matmul(phi, rows)
     return replace(doubled, fraction_bits=rows.fraction_bits + 1)
 
