@@ -150,7 +150,7 @@ def draw(timeline: Timeline, shape: TimelineShape = WIDE) -> TimelineDrawing:
     scores = [_finite(score) for score in timeline.scores[first:]]
     strengths = _strengths(timeline)[first:]
     lines = [line for line in timeline.lines if line.enter is not None]
-    scale = _Scale.of([*scores, *strengths, *(_finite(line.enter or 0.0) for line in lines)])
+    scale = _Scale.around([*scores, *strengths, *(_finite(line.enter or 0.0) for line in lines)])
     step = shape.width / len(scores)
     every = -(-len(scores) // shape.dates)
     bars = [
@@ -193,7 +193,7 @@ class _Scale:
     high: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "_Scale":
+    def around(cls, values: Sequence[float]) -> "_Scale":
         low, high = min(0.0, *values, 0.0), max(0.0, *values, 0.0)
         room = (high - low or 1.0) * 0.06
         return cls(low - room if low < 0 else low, high + room)

@@ -60,7 +60,7 @@ def alerts(request: Request, session: CurrentSession) -> HTMLResponse:
         request,
         "alerts.html",
         thresholds=views.join_names(percents),
-        alerts=[views.AlertView.of(alert) for alert in session.store.alerts()],
+        alerts=[views.AlertView.from_alert(alert) for alert in session.store.alerts()],
         unseen=bool(session.store.alerts(unseen=True)),
     )
 

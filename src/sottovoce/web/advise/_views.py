@@ -232,7 +232,9 @@ class PostView:
     gone: bool
 
     @classmethod
-    def of(cls, post: PostEvidence, marks: Sequence[Span], *, above: int, gone: bool) -> "PostView":
+    def from_evidence(
+        cls, post: PostEvidence, marks: Sequence[Span], *, above: int, gone: bool
+    ) -> "PostView":
         """A post, its telling words, and its part; ``above``: how many are listed before it."""
         rest = len(post.text) - LONGEST_SHOWN
         return cls(
@@ -269,7 +271,7 @@ def post_views(person: Person, evidence: Evidence, removed: Collection[int] = ()
     terms = {word.word for word in evidence.words}
     rules = person.values.scorer.rules
     return [
-        PostView.of(
+        PostView.from_evidence(
             post,
             [*post.spans, *spans_of_words(post.text[:LONGEST_SHOWN], terms, rules)],
             above=above,
@@ -305,7 +307,7 @@ class AlertView:
         return topic_address(self.topic)
 
     @classmethod
-    def of(cls, alert: Alert) -> "AlertView":
+    def from_alert(cls, alert: Alert) -> "AlertView":
         """From the store."""
         return cls(day(alert.time), alert.topic, " ".join(_tell_event(alert)), alert.seen)
 

@@ -204,21 +204,21 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(SottovoceError)
-    def bad_input(request: Request, error: SottovoceError) -> Response:
+    def answer_bad_input(request: Request, error: SottovoceError) -> Response:
         return _answer_problem(request, BAD_INPUT, str(error))
 
     @app.exception_handler(UnwantedError)
-    def unwanted(request: Request, _error: UnwantedError) -> Response:
+    def answer_stopped(request: Request, _error: UnwantedError) -> Response:
         return _answer_problem(request, STOPPED, "This was stopped before it was done.")
 
     @app.exception_handler(HTTPException)
-    def refused(request: Request, error: HTTPException) -> Response:
+    def answer_refusal(request: Request, error: HTTPException) -> Response:
         answer = _answer_problem(request, error.status_code, str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
 
     @app.exception_handler(RequestValidationError)
-    def unreadable(request: Request, error: RequestValidationError) -> Response:
+    def answer_unreadable(request: Request, error: RequestValidationError) -> Response:
         # The library's own answer would repeat what was sent.
         wrong = sorted({f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()})
         return _answer_problem(request, UNREADABLE, f"This cannot be used. {'; '.join(wrong)}.")
@@ -257,14 +257,14 @@ class PageAddress:
             raise ParameterError("host must be an address such as 127.0.0.1.") from None
 
     @property
-    def written(self) -> str:
+    def host_in_address(self) -> str:
         """As it stands in an address."""
         return f"[{self._ip}]" if self._ip.version == 6 else str(self._ip)  # noqa: PLR2004 - IPv6
 
     @property
     def names(self) -> tuple[str, ...]:
         """What a browser may call it."""
-        return LOOPBACK if self._ip.is_loopback else (self.written,)
+        return LOOPBACK if self._ip.is_loopback else (self.host_in_address,)
 
     def listen(self) -> socket.socket:
         """A socket that listens there."""
@@ -290,7 +290,7 @@ def serve(
         port = int(listening.getsockname()[1])
 
         def address(token: str) -> str:
-            return f"http://{listen_at.written}:{port}{LOGIN_PATH}?token={token}"
+            return f"http://{listen_at.host_in_address}:{port}{LOGIN_PATH}?token={token}"
 
         login = LoginTokens(lambda token: show_next_address(address(token)))
         app = create_app(

@@ -90,7 +90,7 @@ class ReceivedPosts:
         first = counts.sort_by([("text_count", "descending"), ("user", "ascending")])[:most]
         return list(zip(first["user"].to_pylist(), first["text_count"].to_pylist(), strict=True))
 
-    def of(self, user: str) -> pa.Table:
+    def posts_of(self, user: str) -> pa.Table:
         """The posts of one of them."""
         return self.table.filter(pc.equal(self.table["user"], user))
 

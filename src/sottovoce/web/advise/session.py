@@ -112,7 +112,7 @@ class AdvisorSession:
         waiting = self.waiting
         if waiting is None:
             raise InputError("There is no file to choose from; bring one first.")
-        if not waiting.of(user).num_rows:
+        if not waiting.posts_of(user).num_rows:
             raise InputError("Nobody in the file has this name.")
         topics = self.community().catalogue
         made = partial(self._from_posts, waiting.table, topics)
