@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.read.corpus import Source
@@ -97,9 +98,8 @@ def audit_training(
     listed = frequent_words(every, words) if isinstance(words, int) else tuple(words)
     for at, documents in enumerate(read):
         members = _number_documents(documents, numbers)
-        labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
         places = [np.arange(len(documents))[k::peers] for k in range(peers)]
-        holders = {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
+        holders = _deal_out(documents, places)
         with heard_totals() as totals:
             trained = train(holders, words=listed, mode=mode, **options)
         found, others = openings_heard(totals, trained, members[np.concatenate(places)])
@@ -112,6 +112,14 @@ def audit_training(
     rows = dict(zip(listed, columns, strict=True))
     readings = audit_openings(openings, rows, names, known=known, seconds=seconds)
     return TrainingAudit(readings, sorted(unread))
+
+
+def _deal_out(
+    documents: Documents, places: Sequence[Integers]
+) -> dict[str, tuple[list[str], NDArray[np.object_]]]:
+    """What each peer gets: the texts and labels at its places."""
+    labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
+    return {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
 
 
 def _number_documents(documents: Documents, numbers: dict[tuple[str, str, int], int]) -> Integers:

@@ -6,7 +6,7 @@ And what each party of a hidden training checks of the others' messages, and how
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,10 +76,14 @@ class HiddenSolve:
     def plan(self) -> Plan:
         """What the solve's parties agree on."""
         bits = self.recipe.key_bits
-        if self.recipe.solver == "chebyshev":
-            # The intercept's eigenvalue is 1 whatever lambda is.
-            return plan_chebyshev(self.bounds, key_bits=bits, penalty=min(self.penalty, 1.0))
-        return plan_solve(self.bounds, key_bits=bits, score=SCORE)
+        match self.recipe.solver:
+            case "chebyshev":
+                # The intercept's eigenvalue is 1 whatever lambda is.
+                return plan_chebyshev(self.bounds, key_bits=bits, penalty=min(self.penalty, 1.0))
+            case "masked":
+                return plan_solve(self.bounds, key_bits=bits, score=SCORE)
+            case _:
+                assert_never(self.recipe.solver)
 
     @cached_property
     def query_bits(self) -> int:
