@@ -64,7 +64,7 @@ class ReportOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
-class PageOptions(OptionGroup):
+class ListenOptions(OptionGroup):
     """Where the page is."""
 
     panel = "Where the page listens"
@@ -83,7 +83,7 @@ def advise(
     *,
     compared: ComparedOptions,
     reports: ReportOptions,
-    page: PageOptions,
+    page: ListenOptions,
     store: Annotated[
         Path | None, typer.Option(help="Where settings and alerts are kept, for you only.")
     ] = None,
