@@ -80,9 +80,10 @@ def pytest_fixture_setup(
 def own_state(
     states: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """Each test is a user of their own: no ledger or width of another test, or of who runs it."""
+    """Each test is a user of their own: nothing kept by another test, or by who runs it."""
     folder = states / hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
     for name in ("SOTTOVOCE_LEDGER", "COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return folder

@@ -43,7 +43,6 @@ NOT_RUN = {
     "research/assess-blogs.md": "hours, on posts that we may not pass on; small in "
     "integration/test_command_line_blogs.py",
     "research/assess-studies.md": "minutes; small: integration/test_command_line_assess_studies.py",
-    "research/count-studies.md": "hours; small in integration/test_command_line_count.py",
     "research/loop-study.md": "an hour; small in integration/loop/test_study_loop.py",
     "research/release-studies.md": "minutes to hours; small in "
     "integration/lab/test_release_studies.py and integration/lab/test_release_analyse.py",
