@@ -66,8 +66,14 @@ class BrowserSession:
         self._connection.close()
 
     def _json(self, method: str, path: str, asked: object) -> dict[str, Any]:
-        found = parse_json(self._send(method, path, json.dumps(asked).encode(), "application/json"))
-        return dict(found)
+        body, kind = json.dumps(asked).encode(), "application/json"
+        try:
+            content = self._send(method, path, body, kind)
+        except ConnectionError:
+            # The page hangs up on who asks nothing for seconds, as while the engine is timed.
+            self._connection.close()
+            content = self._send(method, path, body, kind)
+        return dict(parse_json(content))
 
     def _send(self, method: str, path: str, body: bytes, kind: str) -> bytes:
         headers = {
