@@ -8,11 +8,12 @@ import csv
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,14 @@ PACKAGE = "sottovoce"
 COMMANDS = f"{PACKAGE}.cli"
 PEERS = ("ada", "ben", "cy")
 WAIT_S = 120.0
+PAGE = Path(__file__).parents[1] / "ARCHITECTURE.md"
+TITLES = {
+    "post": "A post to its rank",
+    "document": "A document to the disk",
+    "text": "A text to its label, among parties",
+    "what_if": "A what-if on the page",
+    "count": "A count of whole documents",
+}
 _TRACE = Path(__file__).with_name("walk_trace.py")
 _DOCUMENTS = [(("kitchen", "flour"), ("garden", "rose"))[at % 2] for at in range(40)]
 
@@ -109,6 +118,62 @@ def trace_walks(source: Path) -> dict[str, Walk]:
             "what_if": what_if(checkout),
             "count": count,
         }
+
+
+def read_stops(page: str) -> dict[str, list[str]]:
+    r"""The named stops of each walk on the page of the architecture, in their order.
+
+    >>> read_stops("### A post to its rank (40 files)\n\n1. `cli.a.b`: it begins\n")
+    {'post': ['cli.a.b']}
+    """
+    found = {}
+    for name, title in TITLES.items():
+        _, _, after = page.partition(f"### {title} (")
+        stops = after.partition("\n#")[0]
+        found[name] = re.findall(r"^\d\. `(.+?)`", stops, re.MULTILINE)
+    return {name: stops for name, stops in found.items() if stops}
+
+
+def find_missed_stops(walk: Walk, stops: Sequence[str]) -> list[str]:
+    """The stops that a walk does not pass, or passes out of their order.
+
+    >>> find_missed_stops(Walk(set(), ["a.b", "c.d", "e.f"]), ["c.d", "a.b", "x.y"])
+    ['a.b', 'x.y']
+    """
+    at, missed = -1, []
+    for stop in stops:
+        place = walk.functions.index(stop) if stop in walk.functions else -1
+        if place <= at:
+            missed.append(stop)
+        at = max(at, place)
+    return missed
+
+
+def write_counts(page: str, counts: Mapping[str, int]) -> str:
+    """The page with the number of files of each walk.
+
+    >>> write_counts("### A post to its rank (0 files)", {"post": 40})
+    '### A post to its rank (40 files)'
+    """
+    for name, count in counts.items():
+        title = re.escape(TITLES[name])
+        page = re.sub(rf"(### {title}) \(\d+ files\)", rf"\1 ({count} files)", page)
+    return page
+
+
+def main() -> None:
+    """Trace the five walks, write their files into the page, and say which stops they miss."""
+    page = PAGE.read_text(encoding="utf-8")
+    traced = trace_walks(PAGE.parent / "src")
+    PAGE.write_text(
+        write_counts(page, {name: len(walk.files) for name, walk in traced.items()}),
+        encoding="utf-8",
+    )
+    for name, stops in read_stops(page).items():
+        walk = traced[name]
+        print(
+            f"{name}: {len(walk.files)} files; missed: {find_missed_stops(walk, stops) or 'none'}"
+        )
 
 
 def write_inputs(checkout: Checkout) -> None:
@@ -224,3 +289,7 @@ class Page:
         content = answer.read().decode()
         connection.close()
         return answer, content
+
+
+if __name__ == "__main__":
+    main()
