@@ -51,8 +51,8 @@ CHILD = Path(__file__).with_name("golden_child.py")
 SOURCES = ("src", "sottovoce-lab/src", "sottovoce-spark/src")
 DIFFERING_LINES = 12
 WAIT_S = 60.0
-PAGES = ("/start", "/standing", "/draft", "/alerts", "/settings", "/delete", "/api/standings",
-         "/api/alerts", "/openapi.json", "/assets/page.css", "/assets/page.js")  # fmt: skip
+PAGES = ("/start", "/standing", "/draft", "/alerts", "/settings", "/delete",
+         "/openapi.json", "/assets/page.css", "/assets/page.js")  # fmt: skip
 BROUGHT = "It was a hard week.\n\nI saw a doctor about my debts."
 _SECRET = (".key", ".pem", ".lock", ".part", "-wal", "-shm", "-journal")
 _ROWS = 400
@@ -256,8 +256,8 @@ def read_pages(checkout: Checkout) -> None:
     options = ("--no-open", "--json", "--store", "page.sqlite", "--community", "export.csv")
     page = Page(json.loads(checkout.start("advise", ["advise", *options]))["address"])
     page.bring(BROUGHT)
-    topic = json.loads(page.ask("GET", "/api/standings"))[0]["topic"]
-    for path in (*PAGES, f"/topic?name={topic.replace(' ', '+')}", f"/api/evidence?topic={topic}"):
+    topic = page.first_topic()
+    for path in (*PAGES, f"/topic?name={topic.replace(' ', '+')}"):
         try:
             said = page.ask("GET", path.replace(" ", "+"))
         except RuntimeError as error:

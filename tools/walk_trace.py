@@ -13,7 +13,6 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -60,11 +59,10 @@ def main() -> None:
     sys.argv = sys.argv[3:]
     trace.start()
     try:
-        with suppress(SystemExit):
-            if target.endswith(".py"):
-                runpy.run_path(target, run_name="__main__")
-            else:
-                runpy.run_module(target, run_name="__main__", alter_sys=True)
+        if target.endswith(".py"):
+            runpy.run_path(target, run_name="__main__")
+        else:
+            runpy.run_module(target, run_name="__main__", alter_sys=True)
     finally:
         trace.stop()
         with Path(out).open("a", encoding="utf-8") as file:

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote_plus, urlencode, urlsplit
 
 PACKAGE = "sottovoce"
 COMMANDS = f"{PACKAGE}.cli"
@@ -74,11 +74,13 @@ class Checkout:
         return [sys.executable, str(_TRACE), f"{trace}.files", str(folder), target, *arguments]
 
     @contextmanager
-    def running(self, trace: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    def running(
+        self, trace: str, *arguments: str, home: str = "home"
+    ) -> Iterator["subprocess.Popen[str]"]:
         """Run a command of ours for a while, traced, then ask it to stop."""
         with subprocess.Popen(
             self.command(trace, COMMANDS, *arguments),
-            env=self._environment(compiled=False),
+            env=self._environment(compiled=False, home=home),
             cwd=self.scratch,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -100,9 +102,11 @@ class Checkout:
             calls[function] = min(int(at), calls.get(function, int(at)))
         return Walk(files, sorted(calls, key=calls.__getitem__))
 
-    def _environment(self, *, compiled: bool) -> dict[str, str]:
+    def _environment(self, *, compiled: bool, home: str = "home") -> dict[str, str]:
         interpreted = {} if compiled else {"NUMBA_DISABLE_JIT": "1"}
-        return {**os.environ, "PYTHONPATH": str(self.source), **interpreted}
+        # Ledgers of the user's own would be asked, and noted.
+        own = dict.fromkeys(("HOME", "XDG_STATE_HOME"), str(self.scratch / home))
+        return {**os.environ, **own, "PYTHONPATH": str(self.source), **interpreted}
 
 
 def trace_walks(source: Path) -> dict[str, Walk]:
@@ -224,7 +228,9 @@ def _among_parties(checkout: Checkout, trace: str, *commands: Sequence[str]) -> 
     with ExitStack() as parties:
         for name, role in roles.items():
             config = f"all/{name}/party.toml"
-            parties.enter_context(checkout.running(trace, "learn", role, "--config", config))
+            command = ("learn", role, "--config", config)
+            # Each is a user of its own: no other's ledger is asked.
+            parties.enter_context(checkout.running(trace, *command, home=f"home-{name}"))
         for name in roles:
             config = f"all/{name}/party.toml"
             checkout.run("learn", "status", "--config", config, "--wait", "100")
@@ -238,7 +244,7 @@ def what_if(checkout: Checkout) -> Walk:
     with checkout.running("what_if", "advise", *options) as process:
         page = Page(json.loads(_first_line(process))["address"])
         page.bring("It was a hard week.\n\nI saw a doctor about my debts.")
-        topic = json.loads(page.ask("GET", "/api/standings"))[0]["topic"]
+        topic = page.first_topic()
         # Forgets what was passed so far.
         process.send_signal(signal.SIGUSR1)
         time.sleep(1)
@@ -266,6 +272,13 @@ class Page:
         """Paste posts."""
         body = urlencode({"posts": posts})
         self.ask("POST", "/start/paste", body, "application/x-www-form-urlencoded")
+
+    def first_topic(self) -> str:
+        """The first topic that the page tells of."""
+        found = re.search(r'"/topic\?name=([^"]+)"', self.ask("GET", "/standing"))
+        if found is None:
+            raise RuntimeError("the page must link to a topic, got none.")
+        return unquote_plus(found[1])
 
     def ask(self, method: str, path: str, body: str = "", kind: str = "text/plain") -> str:
         """What the page answers."""
