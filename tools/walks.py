@@ -228,9 +228,9 @@ def _among_parties(checkout: Checkout, trace: str, *commands: Sequence[str]) -> 
     with ExitStack() as parties:
         for name, role in roles.items():
             config = f"all/{name}/party.toml"
-            command = ("learn", role, "--config", config)
+            party = ("learn", role, "--config", config)
             # Each is a user of its own: no other's ledger is asked.
-            parties.enter_context(checkout.running(trace, *command, home=f"home-{name}"))
+            parties.enter_context(checkout.running(trace, *party, home=f"home-{name}"))
         for name in roles:
             config = f"all/{name}/party.toml"
             checkout.run("learn", "status", "--config", config, "--wait", "100")
