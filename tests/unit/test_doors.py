@@ -133,7 +133,7 @@ def test_every_public_name_has_an_example_that_runs(name: str, each: str) -> Non
     found = doctest.DocTestFinder(recurse=False).find(public, each, globs=dict(vars(module)))
     examples = [example for test in found for example in test.examples]
     assert examples, f"{name}.{each} has no example in its docstring: {own[:60]!r}"
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     for test in found:
         runner.run(test, out=pytest.fail)
     assert runner.summarize(verbose=False).failed == 0

@@ -228,7 +228,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     assert found["labels"] == trained.predict(given["ada"][0][:FEW], peer="ada").tolist()
     assert "more rows classified" in refused
     here = read_hidden(kept(folder, "ben")["classifiers"][0]).classifier()
-    there = read_hidden(codec.parts(trained._kept("ben"), "classifiers")[0]).classifier()
+    there = read_hidden(codec.parts(trained._find_result("ben"), "classifiers")[0]).classifier()
     assert opened(here, keys) == opened(there, keys)
 
 

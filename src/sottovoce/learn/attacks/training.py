@@ -65,9 +65,8 @@ def audit_training(
 ) -> TrainingAudit:
     """Train on texts dealt out to peers, attack what is opened, and count what was read.
 
-    What ``sottovoce learn audit`` does. Everybody learns the words, which are public here: the
-    audit is of sums, not of dictionaries. Of several trainings the differences are attacked too;
-    no peer remembers an earlier one.
+    What ``sottovoce learn audit`` does. The words are public here: the audit is of sums, not of
+    dictionaries. Of several trainings the differences are attacked; no peer remembers earlier ones.
 
     Args:
         trainings: the texts of each: a file's path, a data frame or rows.
