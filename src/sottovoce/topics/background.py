@@ -61,7 +61,7 @@ def background_rules() -> TokenRules:
 class WordChoice:
     """Which words of the background a model knows, and in which form.
 
-    >>> WordChoice(min_texts=1).chosen(["a loan", "the loan"], public=True).terms
+    >>> WordChoice(min_texts=1).choose_words(["a loan", "the loan"], public=True).terms
     ('loan',)
     """
 
