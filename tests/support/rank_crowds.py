@@ -23,10 +23,9 @@ from sottovoce.advisor.rank.histogram import (
     Histogram,
     RankEstimate,
     band_of,
-    deviations,
     estimate_rank,
 )
-from sottovoce.advisor.rank.noise import Noised, OneHotNoise
+from sottovoce.advisor.rank.noise import Noised, OneHotNoise, deviations
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.privacy.noise_law import noise_deviation
 from sottovoce.report.result import Row

@@ -1,7 +1,7 @@
 """The same assessment and release on a cluster that runs Apache Spark, bit for bit.
 
 `score_on_spark` ranks the users of a Spark DataFrame. The commands read and write through
-``_assess`` and ``_release``, which tell how the work is divided; begin there.
+``assess`` and ``release``, which tell how the work is divided; begin there.
 """
 
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ from sottovoce.assess.alerts import Alerts, check_alerts
 from sottovoce.assess.explain import Question, explain
 from sottovoce.assess.explanation import Explanation, UserPosts
 from sottovoce.assess.job import Assessment
-from sottovoce.assess.posts import Listener, find_background, fold_posts, open_given_posts
+from sottovoce.assess.posts import PostsListener, find_background, fold_posts, open_given_posts
 from sottovoce.assess.ranking import RankedTopicUsers, Ranking, ranking_of
 from sottovoce.assess.request import AssessOptions, AssessRequest, choose_measure, model_folder
 from sottovoce.corpus.read.corpus import Corpus, Source, Sources, open_posts
@@ -71,7 +71,7 @@ class Assessed:
         return explain(held, scoring, own_posts, asked, without=tuple(without), most=most)
 
     def _open(self, posts: Source) -> Corpus:
-        reading = Listener().read(posts, self.request.columns, self.request.state_file)
+        reading = PostsListener().read(posts, self.request.columns, self.request.state_file)
         return open_posts(posts, options=reading)
 
     def alerts(self, *, bands: Sequence[int], hysteresis: float, out: FilePath | None) -> Alerts:
@@ -93,7 +93,11 @@ class Assessed:
 
 
 def carry_out(
-    request: AssessRequest, listener: Listener, *, keep_ranks: bool = False, shown: bool = False
+    request: AssessRequest,
+    listener: PostsListener,
+    *,
+    keep_ranks: bool = False,
+    shown: bool = False,
 ) -> Assessed:
     """Assess as asked; with ``keep_ranks`` all ranks are kept, with ``shown`` users are ranked.
 
@@ -149,7 +153,7 @@ def explain_rank(
     request: AssessRequest,
     posts: Sequence[Source],
     user: str,
-    listener: Listener,
+    listener: PostsListener,
     *,
     without: Sequence[int] = (),
     most: int = 10,
@@ -262,7 +266,7 @@ def assess_posts(posts: Source | None, **options: Unpack[AssessOptions]) -> Rank
         reading: how a file is read: format, header, time zone, encoding.
     """
     request = AssessRequest(posts=posts, **options)
-    found = carry_out(request, Listener(), keep_ranks=True)
+    found = carry_out(request, PostsListener(), keep_ranks=True)
     return ranking_of(found.ranks, found)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sottovoce.topics.voice.train import LearntVoice
 
 
-class Listener:
+class PostsListener:
     """Whoever is told what happens on the way; a call from Python, by warnings."""
 
     def read(self, posts: Source, told: ReadOptions, beside: Path | None) -> ReadOptions:
@@ -68,7 +68,7 @@ class Listener:
 
 
 def open_given_posts(
-    request: AssessRequest, listener: Listener
+    request: AssessRequest, listener: PostsListener
 ) -> tuple[Corpus, ReadOptions] | None:
     """The posts of a request and how they are read; a strange language is warned of."""
     if request.posts is None:
@@ -93,7 +93,7 @@ def fold_posts(
     request: AssessRequest,
     opened: Corpus,
     reading: ReadOptions,
-    listener: Listener,
+    listener: PostsListener,
 ) -> dict[str, object]:
     """Fold posts into the state, unless these very ones are in it already.
 
@@ -131,7 +131,7 @@ def fold_posts(
 
 
 def find_background(
-    request: AssessRequest, posts: Iterable[pa.RecordBatch] | None, listener: Listener
+    request: AssessRequest, posts: Iterable[pa.RecordBatch] | None, listener: PostsListener
 ) -> "tuple[AssessRequest, LearntVoice | None]":
     """The request with the background that its measures need: given, kept, or learnt now."""
     request.check_names()

@@ -70,7 +70,7 @@ class Scoring:
         clean: bool = False,
         word_buckets: bool = False,
     ) -> None:
-        """With ``clean`` posts are scored without what is not their author's (``_clean``)."""
+        """With ``clean`` posts are scored without what is not their author's (``corpus.clean``)."""
         named_spaces(spaces)
         self.cleaned: CleaningCounts | None = CleaningCounts() if clean else None
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}

@@ -22,7 +22,7 @@ from sottovoce.assess.community_facts import (
 )
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.measures.catalogue import RECOMMENDED, banded_lifts
-from sottovoce.assess.posts import Listener
+from sottovoce.assess.posts import PostsListener
 from sottovoce.assess.ranking import bands_apart, without_evidence
 from sottovoce.cli._engines import show_lifts
 from sottovoce.cli._options import warn_about_rows
@@ -128,7 +128,7 @@ def _find_user() -> str:
         return "unknown"
 
 
-class Terminal(Listener):
+class Terminal(PostsListener):
     """Says on standard error what a call from Python warns of."""
 
     def __init__(self, reading: ReadingOptions, report: CommunityReport | None = None) -> None:

@@ -88,7 +88,7 @@ class TextRecipe:
 
     Attributes:
         dictionary: ``given``: the public list ``words``; ``agreed``: words that enough peers
-            nominate, found by a secure sum (see `_run.dictionary`); ``hashed``: all words, hashed
+            nominate, found by a secure sum (see `run.dictionary`); ``hashed``: all words, hashed
             to ``width`` columns; ``mapped``: the public list, then ``mapping``.
         words: the public list.
         values: whether a feature says that a word occurs, or how often.

@@ -1,7 +1,7 @@
 """What everybody who trains together has agreed on before the first message.
 
 A `Recipe` says how a classifier is trained, whatever the run; `TrainingTerms` name the peers and
-features of one two-class training. A run may hold several of these: see `_run.terms`.
+features of one two-class training. A run may hold several of these: see `run.terms`.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ class Recipe:
         rados: how many rados each peer makes.
         fewest_documents: how many documents must use a feature that is opened,
         fewest_peers: whichever peers, one fewer than these, are taken off with theirs: see
-            `_support`.
+            `support`.
         allow_rare: the name of what peers accept who go below five documents or two peers.
         allow_two: the name of what two peers accept.
         key_bits: of Paillier keys, where there are any.

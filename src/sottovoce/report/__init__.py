@@ -1,6 +1,6 @@
 """Offline single-file HTML reports and their plots.
 
-`_page` is a report and its parts, `_figures` the look of all plots. `_community` introduces a
-community, `_own_community` says what one's own gives away, and `_result` is what a study gives back
-and the folder it is written to.
+`page` is a report and its parts, `figures` the look of all plots. `community` introduces a
+community, `own_community` says what one's own gives away, `analysis` is the page about a release,
+and `result` what a study gives back and the folder it is written to.
 """

@@ -15,11 +15,12 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting
 from sottovoce.assess.measures.catalogue import MEASURES
-from sottovoce.assess.measures.differential_privacy import (
+from sottovoce.assess.measures.word_use import (
     differential_privacy_risk,
     differential_privacy_risk_of_presence,
+    entropy_risk,
+    entropy_risk_of_presence,
 )
-from sottovoce.assess.measures.entropy import entropy_risk, entropy_risk_of_presence
 from sottovoce.assess.state.words import WordUse
 
 Incidence = NDArray[np.bool_]

@@ -40,7 +40,9 @@ def test_no_english_post_alone_and_no_few_together_seem_foreign() -> None:
 def test_one_post_in_another_language_is_told(text: str) -> None:
     assert seems_foreign([text])
     warning = posts_warning([text], built_in=True) or ""
-    assert warning.startswith("These posts do not seem to be in English. The built-in topics are")
+    assert warning.startswith(
+        "These posts do not seem to be in English. The built-in topics and the"
+    )
     assert "finding nothing means nothing" in warning
 
 

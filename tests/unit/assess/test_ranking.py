@@ -11,9 +11,8 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 from sottovoce.assess import Setting, rank, score
 from sottovoce.assess.measures.breadth import rank_in_domain
 from sottovoce.assess.measures.catalogue import ENTRY_POINTS, MEASURES, chosen_measures
-from sottovoce.assess.measures.differential_privacy import differential_privacy_risk
-from sottovoce.assess.measures.entropy import entropy_risk
 from sottovoce.assess.measures.measure import Measure
+from sottovoce.assess.measures.word_use import differential_privacy_risk, entropy_risk
 from sottovoce.assess.ranking import band_numbers, susceptibility
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.state.words import WordUse

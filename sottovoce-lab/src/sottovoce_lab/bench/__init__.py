@@ -1,4 +1,4 @@
 """Ours and the peers: the same work in the same run, a bench a file.
 
-`_rows` has the form of every result and how things are timed.
+`rows` has the form of every result and how things are timed.
 """

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.assess import Ranking, score
-from sottovoce.assess.measures.differential_privacy import differential_privacy_risk
-from sottovoce.assess.measures.entropy import entropy_risk
+from sottovoce.assess.measures.word_use import differential_privacy_risk, entropy_risk
 from sottovoce.assess.ranking import susceptibility
 from sottovoce.assess.state.words import WordUse
 from sottovoce.compiled import available_cores

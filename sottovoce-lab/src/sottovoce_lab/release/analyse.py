@@ -3,7 +3,7 @@
 The papers have no such table: their private topics are those of the clipped release. A seed of the
 complaints' topics at rate 1 took 43 seconds of one processor, and all of it takes many hours;
 ``--data``, ``--rates``, ``--documents``, ``--seeds`` and ``--readers`` run a part, and what is done
-in ``--out`` is not done again: see `_parts`.
+in ``--out`` is not done again: see `parts`.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """Topics of releases against those of the true text: readers beside honest baselines.
 
-The reference is pinned: the words and documents of `_pinned`, and latent Dirichlet allocation by
+The reference is pinned: the words and documents of `pinned`, and latent Dirichlet allocation by
 tomotopy, 25 topics, alpha .1, eta .01, seeds 0 to 2. Simulated documents are drawn from the first
 reference's topics and judged against those.
 

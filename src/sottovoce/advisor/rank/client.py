@@ -22,7 +22,7 @@ older copy was put back, draws nothing any more.
 Rules are agreed to once. A server that asks for more epsilon later, or anything else that is new,
 gets nothing until the person agrees to a quote of that.
 
-In the mode of shares a report is one of Prio3 (``_shares``), sent to each of the two servers by
+In the mode of shares a report is one of Prio3 (``shares``), sent to each of the two servers by
 itself. It goes under one token to two servers, ever: the ledger keeps the token beside the shares,
 and shares for two other servers are drawn, and paid for, apart.
 """

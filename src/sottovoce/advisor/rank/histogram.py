@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
-from scipy.special import ndtri
 
 from sottovoce.advisor.rank.description import (
     BUCKETS,
@@ -37,29 +36,12 @@ from sottovoce.advisor.rank.description import (
     RankedTopic,
     score_range,
 )
-from sottovoce.advisor.rank.noise import OneHotNoise, check_number
+from sottovoce.advisor.rank.noise import check_number, noise_margins
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import whole_file
 from sottovoce.json import parse_json
 from sottovoce.privacy.exact import whole_number
-
-
-def noise_margins(noise: OneHotNoise, reports: int, coverage: float) -> Floats:
-    """Margins of sums of reports that each carry noise, for "at least k", k = 0 to B.
-
-    The sum over m of the B buckets is one of n independent terms, each of at most the variance that
-    `OneHotNoise.variance_above` has, so the normal law serves from the 100 reports on that a
-    histogram needs at least.
-    """
-    return ndtri((1 + coverage) / 2) * deviations(noise, reports)
-
-
-def deviations(noise: OneHotNoise, reports: int) -> Floats:
-    """The standard deviation of the estimated number of people in bucket k or higher."""
-    each = [noise.variance_above(noise.buckets - k) for k in range(noise.buckets + 1)]
-    found: Floats = np.sqrt(reports * np.array(each))
-    return found
 
 
 def share_margins(rate: float, buckets: int, coverage: float) -> Floats:

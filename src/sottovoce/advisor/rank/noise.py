@@ -34,7 +34,9 @@ from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.audit.black_box import FALSE_ALARM, AuditSubject, Neighbours, lower_bound
 from sottovoce.privacy.audit.findings import AuditReport, Finding
@@ -266,3 +268,20 @@ def _within_bound(claimed: OneHotNoise, noised: Noised) -> Finding:
 
 def _one_hot(bucket: int) -> tuple[int, ...]:
     return tuple(int(place == bucket) for place in range(_BUCKETS))
+
+
+def noise_margins(noise: OneHotNoise, reports: int, coverage: float) -> Floats:
+    """Margins of sums of reports that each carry noise, for "at least k", k = 0 to B.
+
+    The sum over m of the B buckets is one of n independent terms, each of at most the variance that
+    `OneHotNoise.variance_above` has, so the normal law serves from the 100 reports on that a
+    histogram needs at least.
+    """
+    return ndtri((1 + coverage) / 2) * deviations(noise, reports)
+
+
+def deviations(noise: OneHotNoise, reports: int) -> Floats:
+    """The standard deviation of the estimated number of people in bucket k or higher."""
+    each = [noise.variance_above(noise.buckets - k) for k in range(noise.buckets + 1)]
+    found: Floats = np.sqrt(reports * np.array(each))
+    return found

@@ -15,12 +15,17 @@ from numbers import Real
 from statistics import NormalDist
 
 from sottovoce.assess.measures.breadth import measure_breadth
-from sottovoce.assess.measures.differential_privacy import DIFF_PRIV, DIFF_PRIV_PRESENT
-from sottovoce.assess.measures.entropy import ENT, ENT_PRESENT
-from sottovoce.assess.measures.keyword_kinds import KEYWORD_KINDS, KEYWORD_KINDS_T
 from sottovoce.assess.measures.measure import Lifts, Measure
 from sottovoce.assess.measures.persistence import measure_persistence
 from sottovoce.assess.measures.strength import measure_strength
+from sottovoce.assess.measures.word_use import (
+    DIFF_PRIV,
+    DIFF_PRIV_PRESENT,
+    ENT,
+    ENT_PRESENT,
+    KEYWORD_KINDS,
+    KEYWORD_KINDS_T,
+)
 from sottovoce.errors import InputError, ParameterError, did_you_mean
 
 ENTRY_POINTS = "sottovoce.measures"

@@ -1,4 +1,4 @@
-"""The compiled part of ``_buckets``: insertion into sorted slots, and reading them."""
+"""The compiled part of ``buckets``: insertion into sorted slots, and reading them."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,6 +1,6 @@
 """A state on disk, by its path: what ``assess --state`` writes, private to its owner.
 
-It is one Parquet file (``_file``) or, where it grew by little, several: it grows at the cost of
+It is one Parquet file (``file``) or, where it grew by little, several: it grows at the cost of
 what is added. Adding posts does not need what the state holds of their users, as states merge
 exactly, in any order; so the state of the new posts alone is written as a part of its own. The file
 at the state's path is always the newest part. Its record names the earlier ones, oldest first,

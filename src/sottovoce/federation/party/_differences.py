@@ -3,7 +3,7 @@
 A sum over all peers, less the same sum without one of them, is that peer's part; two held-out
 shares or two dictionaries differ by a few documents or words. So a party compares a proposed
 training with every earlier one that may have opened something, and leaves it to a person whether it
-takes part in another (see `_approvals`).
+takes part in another (see `approvals`).
 
 Any other group of peers counts as close, however many they are: of seven peers the sums of all, of
 three and of another three leave the seventh's, and none of these trainings differs from another by

@@ -7,7 +7,7 @@ names of peers and numbers of rows are not. Each change is whole and durable bef
 answered.
 
 A memory that was put back from a backup has forgotten what came after it; how often it was added to
-is counted outside of it too (`_outside_count`).
+is counted outside of it too (`sottovoce._noted`).
 """
 
 import json

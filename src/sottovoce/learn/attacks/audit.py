@@ -190,7 +190,7 @@ def _hits(truth: Floats, found: Flags) -> Flags:
 
 
 def plain_share(opening: OpenedSums) -> float:
-    """Rho of these very words, not of longer lists like theirs: see `_opened_bits`."""
+    """Rho of these very words, not of longer lists like theirs: see `opened_bits`."""
     m, uses = opening.documents, opening.totals.sum(axis=0)
     pairs = sum(pair_bits(m, one, uses[:at]).sum() for at, one in enumerate(uses))
     rows = m * coin_bits(uses / m).sum() - gammaln(m + 1) / np.log(2)

@@ -8,6 +8,7 @@ its own queries, which are limited by a budget, since many signs give theta away
 key holder together learn everything: they must be parties that do not collude (nor may the first
 peer with either of them, where it deals the randomness of the solve).
 
-`_train` is the training, `_solvers` the three solves of `_solve` behind one interface, `_classify`
-a query, and `_query_budget` the count of what each peer may still ask for.
+`train` is the training and `solvers` the two solves of `learn.solve` behind one interface.
+`classify` is a query of two labels; `largest` one of several, by the `comparison` of two numbers.
+`learn.query_budget` counts what each peer may still ask for.
 """

@@ -1,7 +1,7 @@
 """Which kept columns' sums are opened: as many as the documents hide, no two of them all but alike.
 
 All are told how many documents each peer has and how many use each column. Each works out
-by its own limit how many columns it allows (`_opened_bits`), from these counts and, a peer, from
+by its own limit how many columns it allows (`opened_bits`), from these counts and, a peer, from
 those of its own documents as well: a coordinator may lie about the former. The fewest that anybody
 allows are opened, the most used ones. Of two that differ in a few documents only, which other
 entries of the sums would show, one is left out (`_pairs`).

@@ -2,5 +2,5 @@
 
 Begin with `keys`, then `slots` (how wide a slot must be, proven beforehand) and `array` (encrypted
 arrays in numpy's shapes). `wire` encrypts, decrypts and sends arrays, `key_files` keeps keys.
-`packing`, `powers`, `blinding`, `_grid` and `_primes` are the arithmetic beneath.
+`blinding` and `grid` are the arithmetic beneath.
 """

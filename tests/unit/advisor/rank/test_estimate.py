@@ -7,15 +7,8 @@ import numpy as np
 import pytest
 from support.rank_servers import description
 
-from sottovoce.advisor.rank.histogram import (
-    REST,
-    Histogram,
-    band_of,
-    deviations,
-    estimate_rank,
-    noise_margins,
-    share_margins,
-)
+from sottovoce.advisor.rank.histogram import REST, Histogram, band_of, estimate_rank, share_margins
+from sottovoce.advisor.rank.noise import deviations, noise_margins
 from sottovoce.errors import InputError
 
 RULES = replace(description("shares", minimum=2), epsilon=Fraction(100))

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from support.rank_servers import Clock, asked, description, noise_service
 
-from sottovoce.advisor.rank.histogram import Histogram, deviations
-from sottovoce.advisor.rank.noise import OneHotNoise
+from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.advisor.rank.noise import OneHotNoise, deviations
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy
 
