@@ -201,7 +201,7 @@ def test_benches_of_the_release_print_rows(
         (["audit", "--precision", "1001"], "--precision must lie between 1 and 1000"),
         (["bench", "noise", "--size", "10"], "--size must be at least 1,000 samples"),
         (["bench", "release", "--size", "nan"], "--size must be at least 100 documents"),
-        (["bench", "nothing"], "bench must be one of tokenize, noise, shares, release"),
+        (["bench", "nothing"], "bench must be one of tokenize, noise, release, analyse"),
         (["ledger", "burn"], "No such command"),
         (["ledger", "show"], "there is no ledger at"),
     ],
