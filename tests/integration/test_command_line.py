@@ -144,7 +144,7 @@ def test_demo_writes_a_report_and_says_where(
 ) -> None:
     """What needs no training is the same for one seed; the noise of a release never is."""
     page = demo_report.read_text(encoding="utf-8")
-    assert page.count("<svg") == 12
+    assert page.count("<svg") == 10
     assert "This part was left out" not in page
     for part in ("released", "learnt", "looped"):
         monkeypatch.setattr(f"sottovoce.demo.demo._{part}", left_out)
