@@ -79,13 +79,13 @@ def make_predictable(seed: str) -> None:
     for name in SOURCES:
         with contextlib.suppress(ModuleNotFoundError):
             source = importlib.import_module(name)
-            source.os = _os_with(predictable_bytes(f"{seed} noise"))  # type: ignore[attr-defined]
-    random._urandom = predictable_bytes(f"{seed} names")  # type: ignore[attr-defined]  # noqa: SLF001
+            source.os = _os_with(predictable_bytes(f"{seed} noise"))  # type: ignore[attr-defined] # a stand-in
+    random._urandom = predictable_bytes(f"{seed} names")  # type: ignore[attr-defined]  # noqa: SLF001 - its only source
 
 
 def _os_with(urandom: Callable[[int], bytes]) -> ModuleType:
     changed = {**vars(os), "urandom": urandom}
-    return SimpleNamespace(**changed)  # type: ignore[return-value]
+    return SimpleNamespace(**changed)  # type: ignore[return-value] # a stand-in
 
 
 def predictable_bytes(seed: str) -> Callable[[int], bytes]:

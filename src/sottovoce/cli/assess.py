@@ -158,7 +158,7 @@ def assess(
     from sottovoce.assess.assess import carry_out  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.request import AssessRequest  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.cli._community_report import CommunityReport, Terminal, show_assessed  # noqa: PLC0415
+    from sottovoce.cli._community_report import CommunityReport, Terminal, show_assessed  # noqa: PLC0415 - fast --help
     from sottovoce.files import check_outputs  # noqa: PLC0415 - keeps --help fast
 
     precision = rank_precision(ranks, engine)
