@@ -86,10 +86,8 @@ class PrivacyStatement:
 
 def _wrap_lines(text: str) -> str:
     """A paragraph, or points, in lines that a terminal shows whole."""
-    return "\n".join(
-        fill(line, _WIDTH, subsequent_indent="  " if line.startswith("- ") else "")
-        for line in text.splitlines()
-    )
+    indents = (("  " if line.startswith("- ") else "", line) for line in text.splitlines())
+    return "\n".join(fill(line, _WIDTH, subsequent_indent=indent) for indent, line in indents)
 
 
 def list_points(told: list[str]) -> str:
@@ -388,10 +386,9 @@ def make_statement(source: str | PathLike[str]) -> PrivacyStatement:
 
 def read_rules(path: Path) -> dict[str, object]:
     """The rules of a rank server, as it prints them."""
+    text = small_text(path, _MOST_BYTES, "the rules of a rank server")
     try:
-        record = parse_json(small_text(path, _MOST_BYTES, "the rules of a rank server"))
-    except InputError:
-        raise
+        record = parse_json(text)
     except ValueError:
         record = None
     if not isinstance(record, dict):
