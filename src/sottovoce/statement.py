@@ -386,9 +386,10 @@ def make_statement(source: str | PathLike[str]) -> PrivacyStatement:
 
 def read_rules(path: Path) -> dict[str, object]:
     """The rules of a rank server, as it prints them."""
-    text = small_text(path, _MOST_BYTES, "the rules of a rank server")
     try:
-        record = parse_json(text)
+        record = parse_json(small_text(path, _MOST_BYTES, "the rules of a rank server"))
+    except InputError:
+        raise
     except ValueError:
         record = None
     if not isinstance(record, dict):
