@@ -50,7 +50,6 @@ SHARED = {
     "--people": _ASSESSED,
     "--report": _ASSESSED,
     "--resume": "`explain`, `advise` and `loop` assess, but keep no checkpoint",
-    "--update": _ASSESSED,
     "--user-documents": _COUNTED,
     "--vocabulary": _COUNTED,
     "--without": _ASSESSED,

@@ -153,10 +153,10 @@ def negated(function: Callable[..., object]) -> Callable[..., object]:
 
 
 FAULTS = {
-    "ent": "entropy.divergences",
-    "ent-present": "entropy.divergences",
-    "diff-priv": "differential_privacy.changes",
-    "diff-priv-present": "differential_privacy.changes",
+    "ent": "word_use.divergences",
+    "ent-present": "word_use.divergences",
+    "diff-priv": "word_use.changes",
+    "diff-priv-present": "word_use.changes",
     "": "strength.strength_risk",
     "-d": "breadth.domain_aware_risk",
     "-d, breadth": "breadth.find_breadth_of_others",
