@@ -321,7 +321,10 @@ def from_value(value: Value, kind: type[_Read]) -> _Read:
     try:
         found = msgspec.convert(value, kind, dec_hook=_read_other)
     except (InputError, AttributeError, OverflowError, TypeError, ValueError) as error:
-        raise DamagedRecordError(f"a record cannot be read: {error}") from error
+        # msgspec names the field last.
+        what, _, field = str(error).partition(" - at `$.")
+        named = f"{field.rstrip('`')}: {what}" if field else what
+        raise DamagedRecordError(f"a record cannot be read: {named}") from error
     # Whatever was left out, added or of a type that only looks alike is written otherwise.
     if encode_value(to_value(found)) != encode_value(value):
         raise DamagedRecordError("a record must have its known fields, each of its type.")
