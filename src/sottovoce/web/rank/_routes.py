@@ -154,6 +154,15 @@ def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     return {int(each): {"model": Problem} for each in (*everywhere, *statuses)}
 
 
+REPORT_PROBLEMS = problems(
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    HTTPStatus.UNAUTHORIZED,
+)
+"""Why a report may be refused, by one server as by two."""
+
+
 async def store_report(service: RankService, form: Any, payload: bytes) -> Kept:  # noqa: ANN401 - a form made at run time
     """Store a report of the running period; answers when it is durable."""
     check_running(service, form)
@@ -216,14 +225,8 @@ class OpenedSum(BaseModel):
 def add_shares(app: FastAPI, service: PairedServer) -> None:
     """Where clients bring a server's part of their reports."""
     form = share_form(service.description, service.place)
-    refused = problems(
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        HTTPStatus.CONFLICT,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        HTTPStatus.UNAUTHORIZED,
-    )
 
-    @app.post("/reports", responses=refused)
+    @app.post("/reports", responses=REPORT_PROBLEMS)
     async def report(sent: form) -> Kept:  # type: ignore[valid-type] # made at run time
         """Store this server's part of a report; the same again is fine, and counts once."""
         public, own = (bytes.fromhex(each) for each in (sent.public_share, sent.input_share))  # type: ignore[attr-defined] # made at run time

@@ -29,6 +29,7 @@ from sottovoce.privacy.randomness import system_bytes
 from sottovoce.web.guards import BodyLimit, refuse
 from sottovoce.web.rank._routes import (
     LARGEST_PERIOD,
+    REPORT_PROBLEMS,
     DescriptionForm,
     HistogramForm,
     Kept,
@@ -164,14 +165,8 @@ def _add_public_routes(app: FastAPI, service: RankService) -> None:
 
 def _add_noised_reports(app: FastAPI, service: RankService) -> None:
     form = noised_form(service.description)
-    refused = problems(
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        HTTPStatus.CONFLICT,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        HTTPStatus.UNAUTHORIZED,
-    )
 
-    @app.post("/reports", responses=refused)
+    @app.post("/reports", responses=REPORT_PROBLEMS)
     async def report(sent: form) -> Kept:  # type: ignore[valid-type] # made at run time
         """Store a noised report; the same again is fine, and counts once."""
         entries: list[int] = sent.entries  # type: ignore[attr-defined] # made at run time
