@@ -84,7 +84,7 @@ def _other_kept(frame: Frame) -> Frame:
 def _with(frame: Frame, body: bytes, session: bytes) -> Frame:
     header = frame.header
     place = (header.sender, header.receiver, header.sequence)
-    return Frame.of(header.kind, session, *place, body)
+    return Frame.make(header.kind, session, *place, body)
 
 
 def _true(header: Header) -> Header:

@@ -170,7 +170,7 @@ class Rehearsal:
         try:
             while (work := dispatcher.worker.next_work()) is not None:
                 dispatcher.worker.compute(work)
-                dispatcher.worker.done(work, self.now)
+                dispatcher.worker.keep(work, self.now)
             for other in self.names:
                 self._send_due(dispatcher, other)
         except Crashed:
@@ -189,7 +189,7 @@ class Rehearsal:
         def settle(answer: Answer | None) -> None:
             if not answered[0] and self.dispatchers[dispatcher.name] is dispatcher:
                 answered[0] = True
-                self._act(dispatcher.name, lambda d: d.outbox.settled(frame, answer, self.now))
+                self._act(dispatcher.name, lambda d: d.outbox.settle(frame, answer, self.now))
 
         for copy in self._copies(frame):
             self._later(self._delay(), lambda copy=copy: self._arrive(copy, settle))  # type: ignore[misc] # bound at once
@@ -235,7 +235,7 @@ class Rehearsal:
     def _beat(self, dispatcher: Dispatcher, other: str) -> None:
         beat, receiver = dispatcher.heartbeat.beat(other, self.now), self.dispatchers[other]
         if beat is not None and receiver is not None:
-            dispatcher.heartbeat.note(receiver.heartbeat.heard(beat, self.now), self.now)
+            dispatcher.heartbeat.note(receiver.heartbeat.answer_beat(beat, self.now), self.now)
 
     def _delay(self) -> float:
         delay = float(self._chance.uniform(0.001, 0.005))

@@ -124,16 +124,16 @@ def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
 
 def _run(parties: PartyProcesses, documents: Documents, root: Path) -> LearnDemo:
     words, texts = root / "coordinator" / WORDS_FILE, root / PEERS[0] / "texts.csv"
-    trained = parties.asked("coordinator", do="train")
+    trained = parties.ask("coordinator", do="train")
     parties.settle()
     sent = sum(
         line["bytes"]
         for name in parties.processes
-        for line in parties.asked(name, do="transcript")
+        for line in parties.ask(name, do="transcript")
         if line["sender"] == name
     )
-    evaluated = parties.asked("coordinator", do="evaluate")
-    called = parties.asked(PEERS[0], do="classify", file=str(texts))["labels"]
+    evaluated = parties.ask("coordinator", do="evaluate")
+    called = parties.ask(PEERS[0], do="classify", file=str(texts))["labels"]
     parties.settle()
     counted = run_count_demo(parties, words, Counter(documents.labels))
     sizes = len(documents), len(counted.counted.words)
@@ -201,7 +201,7 @@ class CountDemo:
 
 def run_count_demo(parties: PartyProcesses, words: Path, truth: Mapping[str, int]) -> CountDemo:
     """Count the words of a file by label, between parties that run."""
-    done = parties.asked(
+    done = parties.ask(
         "coordinator",
         do="count",
         words_file=str(words),

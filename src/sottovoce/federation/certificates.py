@@ -143,7 +143,7 @@ class Authority:
         issued = Issued(_pem(builder.sign(key, SHA256())), _key_pem(key))
         return cls(issued.certificate, issued.key), issued
 
-    def issued(self, name: str, hosts: Sequence[str] = (), *, days: int = DAYS) -> Issued:
+    def issue(self, name: str, hosts: Sequence[str] = (), *, days: int = DAYS) -> Issued:
         """A certificate for one party, with a fresh key."""
         key = ec.generate_private_key(ec.SECP256R1())
         alternatives = x509.SubjectAlternativeName(_alternatives(name, hosts))
@@ -151,7 +151,7 @@ class Authority:
             self._sign_certificate(name, key.public_key(), alternatives, days), _key_pem(key)
         )
 
-    def granted(
+    def grant(
         self, request: bytes, name: str, hosts: Sequence[str] = (), *, days: int = DAYS
     ) -> bytes:
         """A certificate for the key of a party's own request; its key is not seen here."""
@@ -163,7 +163,7 @@ class Authority:
         """Over a message that is no certificate; `check_authority_signature` looks at it."""
         return self._key.sign(_SIGNED + message, ec.ECDSA(SHA256()))
 
-    def renewed(self, certificate: bytes, *, days: int = DAYS) -> bytes:
+    def renew(self, certificate: bytes, *, days: int = DAYS) -> bytes:
         """The same party, key and hosts with a new end."""
         old = read_certificate(certificate, "the certificate to renew")
         check_issuer(old, self._certificate)

@@ -77,7 +77,7 @@ class Roster:
         """Whose certificate this is."""
         return self._by_fingerprint.get(fingerprint)
 
-    def named(self, certificate_name: str) -> Member:
+    def find_party(self, certificate_name: str) -> Member:
         """The party whose certificate bears that name."""
         for member in self.members:
             if member.certificate_name == certificate_name:

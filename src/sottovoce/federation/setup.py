@@ -145,7 +145,7 @@ def _party(
 ) -> Member:
     name, role = who
     new_private_folder(folder)
-    issued = authority.issued(name, [host_of(address)], days=plan.days)
+    issued = authority.issue(name, [host_of(address)], days=plan.days)
     write_whole(folder / "certificate.pem", issued.certificate)
     write_whole(folder / "ca.pem", authority.certificate)
     save_key(issued.key, folder / "tls.key", passphrase=passphrase)
@@ -239,7 +239,7 @@ def renew(
 
     Its key and names stay; its fingerprint, by which parties know it, does not.
     """
-    renewed = authority.renewed(load_certificate(certificate), days=days)
+    renewed = authority.renew(load_certificate(certificate), days=days)
     name = named_party(renewed)
     for path in rosters:
         if path.exists():
@@ -255,8 +255,8 @@ def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -
     """A new key and certificate, and the roster that everybody needs from now on."""
     party = config.party
     roster = load_roster(config.path(party.roster))
-    host = host_of(roster.named(party.name).address)
-    issued = authority.issued(party.name, [host], days=days)
+    host = host_of(roster.find_party(party.name).address)
+    issued = authority.issue(party.name, [host], days=days)
     save_key(issued.key, config.path(party.tls.key), passphrase=_passphrase(config))
     with whole_file(config.path(party.tls.certificate)) as part:
         part.write_bytes(issued.certificate)
@@ -295,5 +295,5 @@ def _with_changed_roster(config: PartyConfig, roster: Roster, **changes: str) ->
 
 
 def _change_member(roster: Roster, name: str, **changes: str) -> Roster:
-    found = roster.named(name)
+    found = roster.find_party(name)
     return Roster(tuple(replace(each, **changes) if each is found else each for each in roster))

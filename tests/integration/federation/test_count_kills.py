@@ -30,7 +30,7 @@ def counted_with_a_kill(parties: PartyProcesses, seed: int, words: Path) -> str:
     victim = PEERS[int(chance.integers(len(PEERS)))]
     asked = {"do": "count", "words_file": str(words), "what": "pairs", "epsilon": "99", "votes": 3}
     with ThreadPoolExecutor(1) as other:
-        counting = other.submit(parties.asked, "coordinator", **asked)
+        counting = other.submit(parties.ask, "coordinator", **asked)
         time.sleep(float(chance.uniform(0, 0.8)))
         parties.processes[victim].kill()
         parties.processes[victim].wait()

@@ -90,7 +90,7 @@ def test_a_coordinator_with_another_key_is_told_nothing(
     tmp_path: Path, coordinator: Coordinator
 ) -> None:
     other, _ = Authority.new("authority")
-    false = fingerprint(other.issued("coordinator", ["127.0.0.1"]).certificate)
+    false = fingerprint(other.issue("coordinator", ["127.0.0.1"]).certificate)
     token = replace(coordinator.token("ada"), fingerprint=false)
     events: list[tuple[str, object]] = []
 

@@ -67,7 +67,7 @@ def trained_until_killed(
 def asked_to_train(parties: PartyProcesses) -> dict[str, Any]:
     """The summary, or how the run was ended."""
     try:
-        return dict(parties.asked("coordinator", do="train"))
+        return dict(parties.ask("coordinator", do="train"))
     except SottovoceError as error:
         return {"error": str(error)}
 

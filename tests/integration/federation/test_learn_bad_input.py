@@ -62,7 +62,7 @@ def test_an_ended_certificate_is_refused_at_the_start(
     key = (folder / "authority" / "ca.key").read_bytes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificates, "_validity", ended)
-        issued = Authority(pem, key).issued("ada")
+        issued = Authority(pem, key).issue("ada")
     (folder / "ada" / "certificate.pem").write_bytes(issued.certificate)
     save_key(issued.key, folder / "ada" / "tls.key", passphrase=None)
     assert "ended on 2020-02-01; renew it: sottovoce learn renew" in started(run, folder)
@@ -74,7 +74,7 @@ def ended(builder: object, _days: int) -> object:
 
 
 def test_a_certificate_of_another_authority_or_party_is_refused(run: Run, folder: Path) -> None:
-    stranger = Authority.new("another")[0].issued("ada")
+    stranger = Authority.new("another")[0].issue("ada")
     (folder / "ada" / "certificate.pem").write_bytes(stranger.certificate)
     assert "must be signed by the federation's authority" in started(run, folder)
     ben = (folder / "ben" / "certificate.pem").read_bytes()
@@ -86,12 +86,12 @@ def test_a_roster_that_means_another_certificate_or_identity_is_refused(
     run: Run, folder: Path
 ) -> None:
     roster = load_roster(folder / "ada" / "roster.toml")
-    ada = replace(roster.named("ada"), identity=roster.named("ben").identity)
+    ada = replace(roster.find_party("ada"), identity=roster.find_party("ben").identity)
     mixed = Roster(tuple(ada if each.name == "ada" else each for each in roster))
     save_roster(mixed, folder / "ada" / "roster.toml")
     assert "another identity" in started(run, folder)
     path = folder / "ada" / "roster.toml"
-    path.write_text(path.read_text().replace(roster.named("ada").fingerprint, "0" * 64))
+    path.write_text(path.read_text().replace(roster.find_party("ada").fingerprint, "0" * 64))
     assert "another certificate" in started(run, folder)
 
 
@@ -117,7 +117,7 @@ def test_keys_that_others_can_read_are_refused(run: Run, folder: Path) -> None:
 
 
 def test_a_port_in_use_is_said(run: Run, folder: Path) -> None:
-    address = load_roster(folder / "ada" / "roster.toml").named("ada").address
+    address = load_roster(folder / "ada" / "roster.toml").find_party("ada").address
     with socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))):
         assert f"cannot listen at {address}" in started(run, folder)
 

@@ -228,7 +228,7 @@ def test_a_coordinator_refuses_a_peers_endless_epsilon_at_once(
     finally:
         node.close()
         maker.memory.close()
-    assert "runs" in parties.asked("coordinator", do="status")
+    assert "runs" in parties.ask("coordinator", do="status")
 
 
 def test_a_peer_that_is_not_there_is_left_out_if_one_may_be_lost(tmp_path: Path, run: Run) -> None:

@@ -38,7 +38,7 @@ def call(address: str, version: ssl.TLSVersion, own: Path | None = None) -> None
 
 
 def pem(folder: Path, name: str, authority: Authority, days: int) -> Path:
-    made = authority.issued(name, days=days)
+    made = authority.issue(name, days=days)
     path = folder / f"{name}{days}.pem"
     path.write_bytes(made.key + made.certificate)
     return path
@@ -60,7 +60,7 @@ def test_every_refused_handshake_is_in_the_party_s_own_log(tmp_path: Path) -> No
         ended = pem(tmp_path, "ben", own, 31)
     (root / "ada" / "texts.csv").write_text("label,text\nyes,one\nno,two\n")
     with running_parties(root, ["ada"]):
-        address = roster.named("ada").address
+        address = roster.find_party("ada").address
         call(address, ssl.TLSVersion.TLSv1_2)
         call(address, ssl.TLSVersion.TLSv1_3)
         call(address, ssl.TLSVersion.TLSv1_3, stranger)

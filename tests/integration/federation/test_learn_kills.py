@@ -54,7 +54,7 @@ def trained_with_a_kill(parties: PartyProcesses, seed: int, usual_s: float) -> s
     chance = np.random.default_rng(seed)
     victim = [*parties.processes][1 + int(chance.integers(len(parties.processes) - 1))]
     with ThreadPoolExecutor(1) as other:
-        training = other.submit(parties.asked, "coordinator", do="train")
+        training = other.submit(parties.ask, "coordinator", do="train")
         time.sleep(float(chance.uniform(0, usual_s)))
         parties.processes[victim].kill()
         parties.processes[victim].wait()
@@ -116,7 +116,7 @@ def test_killed_parties_come_to_the_same_classifier_or_end_by_name(
     given = prepared(folder, way)
     with running_parties(folder) as parties:
         begun = time.monotonic()
-        assert parties.asked("coordinator", do="train")["status"] == "finished"
+        assert parties.ask("coordinator", do="train")["status"] == "finished"
         usual_s = time.monotonic() - begun
         ends = [trained_with_a_kill(parties, seed, usual_s) for seed in range(8)]
         parties.settle()

@@ -68,7 +68,7 @@ def test_parties_in_namespaces_of_their_own_train_to_the_last_bit(
     prepare_rows(folder, given, TrainingSettings(penalty=0.1), hosts=hosts, base_port=7443)
     within = {name: ("ip", "netns", "exec", f"{SHORT}-{at}") for at, name in enumerate(PARTIES)}
     with running_parties(folder, within=within) as parties:
-        done = parties.asked("coordinator", do="train")
+        done = parties.ask("coordinator", do="train")
         parties.settle()
     assert done["status"] == "finished"
     trained = learn.train(given, penalty=0.1)

@@ -162,7 +162,7 @@ def test_words_of_messages_train_to_the_last_bit_and_no_word_is_on_the_wire(
     prepare(folder, peers, plan)
     capture = Capture(folder)
     with running_parties(folder) as parties:
-        parties.asked("coordinator", do="train")
+        parties.ask("coordinator", do="train")
         parties.settle()
         planted(capture)
     capture.close()
@@ -219,8 +219,8 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     with (folder / "ada" / "rows.csv").open() as source:
         asked.write_text("".join(line for _, line in zip(range(FEW + 1), source, strict=False)))
     with running_parties(folder) as parties:
-        parties.asked("coordinator", do="train")
-        found = parties.asked("ada", do="classify", file=str(asked))
+        parties.ask("coordinator", do="train")
+        found = parties.ask("ada", do="classify", file=str(asked))
         refused = refusal(parties, folder / "ada" / "rows.csv")
         parties.settle()
     keys = tuple(paillier(folder, name) for name in ("coordinator", "key-holder"))
@@ -234,7 +234,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
 
 def refusal(parties: PartyProcesses, file: Path) -> str:
     with pytest.raises(SottovoceError) as refused:
-        parties.asked("ada", do="classify", file=str(file))
+        parties.ask("ada", do="classify", file=str(file))
     return str(refused.value)
 
 
@@ -332,7 +332,7 @@ def ask_without_waiting(
 def wait_for_run(parties: PartyProcesses, name: str) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        runs = parties.asked(name, do="status")["runs"]
+        runs = parties.ask(name, do="status")["runs"]
         if runs and runs[-1]["bytes_sent"] > 0:
             return
         time.sleep(0.02)
@@ -379,7 +379,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         code, _, refused = run("learn", "evaluate", "--config", config)
         _, counted, _ = run("learn", "evaluate", "--training-data", "--config", config)
         _, running, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
-        reasons = [each["ended"] for each in parties.asked("cy", do="status")["runs"]]
+        reasons = [each["ended"] for each in parties.ask("cy", do="status")["runs"]]
     (sentence,) = [
         each["sentence"] for each in reasons if "at least 1" in str(each.get("sentence"))
     ]  # the right party knows why

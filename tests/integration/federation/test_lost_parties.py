@@ -112,7 +112,7 @@ def test_who_was_lost_cannot_end_the_run_of_the_others() -> None:
     dispatcher.state.runs[session].lost.add("a")
     body = pack_frame(Complaint("LostPartyError", "where is everybody?"))
     for name, status in (("a", "running"), ("b", "aborted")):
-        frame = Frame.of("abort", session, name, COORDINATOR, 0, body)
+        frame = Frame.make("abort", session, name, COORDINATOR, 0, body)
         assert dispatcher.inbox.take(frame, 1.0).outcome == "taken"
         assert dispatcher.state.runs[session].status == status
 

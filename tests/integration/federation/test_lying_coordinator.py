@@ -32,8 +32,8 @@ def test_a_peer_that_was_told_something_else_ends_the_run_in_one_sentence(
     monkeypatch.setenv(FIRST, PREPARED.format(what=what))
     with running_parties(folder) as parties:
         with pytest.raises(SottovoceError) as caught:
-            parties.asked("coordinator", do="train")
-        lines = parties.asked("ben", do="transcript")
+            parties.ask("coordinator", do="train")
+        lines = parties.ask("ben", do="transcript")
     sentence = str(caught.value)
     assert "DisagreementError" in sentence
     assert f"must have the same {what} in this run, and have not" in sentence
@@ -66,11 +66,11 @@ def test_a_coordinator_that_opens_more_words_than_a_peers_file_allows_is_refused
         monkeypatch.setenv(FIRST, GREEDY)
     with running_parties(folder) as parties:
         if not greedy:
-            done = parties.asked("coordinator", do="train")
+            done = parties.ask("coordinator", do="train")
             assert re.match("sums of [1-5] of 6 features", done["opened"])
             return
         with pytest.raises(SottovoceError) as caught:
-            parties.asked("coordinator", do="train")
+            parties.ask("coordinator", do="train")
     assert re.search(
         "ada lets the sums of at most [1-5] columns be opened, got 6", str(caught.value)
     )

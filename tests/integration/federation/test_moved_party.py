@@ -58,7 +58,7 @@ def test_a_moved_party_trains_on_and_its_old_place_and_copies_do_not(
     prepared(folder)
     own, state = folder / "dee", folder / STATE_FOLDER / "dee"
     with running_parties(folder) as parties:
-        first = parties.asked("coordinator", do="train")
+        first = parties.ask("coordinator", do="train")
         assert first["status"] == "finished"
         monkeypatch.setenv("XDG_STATE_HOME", str(state))
         refused = run("learn", "move", own, archive)
@@ -83,7 +83,7 @@ def test_a_moved_party_trains_on_and_its_old_place_and_copies_do_not(
         assert code == 0, err
         assert all(not file.stat().st_mode & 0o077 for file in own.rglob("*") if file.is_file())
         start(parties, "dee")
-        assert parties.asked("coordinator", do="train")["status"] == "finished"
+        assert parties.ask("coordinator", do="train")["status"] == "finished"
         assert "store restored" not in events(own)
         parties.settle()
         parties.stop(["dee"])
@@ -118,7 +118,7 @@ def on(machine: Path, work: Callable[[], object]) -> None:
 def begin(machine: Path) -> None:
     """What a start does before anything is sent."""
     party = ConfiguredParty(load_config(machine / "dee" / "party.toml"))
-    node, maker = party.node(lambda *_what, **_fields: None, party.why_not)
+    node, maker = party.node(lambda *_what, **_fields: None, party.find_refusal)
     node.close()
     maker.memory.close()
 

@@ -73,7 +73,7 @@ class Asked:
     def __init__(self, party: ConfiguredParty) -> None:
         self.service = Service(party, lambda _event, /, **_: None)
 
-    def why_not(self, terms: RunTerms) -> str | None:
+    def find_refusal(self, terms: RunTerms) -> str | None:
         return self.service._find_refusal(terms.to_bytes(), "coordinator")
 
 
@@ -91,15 +91,15 @@ def test_a_peer_asks_a_person_about_a_training_that_is_close_to_an_earlier_one(
     ada: tuple[Asked, RunTerms],
 ) -> None:
     asked, terms = ada
-    assert asked.why_not(terms) is None
+    assert asked.find_refusal(terms) is None
     close = replace(terms, held_out=0.1)
-    refused = asked.why_not(close)
+    refused = asked.find_refusal(close)
     assert refused is not None
     assert "held_out 0.0 -> 0.1" in refused
     (name,) = waiting(asked.service.party.store)
     assert name in refused
     approve(asked.service.party.store, name)
-    assert asked.why_not(replace(close, session=new_session())) is None
+    assert asked.find_refusal(replace(close, session=new_session())) is None
 
 
 def test_of_two_proposals_that_begin_alike_only_the_approved_one_runs(
@@ -113,8 +113,8 @@ def test_of_two_proposals_that_begin_alike_only_the_approved_one_runs(
     monkeypatch.setattr(_differences, "digest_of", lambda data: begins + whole(data)[12:])
     (asked, terms), config = ada, folder / "ada" / "party.toml"
     shown, forged = replace(terms, held_out=0.1), replace(terms, held_out=0.5)
-    assert asked.why_not(shown)
-    assert asked.why_not(forged)
+    assert asked.find_refusal(shown)
+    assert asked.find_refusal(forged)
     listed = run("learn", "approve", "--config", config)[1].splitlines()
     names = [line for line in listed if line.startswith(begins)]
     assert [len(name) for name in names] == [64, 64]
@@ -123,8 +123,8 @@ def test_of_two_proposals_that_begin_alike_only_the_approved_one_runs(
     assert "by its whole SHA-256, got '3f2a9c001122' of 12" in " ".join(error.split())
     assert listed[listed.index(names[0]) + 1] == "  held_out 0.0 -> 0.1"
     assert run("learn", "approve", names[0], "--config", config)[0] == 0
-    assert asked.why_not(replace(shown, session=new_session())) is None
-    assert "held_out 0.0 -> 0.5" in str(asked.why_not(replace(forged, session=new_session())))
+    assert asked.find_refusal(replace(shown, session=new_session())) is None
+    assert "held_out 0.0 -> 0.5" in str(asked.find_refusal(replace(forged, session=new_session())))
 
 
 def test_a_peer_that_cannot_read_its_texts_says_so_to_who_proposes(
@@ -132,23 +132,25 @@ def test_a_peer_that_cannot_read_its_texts_says_so_to_who_proposes(
 ) -> None:
     asked, terms = ada
     texts_of(asked.service.party).write_text("text,colour\nmy debt,red\n")
-    assert "ada cannot take part: its file of data lacks a column" in str(asked.why_not(terms))
+    assert "ada cannot take part: its file of data lacks a column" in str(asked.find_refusal(terms))
     texts_of(asked.service.party).unlink()
-    assert "ada cannot take part: its file of data cannot be read" in str(asked.why_not(terms))
+    assert "ada cannot take part: its file of data cannot be read" in str(asked.find_refusal(terms))
 
 
 def test_no_two_runs_have_one_session(ada: tuple[Asked, RunTerms]) -> None:
     asked, terms = ada
     earlier = asked.service.node.history()[0].terms
-    assert "a session of its own" in str(asked.why_not(replace(terms, session=earlier.session)))
+    assert "a session of its own" in str(
+        asked.find_refusal(replace(terms, session=earlier.session))
+    )
 
 
 def test_the_key_holder_has_a_policy_too(folder: Path) -> None:
     asked = Asked(configured(folder, "key-holder"))
     terms = proposed(folder)
-    assert asked.why_not(terms) is None
+    assert asked.find_refusal(terms) is None
     many = replace(terms, recipe=replace(terms.recipe, queries=5000))
-    assert "queries from 1 to 1000, got 5000" in str(asked.why_not(many))
+    assert "queries from 1 to 1000, got 5000" in str(asked.find_refusal(many))
     asked.service.node.close()
 
 
@@ -157,14 +159,16 @@ def test_a_file_of_before_keeps_its_meaning(folder: Path) -> None:
     party = configured(folder, "key-holder")
     bare = msgspec.structs.replace(party.config.party, accepts=None)
     party.config = msgspec.structs.replace(party.config, party=bare)
-    assert party.why_not(proposed(folder).to_bytes(), "coordinator") is None
+    assert party.find_refusal(proposed(folder).to_bytes(), "coordinator") is None
     path = folder / "ben" / "party.toml"
     head, _, _ = path.read_text().partition("[accepts]")
     four = 'modes = ["hidden"]\nfewest_documents = 5\nfewest_peers = 2\ntwo_peers = false\n'
     path.write_text(f"{head}[accepts]\n{four}")
-    assert configured(folder, "ben").why_not(proposed(folder).to_bytes(), "coordinator") is None
+    assert (
+        configured(folder, "ben").find_refusal(proposed(folder).to_bytes(), "coordinator") is None
+    )
     path.write_text(head)
-    refused = configured(folder, "ben").why_not(proposed(folder).to_bytes(), "coordinator")
+    refused = configured(folder, "ben").find_refusal(proposed(folder).to_bytes(), "coordinator")
     assert "accepts the modes of no run" in str(refused)
 
 
@@ -173,8 +177,8 @@ def test_a_helper_whose_store_was_put_back_answers_no_query_of_before(folder: Pa
     finish(party, terms)
     asked = Asked(party)
     query = use_terms("classify", terms, asker="ada", rows=1)
-    assert asked.why_not(query) is None
+    assert asked.find_refusal(query) is None
     after = int(asked.service.node.history()[0].begun) + 10
     asked.service.node.read_journal(lambda journal: journal.note_fact("restored", after))
-    assert "how many rows were classified since" in str(asked.why_not(query))
+    assert "how many rows were classified since" in str(asked.find_refusal(query))
     asked.service.node.close()

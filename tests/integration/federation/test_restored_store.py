@@ -70,7 +70,7 @@ def interrupted(
         path.write_text(path.read_text().replace("[secrets]", "deadline_s = 30\n[secrets]", 1))
     patch.setenv(FIRST, KILLED)
     with running_parties(folder) as parties, ThreadPoolExecutor(1) as pool:
-        ending = pool.submit(lambda: parties.asked("coordinator", **request))
+        ending = pool.submit(lambda: parties.ask("coordinator", **request))
         assert parties.processes[VICTIM].wait(60) == -signal.SIGKILL
         patch.delenv(FIRST)
         yield parties, ending
@@ -92,7 +92,7 @@ def copied(folder: Path, to: Path) -> None:
 
 def check_ended(parties: PartyProcesses, folder: Path) -> None:
     """The victim runs, and has ended the run that was under way in its store, and said so."""
-    (run,) = parties.asked(VICTIM, do="status")["runs"]
+    (run,) = parties.ask(VICTIM, do="status")["runs"]
     assert (run["status"], run["ended"]["error"]) == ("aborted", "RestoredCopyError")
     assert "was restored from a copy of earlier" in run["ended"]["sentence"]
     events = [json.loads(line)["event"] for line in (folder / LOG_FILE).read_text().splitlines()]
@@ -151,7 +151,7 @@ def test_a_folder_from_before_its_journal_key_was_rotated_is_a_copy(
         parties.stop([VICTIM])
         copied(rotated, own)
         start(parties)
-        (ended,) = parties.asked(VICTIM, do="status")["runs"]
+        (ended,) = parties.ask(VICTIM, do="status")["runs"]
         assert ended["status"] == "finished"
         assert "store restored" not in (own / LOG_FILE).read_text()
 

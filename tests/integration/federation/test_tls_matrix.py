@@ -46,7 +46,7 @@ class CalledNode:
     def frame(self, sender: str = COORDINATOR, **changes: object) -> Frame:
         """A proposal that ann would take from the coordinator."""
         proposal = Proposal(TRAINING.terms(), list(TRAINING.names))
-        frame = Frame.of("propose", proposal.session, sender, "ann", 1, pack_frame(proposal))
+        frame = Frame.make("propose", proposal.session, sender, "ann", 1, pack_frame(proposal))
         header = {name: getattr(frame.header, name) for name in Header.__struct_fields__}
         return Frame(Header(**(header | changes)), frame.body)
 

@@ -21,7 +21,7 @@ from sottovoce.federation.transport.frames import (
 )
 
 KINDS = (Header, Answer, Beat, Proposal, Complaint)
-HEADER = Frame.of("message", bytes(16), "ann", "bob", 3, b"body").header
+HEADER = Frame.make("message", bytes(16), "ann", "bob", 3, b"body").header
 VALUES = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text() | st.binary()
 FIELDS = st.sampled_from(Header.__struct_fields__)
 

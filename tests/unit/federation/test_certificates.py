@@ -35,14 +35,14 @@ def authority() -> Authority:
 
 @pytest.fixture(scope="module")
 def ada(authority: Authority) -> Issued:
-    return authority.issued("ada", ["127.0.0.1", "ada.example"])
+    return authority.issue("ada", ["127.0.0.1", "ada.example"])
 
 
 def test_an_issued_certificate_passes_and_a_stranger_s_does_not(
     authority: Authority, ada: Issued
 ) -> None:
     check_certificate(ada.certificate, authority.certificate, name="ada")
-    stranger = Authority.new("test authority")[0].issued("ada")
+    stranger = Authority.new("test authority")[0].issue("ada")
     with pytest.raises(ConfigError, match="must be signed by the federation's authority"):
         check_certificate(stranger.certificate, authority.certificate, name="ada")
 
@@ -63,8 +63,8 @@ def test_an_ended_certificate_is_refused_with_what_to_do(authority: Authority, a
 
 
 def test_renewal_keeps_key_and_names_and_moves_the_end(authority: Authority) -> None:
-    short = authority.issued("ada", ["10.0.0.7"], days=2)
-    renewed = authority.renewed(short.certificate, days=400)
+    short = authority.issue("ada", ["10.0.0.7"], days=2)
+    renewed = authority.renew(short.certificate, days=400)
     assert 399 < days_left(renewed) <= 400
     assert days_left(short.certificate) < 2
     before, after = read_certificate(short.certificate), read_certificate(renewed)
@@ -73,15 +73,15 @@ def test_renewal_keeps_key_and_names_and_moves_the_end(authority: Authority) -> 
     assert fingerprint(renewed) != fingerprint(short.certificate), "rosters must be told"
     check_certificate(renewed, authority.certificate, name="ada")
     with pytest.raises(ConfigError, match="must be signed"):
-        Authority.new("other")[0].renewed(short.certificate)
+        Authority.new("other")[0].renew(short.certificate)
 
 
 def test_names_that_no_certificate_can_carry_are_refused(authority: Authority) -> None:
     for name in ("", "Ada", "a b", "-a", "a" * 64, "ä", "a.b"):
         with pytest.raises(ParameterError, match="party's name"):
-            authority.issued(name)
+            authority.issue(name)
     with pytest.raises(ParameterError, match="days"):
-        authority.issued("ada", days=0)
+        authority.issue("ada", days=0)
 
 
 def test_what_is_no_certificate_or_key_is_refused(tmp_path: Path) -> None:

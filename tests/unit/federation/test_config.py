@@ -180,14 +180,14 @@ def test_renewing_and_rotating_tell_the_roster(tmp_path: Path) -> None:
     assert 89 < days_left(pem) <= 90
     assert certificate.read_bytes() == pem
     renewed = load_roster(rosters[0])
-    assert renewed.named("ada").fingerprint != before.named("ada").fingerprint
-    assert renewed.named("ben") == before.named("ben")
+    assert renewed.find_party("ada").fingerprint != before.find_party("ada").fingerprint
+    assert renewed.find_party("ben") == before.find_party("ben")
     config = load_config(folder / "ada" / "party.toml")
-    identity = rotate_identity(config).named("ada").identity
+    identity = rotate_identity(config).find_party("ada").identity
     rotated = rotate_tls(config, authority)
     secrets = load_secrets(config)
     assert secrets.identity is not None
-    assert secrets.identity.public.hex() == identity != before.named("ada").identity
+    assert secrets.identity.public.hex() == identity != before.find_party("ada").identity
     assert load_roster(folder / "ada/roster.toml") == rotated
     check_certificate(certificate.read_bytes(), authority.certificate, name="ada")
     with pytest.raises(ParameterError, match="only a peer"):
@@ -220,7 +220,7 @@ def test_a_roster_comes_back_from_its_file_and_spells_the_key_holder_without_a_s
     )
     path = tmp_path / "all" / "ada" / "roster.toml"
     assert load_roster(path) == roster
-    assert roster.named("key-holder") is roster["key holder"]
+    assert roster.find_party("key-holder") is roster["key holder"]
     assert set(roster.identities) == set(NAMES)
     assert 'name = "key-holder"\nrole = "keyholder"\n' in path.read_text()
 
@@ -229,7 +229,7 @@ def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path)
     set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
     path = tmp_path / "all" / "ada" / "roster.toml"
     roster = load_roster(path)
-    ada, ben = (roster.named(name).fingerprint for name in ("ada", "ben"))
+    ada, ben = (roster.find_party(name).fingerprint for name in ("ada", "ben"))
     path.write_text(path.read_text().replace(ben, ada))
     with pytest.raises(ConfigError, match="fingerprint of its own"):
         load_roster(path)

@@ -49,7 +49,7 @@ def dispatcher(name: str = "ann", machines: Machines | None = None) -> Dispatche
 def proposal(sender: str = COORDINATOR, **changes: Any) -> Frame:  # noqa: ANN401 - of a proposal
     given = {"terms": SUM.terms(), "participants": list(SUM.names)} | changes
     proposed = Proposal(**given)
-    return Frame.of("propose", proposed.session, sender, "ann", 1, pack_frame(proposed))
+    return Frame.make("propose", proposed.session, sender, "ann", 1, pack_frame(proposed))
 
 
 def test_a_party_that_declines_ends_the_run_with_its_sentence() -> None:
@@ -82,7 +82,7 @@ def test_a_proposal_of_impossible_participants_is_refused(
 
 def test_a_proposal_under_another_runs_name_is_refused() -> None:
     frame = proposal()
-    forged = Frame.of("propose", bytes(16), COORDINATOR, "ann", 1, frame.body)
+    forged = Frame.make("propose", bytes(16), COORDINATOR, "ann", 1, frame.body)
     assert "named by its terms" in dispatcher().inbox.take(forged, 0.0).sentence
 
 
@@ -98,14 +98,14 @@ def test_the_same_terms_are_never_run_twice() -> None:
 def test_frames_out_of_order_are_put_off_and_repeated_ones_not_read() -> None:
     ann, first = dispatcher(), proposal()
     session = first.header.session
-    third = Frame.of("message", session, COORDINATOR, "ann", 3, b"any")
+    third = Frame.make("message", session, COORDINATOR, "ann", 3, b"any")
     assert ann.inbox.admit(third.header) == Answer(VERSION, "later")
     assert ann.inbox.take(first, 0.0).outcome == "taken"
     assert ann.inbox.admit(first.header) == Answer(VERSION, "taken")
     assert ann.inbox.admit(third.header) == Answer(VERSION, "later")
-    second = Frame.of("message", session, COORDINATOR, "ann", 2, b"any")
+    second = Frame.make("message", session, COORDINATOR, "ann", 2, b"any")
     assert ann.inbox.admit(second.header) is None
-    stranger = Frame.of("message", session, "ann", "ann", 1, b"any")
+    stranger = Frame.make("message", session, "ann", "ann", 1, b"any")
     answer = ann.inbox.admit(stranger.header)
     assert answer is not None
     assert answer.error == "StrangerError"
@@ -115,7 +115,7 @@ def test_a_sender_that_runs_ahead_is_put_off() -> None:
     ann, first = dispatcher(), proposal()
     ann.inbox.take(first, 0.0)
     for at in range(2, 100):
-        frame = Frame.of("message", first.header.session, COORDINATOR, "ann", at, b"any")
+        frame = Frame.make("message", first.header.session, COORDINATOR, "ann", at, b"any")
         answer = ann.inbox.take(frame, 0.0)
         if answer.outcome == "later":
             break
@@ -239,7 +239,7 @@ def test_a_waiting_party_says_whom_it_waits_for() -> None:
     work = coordinator.worker.next_work()
     assert work is not None
     coordinator.worker.compute(work)
-    coordinator.worker.done(work, 0.0)
+    coordinator.worker.keep(work, 0.0)
     (run,) = coordinator.status(100.0)["runs"]
     assert run["waiting_for"] == ["ann", "bob", "cy"]
     assert run["unsent_to"] == ["ann", "bob", "cy"]

@@ -23,7 +23,7 @@ from sottovoce.learn.sums.keys import Identity
 
 MINUTES = 30.0
 AUTHORITY = Authority.new("authority")[0]
-OWN = AUTHORITY.issued("coordinator", ["127.0.0.1"])
+OWN = AUTHORITY.issue("coordinator", ["127.0.0.1"])
 KEY = new_key()
 
 
@@ -70,7 +70,7 @@ class Joiner:
     nonce: bytes = field(default_factory=joining.new_nonce)
 
     def __post_init__(self) -> None:
-        made = JoinRequest.of(
+        made = JoinRequest.make(
             self.name, "127.0.0.1:2", certificate_request(KEY, self.name), Identity(b"i" * 32)
         )
         self.request = joining.pack_message(made)
@@ -218,11 +218,11 @@ def test_what_cannot_be_invited(name: str, role: Role, minutes: float) -> None:
 
 def test_a_certificate_is_granted_to_who_has_the_key_alone() -> None:
     asked = certificate_request(KEY, "ada")
-    assert AUTHORITY.granted(asked, "ada", ["127.0.0.1"])
+    assert AUTHORITY.grant(asked, "ada", ["127.0.0.1"])
     damaged = asked[:200] + bytes([asked[200] ^ 1]) + asked[201:]
     for request, name in ((asked, "ben"), (damaged, "ada"), (b"none", "ada")):
         with pytest.raises(ConfigError):
-            AUTHORITY.granted(request, name)
+            AUTHORITY.grant(request, name)
 
 
 def test_letters_that_look_like_digits_are_read_as_these() -> None:

@@ -34,7 +34,7 @@ def test_what_was_committed_is_there_after_reopening(tmp_path: Path) -> None:
     kept = journal.run(SESSION)
     assert kept is not None
     assert (kept.terms, kept.seed, kept.status) == (SECRET, SECRET + bytes(7), "running")
-    assert journal.held(SESSION) == [("bob", 1)]
+    assert journal.list_held(SESSION) == [("bob", 1)]
     assert journal.body_in(SESSION, "bob", 1) == SECRET
     assert journal.unsent(SESSION) == [("bob", 1)]
     assert journal.body_out(SESSION, "bob", 1) == ("message", SECRET)
@@ -83,9 +83,9 @@ def test_no_two_values_are_sealed_alike_not_even_while_a_party_draws_from_its_se
     seal, sealed = JournalSeal(JOURNAL_KEY), set()
     for _ in range(2):
         with drawing_from(bytes(32)):
-            sealed |= {seal.sealed(SECRET, "here") for _ in range(2)}
+            sealed |= {seal.seal(SECRET, "here") for _ in range(2)}
     assert len({each[:12] for each in sealed}) == 4
-    assert {seal.opened(each, "here") for each in sealed} == {SECRET}
+    assert {seal.open(each, "here") for each in sealed} == {SECRET}
 
 
 def test_only_one_process_at_a_time_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_a_step_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     twice = OutgoingFrame("bob", 1, "message", {}, b"of a place that is taken")
     with pytest.raises(JournalError, match="UNIQUE"):
         journal.advance(SESSION, Event(1, "receive", "bob", 1, ()), [twice], result=b"r")
-    assert journal.held(SESSION) == [("bob", 1)]
+    assert journal.list_held(SESSION) == [("bob", 1)]
     assert len(journal.events(SESSION)) == 1
     assert journal.result(SESSION) is None
     journal.close()

@@ -32,7 +32,7 @@ def test_one_frame_is_under_way_to_a_receiver_at_a_time() -> None:
     assert dispatcher.outbox.due("ann", 0.0) is None
     assert dispatcher.outbox.next_due("ann") is None
     sent(dispatcher, 0.0, "bob")
-    dispatcher.outbox.settled(frame, TAKEN, 0.1)
+    dispatcher.outbox.settle(frame, TAKEN, 0.1)
     assert dispatcher.outbox.due("ann", 10.0) is None
 
 
@@ -40,7 +40,7 @@ def test_a_frame_is_sent_again_after_waits_that_double_up_to_a_bound() -> None:
     dispatcher, _ = proposing()
     now, waits = 0.0, []
     for _ in range(8):
-        dispatcher.outbox.settled(sent(dispatcher, now), None, now)
+        dispatcher.outbox.settle(sent(dispatcher, now), None, now)
         due = dispatcher.outbox.next_due("ann")
         assert due is not None
         waits.append(round(due - now, 3))
@@ -52,7 +52,7 @@ def test_a_frame_is_sent_again_after_waits_that_double_up_to_a_bound() -> None:
 def test_an_answer_that_the_run_has_ended_ends_it_here_under_the_same_name() -> None:
     dispatcher, session = proposing()
     answer = Answer(VERSION, "ended", "TooFewPartiesError", "too few\x1b[31m are left.")
-    dispatcher.outbox.settled(sent(dispatcher, 0.0), answer, 1.0)
+    dispatcher.outbox.settle(sent(dispatcher, 0.0), answer, 1.0)
     error = dispatcher.error(session)
     assert error is not None
     assert (error.by, error.error) == ("ann", "TooFewPartiesError")
@@ -67,7 +67,7 @@ def test_an_answer_that_the_run_has_ended_ends_it_here_under_the_same_name() -> 
 def test_a_proposal_that_is_refused_ends_the_run_with_the_reason(error: str, named: str) -> None:
     """Which is named once: a run that was refused is refused."""
     dispatcher, session = proposing()
-    dispatcher.outbox.settled(sent(dispatcher, 0.0), Answer(VERSION, "refused", error, "no."), 1.0)
+    dispatcher.outbox.settle(sent(dispatcher, 0.0), Answer(VERSION, "refused", error, "no."), 1.0)
     found = dispatcher.error(session)
     assert found is not None
     assert found.error == "RunRefusedError"
@@ -76,16 +76,16 @@ def test_a_proposal_that_is_refused_ends_the_run_with_the_reason(error: str, nam
 
 def test_a_message_that_is_refused_ends_the_run_with_the_reason() -> None:
     dispatcher, session = proposing()
-    dispatcher.outbox.settled(sent(dispatcher, 0.0), TAKEN, 0.1)
+    dispatcher.outbox.settle(sent(dispatcher, 0.0), TAKEN, 0.1)
     run = dispatcher.state.runs[session]
     work = dispatcher.worker.next_work()
     assert work is not None
     dispatcher.worker.compute(work)
-    dispatcher.worker.done(work, 0.1)
+    dispatcher.worker.keep(work, 0.1)
     dispatcher.worker._complain(run, "ann", StalledError("x"), 0.2)
     frame = sent(dispatcher, 0.3)
     assert frame.header.kind == "refusal"
-    dispatcher.outbox.settled(frame, Answer(VERSION, "refused", "TooLargeError", "no."), 1.0)
+    dispatcher.outbox.settle(frame, Answer(VERSION, "refused", "TooLargeError", "no."), 1.0)
     found = dispatcher.error(session)
     assert found is not None
     assert found.error == "MessageRefusedError"
@@ -95,14 +95,14 @@ def test_an_answer_that_comes_after_the_end_changes_nothing() -> None:
     dispatcher, session = proposing()
     frame = sent(dispatcher, 0.0)
     dispatcher.abort(session, StalledError("x"), 1.0)
-    dispatcher.outbox.settled(frame, TAKEN, 1.1)
+    dispatcher.outbox.settle(frame, TAKEN, 1.1)
     assert sent(dispatcher, 1.2).header.kind == "abort"
 
 
 def test_what_an_ended_run_has_to_say_is_given_up_in_the_end() -> None:
     dispatcher, session = proposing()
     dispatcher.abort(session, StalledError("x"), 1.0)
-    dispatcher.outbox.settled(sent(dispatcher, 1.0), TAKEN, 1.1)
+    dispatcher.outbox.settle(sent(dispatcher, 1.0), TAKEN, 1.1)
     dispatcher.heartbeat.tick(60.0)
     assert not dispatcher.state.runs[session].drained
     dispatcher.heartbeat.tick(62.0)
@@ -116,7 +116,7 @@ def test_what_an_ended_run_has_to_say_is_given_up_in_the_end() -> None:
 
 def test_beats_of_strangers_and_of_unknown_runs_change_nothing() -> None:
     dispatcher, session = proposing()
-    answer = dispatcher.heartbeat.heard(
+    answer = dispatcher.heartbeat.answer_beat(
         Beat(VERSION, "ann", {session: "idle", bytes(16): "busy"}), 5.0
     )
     assert answer.states == {session: "busy", bytes(16): "unknown"}
@@ -129,11 +129,11 @@ def test_a_party_that_is_slow_is_waited_for_and_one_that_knows_nothing_is_not() 
     dispatcher, session = proposing()
     run = dispatcher.state.runs[session]
     for peer in TOY.peers:
-        dispatcher.outbox.settled(sent(dispatcher, 0.0, peer), TAKEN, 0.0)
+        dispatcher.outbox.settle(sent(dispatcher, 0.0, peer), TAKEN, 0.0)
     work = dispatcher.worker.next_work()
     assert work is not None
     dispatcher.worker.compute(work)
-    dispatcher.worker.done(work, 0.0)
+    dispatcher.worker.keep(work, 0.0)
     for now in range(100):
         for peer in TOY.peers:
             dispatcher.heartbeat.note(Beat(VERSION, peer, {session: "busy"}), float(now))

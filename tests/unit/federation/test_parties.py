@@ -339,7 +339,7 @@ def filled(party: ConfiguredParty, terms: RunTerms) -> None:
         journal.add_run(b"s" * 16, terms.to_bytes(), ["ada"], bytes(32))
         journal.hold(b"s" * 16, "ben", 1, "message", b"held")
         with journal._file.transaction() as db:
-            sealed = journal._seal.sealed(encode_value({"kept": 1}), "result", b"s" * 16)
+            sealed = journal._seal.seal(encode_value({"kept": 1}), "result", b"s" * 16)
             db.execute("UPDATE run SET status = 'finished', result = ?", (sealed,))
 
 

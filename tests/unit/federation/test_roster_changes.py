@@ -30,9 +30,9 @@ BEN = member("ben", "peer", "127.0.0.1:3", "03" * 32, "0b" * 32)
 
 def history(*changes: tuple[str, object]) -> RosterHistory:
     """Founded, and what was done since."""
-    found = RosterHistory(AUTHORITY.certificate).signed("founded", COORDINATOR, AUTHORITY)
+    found = RosterHistory(AUTHORITY.certificate).sign_change("founded", COORDINATOR, AUTHORITY)
     for what, party in changes:
-        found = found.signed(what, party, AUTHORITY)  # type: ignore[arg-type] # as a test says it
+        found = found.sign_change(what, party, AUTHORITY)  # type: ignore[arg-type] # as a test says it
     return found
 
 
@@ -49,7 +49,7 @@ def test_the_roster_is_what_the_changes_come_to() -> None:
     names = {each.name: each.fingerprint[:2] for each in found.roster}
     assert names == {"coordinator": "01", "ada": "04"}
     assert found.number == 5
-    assert [each.in_words().split(":")[1][:12] for each in found.since(4)] == [" ben was rem"]
+    assert [each.in_words().split(":")[1][:12] for each in found.list_after(4)] == [" ben was rem"]
 
 
 def forged(change: RosterChange) -> RosterChange:
@@ -68,19 +68,19 @@ BEHIND_ONES_BACK: dict[str, Callable[[RosterChange], RosterChange]] = {
 @pytest.mark.parametrize("how", BEHIND_ONES_BACK)
 def test_a_change_that_the_authority_did_not_sign_so_is_refused(how: str) -> None:
     *before, last = TWO.changes
-    known = RosterHistory(AUTHORITY.certificate).extended(before)
+    known = RosterHistory(AUTHORITY.certificate).extend(before)
     with pytest.raises(RosterRefusedError):
-        known.extended([BEHIND_ONES_BACK[how](last)])
-    assert known.extended([last]).digest == TWO.digest
+        known.extend([BEHIND_ONES_BACK[how](last)])
+    assert known.extend([last]).digest == TWO.digest
 
 
 def test_a_change_that_stands_on_another_past_is_refused() -> None:
     other_past = history(("joined", BEN), ("joined", ADA))
-    known = RosterHistory(AUTHORITY.certificate).extended(TWO.changes[:2])
+    known = RosterHistory(AUTHORITY.certificate).extend(TWO.changes[:2])
     with pytest.raises(RosterRefusedError, match="another past"):
-        known.extended(other_past.changes[2:])
+        known.extend(other_past.changes[2:])
     with pytest.raises(RosterRefusedError, match="another past"):
-        RosterHistory(AUTHORITY.certificate).extended(TWO.changes[1:])
+        RosterHistory(AUTHORITY.certificate).extend(TWO.changes[1:])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_change_that_stands_on_another_past_is_refused() -> None:
 )
 def test_even_who_signs_cannot_make_what_is_no_roster(what: str, party: object) -> None:
     with pytest.raises(RosterRefusedError, match="makes no roster"):
-        TWO.signed(what, party, AUTHORITY)  # type: ignore[arg-type] # as a test says it
+        TWO.sign_change(what, party, AUTHORITY)  # type: ignore[arg-type] # as a test says it
 
 
 def test_changes_are_read_again_as_they_were_written(tmp_path: Path) -> None:
@@ -123,24 +123,24 @@ class Told:
     def log(self, event: str, /, **_fields: object) -> None:
         self.events.append(event)
 
-    def told(self, *changes: RosterChange) -> int:
-        answer = self.membership.told(packed_changes(changes))
+    def take_news(self, *changes: RosterChange) -> int:
+        answer = self.membership.take_news(packed_changes(changes))
         return msgspec.msgpack.decode(answer, type=RosterStanding).number
 
 
 def test_a_party_takes_and_shows_signed_changes_and_refuses_others_by_name(tmp_path: Path) -> None:
     one = Told(tmp_path, history(("joined", ADA)))
     base = one.membership.history
-    ben = base.signed("joined", BEN, AUTHORITY)
-    assert one.told() == 2
-    assert one.told(*ben.changes) == 3
+    ben = base.sign_change("joined", BEN, AUTHORITY)
+    assert one.take_news() == 2
+    assert one.take_news(*ben.changes) == 3
     assert one.events == ["roster changed"]
     assert load_history(tmp_path / "changes", AUTHORITY.certificate) == ben
-    instead = base.signed("removed", ADA, AUTHORITY)
+    instead = base.sign_change("removed", ADA, AUTHORITY)
     with pytest.raises(RosterRefusedError, match="another one here"):
-        one.told(*instead.changes)
+        one.take_news(*instead.changes)
     with pytest.raises(RosterRefusedError):
-        one.told(forged(ben.signed("removed", BEN, AUTHORITY).changes[-1]))
+        one.take_news(forged(ben.sign_change("removed", BEN, AUTHORITY).changes[-1]))
     assert one.events[1:] == ["roster refused", "roster refused"]
     assert one.membership.history == ben
 

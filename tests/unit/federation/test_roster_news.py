@@ -28,13 +28,13 @@ OWN = member("coordinator", "coordinator", "127.0.0.1:1", "01" * 32)
 ADA = member("ada", "peer", "127.0.0.1:2", "02" * 32, "0a" * 32)
 BEN = member("ben", "peer", "127.0.0.1:3", "03" * 32, "0b" * 32)
 CY = member("cy", "peer", "127.0.0.1:4", "04" * 32, "0c" * 32)
-FOUNDED = RosterHistory(AUTHORITY.certificate).signed("founded", OWN, AUTHORITY)
+FOUNDED = RosterHistory(AUTHORITY.certificate).sign_change("founded", OWN, AUTHORITY)
 
 
 def with_peers(*peers: Member) -> RosterHistory:
     found = FOUNDED
     for each in peers:
-        found = found.signed("joined", each, AUTHORITY)
+        found = found.sign_change("joined", each, AUTHORITY)
     return found
 
 
@@ -55,7 +55,7 @@ class Others:
         if name not in self.parties:
             raise InputError("it does not answer.")
         there = self.parties[name]
-        return there.told(request) if method == NEWS else there.missed(OWN, request)
+        return there.take_news(request) if method == NEWS else there.list_missed(OWN, request)
 
     def ask_once(self, party: Member, method: str, request: bytes, timeout_s: float) -> bytes:
         return self.ask(party.name, method, request, timeout_s)
@@ -113,7 +113,7 @@ def test_a_change_is_told_though_another_was_on_its_way_to_somebody_slow(tmp_pat
 @pytest.mark.usefixtures("quick")
 def test_a_coordinator_put_back_from_a_copy_remembers_whom_it_has_removed(tmp_path: Path) -> None:
     node, copy = Others(), with_peers(ADA, BEN, CY)
-    later = copy.signed("removed", CY, AUTHORITY)
+    later = copy.sign_change("removed", CY, AUTHORITY)
     node.parties["ada"] = party(tmp_path, "ada", later, None)
     node.parties["ben"] = party(tmp_path, "ben", copy, None)
     signing = party(tmp_path, "coordinator", copy, node)
@@ -155,10 +155,14 @@ def test_a_party_that_the_coordinator_refuses_tells_its_person_once(
 
 def test_who_asks_for_changes_says_how_many_it_has(tmp_path: Path) -> None:
     ada = party(tmp_path, "ada", with_peers(ADA), None)
-    assert ada.missed(OWN, msgspec.msgpack.encode(1)) == packed_changes(ada.history.changes[1:])
+    assert ada.list_missed(OWN, msgspec.msgpack.encode(1)) == packed_changes(
+        ada.history.changes[1:]
+    )
     with pytest.raises(RosterRefusedError, match="must say how many"):
-        ada.missed(OWN, b"\xff\xff")
-    assert msgspec.msgpack.decode(ada.told(packed_changes([])), type=RosterStanding).number == 2
+        ada.list_missed(OWN, b"\xff\xff")
+    assert (
+        msgspec.msgpack.decode(ada.take_news(packed_changes([])), type=RosterStanding).number == 2
+    )
 
 
 def test_a_party_stopped_between_its_two_files_starts_by_the_signed_changes(tmp_path: Path) -> None:
@@ -168,7 +172,7 @@ def test_a_party_stopped_between_its_two_files_starts_by_the_signed_changes(tmp_
     config = load_config(folder / "party.toml")
     signing = ConfiguredParty(config)
     authority = Authority(signing.authority, (folder / "ca.key").read_bytes())
-    history.signed("joined", ADA, authority).save(folder / "roster-changes.jsonl")
+    history.sign_change("joined", ADA, authority).save(folder / "roster-changes.jsonl")
     assert ConfiguredParty(config).roster.names == ("ada", "coordinator")
     assert load_roster(folder / "roster.toml").names == ("ada", "coordinator")
     roster = load_roster(folder / "roster.toml")

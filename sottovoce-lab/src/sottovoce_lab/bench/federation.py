@@ -78,7 +78,7 @@ def _by_processes(folder: Path) -> RunCost:
     with running_parties(folder) as parties:
         before = _processor_seconds(parties)
         begin = time.perf_counter()
-        parties.asked("coordinator", do="train")
+        parties.ask("coordinator", do="train")
         parties.settle()
         wall = time.perf_counter() - begin
         processor = _processor_seconds(parties) - before
@@ -87,7 +87,7 @@ def _by_processes(folder: Path) -> RunCost:
 
 
 def _count_sent_bytes(parties: PartyProcesses, name: str) -> int:
-    return sum(run["bytes_sent"] for run in parties.asked(name, do="status")["runs"])
+    return sum(run["bytes_sent"] for run in parties.ask(name, do="status")["runs"])
 
 
 def _processor_seconds(parties: PartyProcesses) -> float:

@@ -166,7 +166,7 @@ def _train_flows(peers: dict[str, Documents], training: TrainingSettings, width:
 
 
 def _list_flows(parties: PartyProcesses) -> list[Flow]:
-    parties.asked("coordinator", do="train")
+    parties.ask("coordinator", do="train")
     parties.settle()
     return flows(parties)
 

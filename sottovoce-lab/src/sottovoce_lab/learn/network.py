@@ -168,7 +168,7 @@ def flows(parties: PartyProcesses) -> list[Flow]:
     found: dict[tuple[str, str, str, str], tuple[int, int]] = {}
     for name in parties.processes:
         own = name.replace("key-holder", "key holder")
-        for line in parties.asked(name, do="transcript"):
+        for line in parties.ask(name, do="transcript"):
             if line["sender"] == own:
                 key = (line["sender"], line["receiver"], line["kind"], line["means"])
                 messages, size = found.get(key, (0, 0))

@@ -98,12 +98,12 @@ class JournalSeal:
             raise ParameterError(f"a journal's key must have {KEY_BYTES} bytes, got {len(key)}.")
         self._cipher = AESGCM(key)
 
-    def sealed(self, content: bytes, *place: bytes | str | int) -> bytes:
+    def seal(self, content: bytes, *place: bytes | str | int) -> bytes:
         """``content`` under a fresh nonce."""
         nonce = system_bytes(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, content, encode_value(place))
 
-    def opened(self, content: bytes, *place: bytes | str | int) -> bytes:
+    def open(self, content: bytes, *place: bytes | str | int) -> bytes:
         """What was sealed for this place."""
         nonce, sealed = content[:_NONCE_BYTES], content[_NONCE_BYTES:]
         try:
@@ -142,11 +142,11 @@ class JournalKeys:
             "SELECT body FROM run_key WHERE session = ? AND purpose = ? AND body IS NOT NULL",
             (session, purpose),
         )
-        return None if row is None else self._seal.opened(row[0], "key", session, purpose)
+        return None if row is None else self._seal.open(row[0], "key", session, purpose)
 
     def keep_key(self, session: bytes, purpose: str, fingerprint: str, body: bytes) -> None:
         """Keep a new key; one that was used before is refused."""
-        sealed = self._seal.sealed(body, "key", session, purpose)
+        sealed = self._seal.seal(body, "key", session, purpose)
         with self._file.transaction() as db:
             db.execute(
                 "INSERT INTO run_key VALUES (?, ?, ?, ?)", (session, purpose, fingerprint, sealed)

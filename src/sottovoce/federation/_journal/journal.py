@@ -38,7 +38,7 @@ class JournalFrames:
 
     def hold(self, session: bytes, sender: str, sequence: int, frame: Kind, body: bytes) -> None:
         """Keep a frame, so that it can be acknowledged."""
-        sealed = self._seal.sealed(body, "in", session, sender, sequence)
+        sealed = self._seal.seal(body, "in", session, sender, sequence)
         with self._file.transaction() as db:
             self._note(db, (session, sender, sequence, "held", frame, len(body)), sealed)
         self._count_moves()
@@ -52,7 +52,7 @@ class JournalFrames:
                 (json.dumps(dict(shown)), session, sender, sequence),
             )
 
-    def held(self, session: bytes) -> list[tuple[str, int]]:
+    def list_held(self, session: bytes) -> list[tuple[str, int]]:
         """The frames that the party has yet to take, in the order of arrival."""
         rows = self._file.rows(
             "SELECT sender, sequence FROM inbox"
@@ -67,7 +67,7 @@ class JournalFrames:
             "SELECT body FROM inbox WHERE session = ? AND sender = ? AND sequence = ?",
             (session, sender, sequence),
         )
-        return self._seal.opened(row[0], "in", session, sender, sequence)
+        return self._seal.open(row[0], "in", session, sender, sequence)
 
     def last_in(self, session: bytes) -> dict[str, int]:
         """The last place that came from each sender."""
@@ -105,7 +105,7 @@ class JournalFrames:
             "SELECT frame, body FROM outbox WHERE session = ? AND receiver = ? AND sequence = ?",
             (session, receiver, sequence),
         )
-        return row[0], self._seal.opened(row[1], "out", session, receiver, sequence)
+        return row[0], self._seal.open(row[1], "out", session, receiver, sequence)
 
     def acknowledge(
         self, session: bytes, receiver: str, sequence: int, *, given_up: bool = False
@@ -143,7 +143,7 @@ class JournalFrames:
         self, db: sqlite3.Connection, session: bytes, outputs: Iterable[OutgoingFrame]
     ) -> None:
         for receiver, sequence, frame, shown, body in outputs:
-            sealed = self._seal.sealed(body, "out", session, receiver, sequence)
+            sealed = self._seal.seal(body, "out", session, receiver, sequence)
             db.execute(
                 "INSERT INTO outbox (session, receiver, sequence, frame, time, size, shown, body)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -244,8 +244,8 @@ class Journal(JournalFrames, JournalKeys):
     ) -> None:
         """Begin a run: the coordinator's with its proposals, another's with the one it took."""
         names = json.dumps(list(participants))
-        sealed_terms = self._seal.sealed(terms, "terms", session)
-        sealed_seed = self._seal.sealed(seed, "seed", session)
+        sealed_terms = self._seal.seal(terms, "terms", session)
+        sealed_seed = self._seal.seal(seed, "seed", session)
         with self._file.transaction() as db:
             db.execute(
                 "INSERT INTO run (session, participants, status, begun, terms, seed)"
@@ -277,7 +277,7 @@ class Journal(JournalFrames, JournalKeys):
         row = self._file.row("SELECT result FROM run WHERE session = ?", (session,))
         if row is None or row[0] is None:
             return None
-        return self._seal.opened(row[0], "result", session)
+        return self._seal.open(row[0], "result", session)
 
     def abort(
         self, session: bytes, ended: Mapping[str, Any], outputs: Iterable[OutgoingFrame]
@@ -325,7 +325,7 @@ class Journal(JournalFrames, JournalKeys):
                 )
             self._write(db, session, outputs)
             if result is not None:
-                sealed = self._seal.sealed(result, "result", session)
+                sealed = self._seal.seal(result, "result", session)
                 db.execute(
                     "UPDATE run SET status = 'finished', result = ? WHERE session = ?",
                     (sealed, session),
@@ -348,8 +348,8 @@ class Journal(JournalFrames, JournalKeys):
             session,
             tuple(parse_json(names)),
             status,
-            self._seal.opened(terms, "terms", session),
-            b"" if seed is None else self._seal.opened(seed, "seed", session),
+            self._seal.open(terms, "terms", session),
+            b"" if seed is None else self._seal.open(seed, "seed", session),
             parse_json(ended) if ended else {},
             following,
             begun,

@@ -134,7 +134,7 @@ class MessageOutbox:
         times = [link.due for link in links if link and link.waiting and not link.under_way]
         return min(times, default=None)
 
-    def settled(self, frame: Frame, answer: Answer | None, now: float) -> None:
+    def settle(self, frame: Frame, answer: Answer | None, now: float) -> None:
         """A frame was answered, or (None) nobody knows what became of it."""
         header = frame.header
         run = self._state.runs[header.session]
@@ -187,4 +187,4 @@ class MessageOutbox:
 
     def _frame(self, run: Run, receiver: str, sequence: int) -> Frame:
         kind, body = self._state.journal.body_out(run.session, receiver, sequence)
-        return Frame.of(kind, run.session, self._state.name, receiver, sequence, body)
+        return Frame.make(kind, run.session, self._state.name, receiver, sequence, body)

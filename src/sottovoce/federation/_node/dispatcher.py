@@ -71,7 +71,7 @@ class Heartbeat:
         }
         return Beat(VERSION, self._state.name, states) if states else None
 
-    def heard(self, beat: Beat, now: float) -> Beat:
+    def answer_beat(self, beat: Beat, now: float) -> Beat:
         """Note how another stands, and say how this one does."""
         self.note(beat, now)
         states: dict[bytes, State] = {}
@@ -107,7 +107,7 @@ class Heartbeat:
         patience = self._state.settings.deadline_s
         if self._busy(run, now) or now - run.moved < patience:
             return
-        expected = set(run.awaited()) & set(run.links) or set(run.links)
+        expected = set(run.find_awaited()) & set(run.links) or set(run.links)
         gone = {name for name in expected if self._is_gone(run, name, now)}
         if self._state.coordinates and now - run.busy_heard >= patience:
             gone = expected
@@ -250,7 +250,7 @@ class Dispatcher:
             "step": run.position,
             "stage": getattr(run.party, "stage", ""),
             "doing": self.heartbeat.state_of(run, now),
-            "waiting_for": list(run.awaited()),
+            "waiting_for": list(run.find_awaited()),
             "lost": sorted(run.lost),
             "unsent_to": sorted(name for name, link in run.links.items() if link.waiting),
             "silent_s": {name: round(now - at, 1) for name, at in run.heard.items()},

@@ -294,7 +294,7 @@ class Node:
     def _hear_beat(self, beat: Beat) -> Beat:
         with self._changed:
             self._check_failure()
-            return self._dispatcher.heartbeat.heard(beat, time.monotonic())
+            return self._dispatcher.heartbeat.answer_beat(beat, time.monotonic())
 
     def _note_beat(self, beat: Beat) -> None:
         with self._changed:
@@ -312,7 +312,7 @@ class Node:
             worker.compute(work)
             with self._changed:
                 if not self._stopping:
-                    worker.done(work, time.monotonic())
+                    worker.keep(work, time.monotonic())
                     self._changed.notify_all()
 
     def _send(self, member: str, client: MessageClient) -> None:
@@ -323,13 +323,13 @@ class Node:
                 frame = outbox.due(member, now)
                 if frame is None:
                     self._changed.wait(self._pause(outbox.next_due(member), now))
-            if member in self._wanted and not client.connected:
+            if member in self._wanted and not client.is_connected:
                 client.connect()
             if frame is not None:
                 answer = client.deliver(frame)
                 with self._changed:
                     if not self._stopping:
-                        outbox.settled(frame, answer, time.monotonic())
+                        outbox.settle(frame, answer, time.monotonic())
                         self._changed.notify_all()
 
     def _pause(self, due: float | None, now: float) -> float:

@@ -81,7 +81,7 @@ class Run:
         """All other participants."""
         return tuple(name for name in self.participants if name != own)
 
-    def awaited(self) -> tuple[str, ...]:
+    def find_awaited(self) -> tuple[str, ...]:
         """Whom its party waits for, as far as it says."""
         return () if self.party is None or self.party.has_finished else list_awaited(self.party)
 
@@ -128,7 +128,7 @@ class NodeState:
         run.status, run.ended, run.followed_by = kept.status, kept.ended, kept.followed_by
         run.last_in = self.journal.last_in(kept.session)
         if kept.status == "running":
-            run.waiting = self.journal.held(kept.session)
+            run.waiting = self.journal.list_held(kept.session)
         for receiver, last in self.journal.last_out(kept.session).items():
             run.links[receiver].last = last
         for receiver, sequence in self.journal.unsent(kept.session):

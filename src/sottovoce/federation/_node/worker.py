@@ -93,7 +93,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - a party's failure ends its run, never the node
             work.error = error
 
-    def done(self, work: RunStep, now: float) -> None:
+    def keep(self, work: RunStep, now: float) -> None:
         """Keep what came of it, and let it be sent."""
         run = work.run
         run.working = False
@@ -147,10 +147,10 @@ class Worker:
         elif work.party is None:
             raise DefectError("a party must begin before it goes on.")
         elif work.what == "time out":
-            before = run.awaited()
+            before = run.find_awaited()
             work.bound = bound_after(run.bound, work.what, _SEPARATOR.join(work.missing))
             work.said = timed_out(work.party, run.seed, run.position, work.bound)
-            moved = work.said or work.party.has_finished or run.awaited() != before
+            moved = work.said or work.party.has_finished or run.find_awaited() != before
             work.stuck = not moved
         else:
             work.message = read_message(work.body, work.sender, name)

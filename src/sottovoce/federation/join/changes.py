@@ -124,11 +124,11 @@ class RosterHistory:
         ends = range(1, self.number + 1)
         return any(RosterHistory(b"", self.changes[:end]).roster == roster for end in ends)
 
-    def since(self, number: int) -> tuple[RosterChange, ...]:
+    def list_after(self, number: int) -> tuple[RosterChange, ...]:
         """The changes after so many."""
         return self.changes[max(0, number) :]
 
-    def signed(self, what: What, party: Member, authority: Authority) -> "RosterHistory":
+    def sign_change(self, what: What, party: Member, authority: Authority) -> "RosterHistory":
         """With one change more, made now by whoever has the authority's key."""
         change = RosterChange(
             self.number + 1,
@@ -146,9 +146,9 @@ class RosterHistory:
                 identity=party.identity,
             )
         signature = authority.signature(change.message).hex()
-        return self.extended([msgspec.structs.replace(change, signature=signature)])
+        return self.extend([msgspec.structs.replace(change, signature=signature)])
 
-    def extended(self, more: Iterable[RosterChange]) -> "RosterHistory":
+    def extend(self, more: Iterable[RosterChange]) -> "RosterHistory":
         """With further changes, each of which must stand on the one before and be signed."""
         found = self
         for change in more:
@@ -174,7 +174,7 @@ def load_history(path: Path, authority: bytes) -> RosterHistory:
         raise RosterRefusedError(f"{path} must hold a signed change a line.") from None
     if not changes:
         raise RosterRefusedError(f"{path} must hold at least 1 signed change, got none.")
-    return RosterHistory(authority).extended(changes)
+    return RosterHistory(authority).extend(changes)
 
 
 def packed_changes(changes: Sequence[RosterChange]) -> bytes:

@@ -107,9 +107,7 @@ def new_federation(folder: Path, plan: FoundingPlan) -> RosterHistory:
     key = new_key()
     save_key(key, folder / _TLS.key, passphrase=passphrase)
     asked = certificate_request(key, COORDINATOR_NAME)
-    certificate = authority.granted(
-        asked, COORDINATOR_NAME, [host_of(plan.address)], days=plan.days
-    )
+    certificate = authority.grant(asked, COORDINATOR_NAME, [host_of(plan.address)], days=plan.days)
     write_whole(folder / _TLS.certificate, certificate)
     new_secrets(folder, "coordinator", None, passphrase)  # Paillier keys are made run by run
     source = found_from_anywhere(plan.passphrase)
@@ -118,7 +116,7 @@ def new_federation(folder: Path, plan: FoundingPlan) -> RosterHistory:
     )
     write_whole(folder / CONFIG_FILE, party_toml(who, plan.training, plan.features).encode())
     own = member(COORDINATOR_NAME, "coordinator", plan.address, fingerprint(certificate))
-    history = RosterHistory(kept.certificate).signed("founded", own, authority)
+    history = RosterHistory(kept.certificate).sign_change("founded", own, authority)
     save_history(history, folder)
     return history
 
@@ -176,7 +174,7 @@ def _ask_to_join(
     identity = (
         load_identity(folder / FILES.identity, passphrase[1]) if token.role == "peer" else None
     )
-    made = JoinRequest.of(token.name, address, certificate_request(key, token.name), identity)
+    made = JoinRequest.make(token.name, address, certificate_request(key, token.name), identity)
     request, nonce = joining.pack_message(made), joining.new_nonce()
     commitment = joining.commitment(request, nonce)
     proof = token.proof("ask", commitment)
@@ -253,7 +251,7 @@ def _write_membership(
     check_certificate(reply.certificate, pending.authority, name=token.name)
     passphrase = read_passphrase(pending.passphrase, Path.cwd())
     check_own_key(reply.certificate, load_key(folder / _TLS.key, passphrase=passphrase))
-    history = RosterHistory(pending.authority).extended(read_changes(reply.changes))
+    history = RosterHistory(pending.authority).extend(read_changes(reply.changes))
     own = member(
         token.name,
         token.role,
@@ -261,7 +259,7 @@ def _write_membership(
         fingerprint(reply.certificate),
         request.identity.hex(),
     )
-    coordinator = history.roster.named(COORDINATOR_NAME)
+    coordinator = history.roster.find_party(COORDINATOR_NAME)
     if own not in history.roster.members or coordinator.fingerprint != token.fingerprint:
         raise RosterRefusedError(
             "the roster must have this party and the coordinator of the token."

@@ -112,7 +112,7 @@ class JoinRequest(msgspec.Struct, frozen=True):
     signature: bytes = b""
 
     @classmethod
-    def of(
+    def make(
         cls, name: str, address: str, certificate_request: bytes, identity: Identity | None
     ) -> "JoinRequest":
         """A party's own, with a proof that it has the identity."""

@@ -54,7 +54,7 @@ class TermsMemory:
         self._store, self._accepts, self._name = store, accepts, name
         self._restored, self._among = restored, among
 
-    def why_not(
+    def find_refusal(
         self, terms: RunTerms, history: Iterable[RunHistory], said: Callable[[bytes], set[str]]
     ) -> str | None:
         """Why the peer takes no part in a training after those of its history, or None.
@@ -66,7 +66,7 @@ class TermsMemory:
         if self._restored and not is_approved(self._store, f"restored-{self._restored}"):
             return self._explain_forgotten(f"restored-{self._restored}")
         earlier = [run for run in history if _is_compared(run.terms, terms)]
-        opened = [run for run in earlier if can_have_opened(run, said(run.session))]
+        opened = [run for run in earlier if could_open(run, said(run.session))]
         most = self._accepts.most_trainings
         if terms.kind in TRAININGS and len(opened) >= most:
             return (
@@ -146,7 +146,7 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def can_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
+def could_open(run: RunHistory, said: Iterable[str]) -> bool:
     """Whether a run may have opened a sum: not if it ended before this party gave any."""
     return run.status != "aborted" or not GIVING.isdisjoint(said)
 

@@ -132,7 +132,7 @@ class Membership:
         while self._behind and time.monotonic() < end and not self._stopping.is_set():
             time.sleep(_LOOK_S)
 
-    def told(self, data: bytes) -> bytes:
+    def take_news(self, data: bytes) -> bytes:
         """Take what the coordinator says has changed; how far this party has come."""
         try:
             with self._lock:
@@ -143,14 +143,14 @@ class Membership:
         standing = RosterStanding(self.history.number, self.history.digest)
         return msgspec.msgpack.encode(standing)
 
-    def missed(self, _caller: Member, data: bytes) -> bytes:
+    def list_missed(self, _caller: Member, data: bytes) -> bytes:
         """The changes after so many, for a party that has fewer."""
         try:
             number = msgspec.msgpack.decode(data, type=int)
         except msgspec.DecodeError:
             raise RosterRefusedError("who asks for changes must say how many it has.") from None
         self._somebody_came.set()
-        return packed_changes(self.history.since(number)[:_MOST_CHANGES])
+        return packed_changes(self.history.list_after(number)[:_MOST_CHANGES])
 
     def join(self, request: JoinRequest, role: Role) -> Joined:
         """At the coordinator: make somebody a member, by a certificate for the key of their own."""
@@ -166,7 +166,7 @@ class Membership:
     def remove(self, name: str) -> None:
         """At the coordinator: no certificate of this party's is let in from now on."""
         with self._lock:
-            found = self.history.roster.named(name)
+            found = self.history.roster.find_party(name)
             if found.role == "coordinator":
                 raise ParameterError("the coordinator cannot be removed; found another federation.")
             self._change("removed", found)
@@ -202,12 +202,12 @@ class Membership:
         request.check(request.name, role)
         hosts = [host_of(request.address)]
         wanted = request.certificate_request
-        return self._authority.granted(wanted, request.name, hosts, days=days)
+        return self._authority.grant(wanted, request.name, hosts, days=days)
 
     def _change(self, what: What, party: Member) -> None:
         if self._authority is None:
             raise ParameterError("only the coordinator changes the roster.")
-        self._apply(self.history.signed(what, party, self._authority))
+        self._apply(self.history.sign_change(what, party, self._authority))
         self._tell_all()
 
     def _take(self, changes: list[RosterChange]) -> None:
@@ -220,10 +220,10 @@ class Membership:
                     "compare the digests that learn status shows."
                 )
         if fresh:
-            self._apply(self.history.extended(fresh))
+            self._apply(self.history.extend(fresh))
 
     def _apply(self, history: RosterHistory) -> None:
-        fresh = history.since(self.history.number)
+        fresh = history.list_after(self.history.number)
         save_changes(history, self._config)
         self.history = history
         own = protocol_name(self._config.party.name, self._config.party.role)
@@ -275,7 +275,7 @@ class Membership:
         try:
             standing = self._standing(name, packed_changes([]))
             while (known := standing.number) < number:
-                news = packed_changes(self.history.since(known)[:_MOST_CHANGES])
+                news = packed_changes(self.history.list_after(known)[:_MOST_CHANGES])
                 standing = self._standing(name, news)
                 if standing.number <= known:
                     return 0
@@ -300,7 +300,7 @@ class Membership:
         self._log("roster forgotten", name=name, number=self.history.number)
         try:
             wanted = msgspec.msgpack.encode(self.history.number)
-            self.told(self.node.ask(name, MISSED, wanted, _CALL_S))
+            self.take_news(self.node.ask(name, MISSED, wanted, _CALL_S))
         except SottovoceError:
             return  # logged where the changes were refused; the next party may answer
         self._tell_all()
@@ -319,7 +319,7 @@ class Membership:
             try:
                 wanted = msgspec.msgpack.encode(self.history.number)
                 news = self.node.ask(COORDINATOR, MISSED, wanted, _CALL_S)
-                self.told(news)
+                self.take_news(news)
             except RosterRefusedError:
                 return  # logged; asking again gives the same
             except CallRefusedError:

@@ -119,7 +119,7 @@ class PartyMemory:
         """Keep what this run opens; once, however often the same is opened."""
         record = encode_value(opening.record())
         digest = keyed_digest(self._secret, _SEALED, record)
-        row = (digest, session, self._seal.sealed(record, _SEALED, session))
+        row = (digest, session, self._seal.seal(record, _SEALED, session))
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?, ?)", row)
 
@@ -134,7 +134,7 @@ class PartyMemory:
 
     def note_opened_words(self, session: bytes, opened: OpenedWords) -> None:
         """Keep of which columns this run opens sums; once, however often it is begun again."""
-        row = (session, self._seal.sealed(encode_value(opened.record()), _WORDS, session))
+        row = (session, self._seal.seal(encode_value(opened.record()), _WORDS, session))
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opened_words VALUES (?, ?)", row)
 
@@ -163,7 +163,7 @@ class PartyMemory:
 
     def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
         """Keep which documents this evaluation counts; once, however often it is begun again."""
-        content = self._seal.sealed(encode_value(tuple(sorted(documents))), _EVALUATED, session)
+        content = self._seal.seal(encode_value(tuple(sorted(documents))), _EVALUATED, session)
         row = (session, training, content)
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO evaluated VALUES (?, ?, ?)", row)
@@ -202,13 +202,13 @@ class PartyMemory:
         return Opening.read(self._record(_SEALED, session, content))
 
     def _record(self, purpose: str, session: bytes, content: bytes) -> Mapping[str, Value]:
-        record = decode_value(self._seal.opened(content, purpose, session))
+        record = decode_value(self._seal.open(content, purpose, session))
         if not isinstance(record, Mapping):
             raise JournalError("this party's memory is damaged: it holds what is no opening.")
         return record
 
     def _digests(self, session: bytes, content: bytes) -> frozenset[bytes]:
-        found = decode_value(self._seal.opened(content, _EVALUATED, session))
+        found = decode_value(self._seal.open(content, _EVALUATED, session))
         if not isinstance(found, tuple):
             raise JournalError("this party's memory is damaged: it holds what is no evaluation.")
         return frozenset(each for each in found if isinstance(each, bytes))

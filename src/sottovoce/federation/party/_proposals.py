@@ -124,8 +124,8 @@ def membership_of(party: ConfiguredParty, log: Log) -> Membership | None:
 def offer_membership(node: PartyNode, membership: Membership, *, coordinates: bool) -> None:
     """Let other parties tell of changes and ask for them, and the coordinator's certify."""
     membership.node = node
-    node.offer_to_any(NEWS, membership.told)
-    node.offer(MISSED, membership.missed)
+    node.offer_to_any(NEWS, membership.take_news)
+    node.offer(MISSED, membership.list_missed)
     if coordinates:
         node.offer(CERTIFY, membership.certify)
 

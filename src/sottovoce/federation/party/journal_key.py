@@ -174,7 +174,7 @@ def _opens(journal: Path, seal: JournalSeal) -> bool:
         rows = file.rows("SELECT session, terms FROM run LIMIT 1")
     try:
         for session, terms in rows:
-            seal.opened(terms, "terms", session)
+            seal.open(terms, "terms", session)
     except JournalError:
         return False
     return bool(rows)
@@ -195,5 +195,5 @@ def _reseal_column(
     ).fetchall()
     for row, content, session, kind, *rest in found:
         at = (kind, session, *rest)
-        sealed = new.sealed(old.opened(content, *at), *at)
+        sealed = new.seal(old.open(content, *at), *at)
         db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (sealed, row))  # noqa: S608 - names of ours

@@ -94,7 +94,7 @@ def status_report(party: ConfiguredParty, view: View, *, running: bool) -> dict[
         "party": party.config.party.name,
         "role": party.config.party.role,
         "running": running,
-        "address": party.config.party.listen if party.removed else party.entry.address,
+        "address": party.config.party.listen if party.is_removed else party.entry.address,
         "certificate_days": round(party.certificate_days, 1),
         "keys_sealed": party.config.party.secrets.passphrase != "none",  # noqa: S105 - a source
         "warnings": party.warnings,

@@ -176,7 +176,7 @@ class ConfiguredParty:
         self.store = private_folder(config.path(party.store))
         self._settle_journal_key()
         self.secrets: Secrets = load_secrets(config)
-        if not self.removed:
+        if not self.is_removed:
             self._check_identity()
 
     @property
@@ -187,15 +187,15 @@ class ConfiguredParty:
     @property
     def entry(self) -> Member:
         """What the roster says of it."""
-        if self.removed:
+        if self.is_removed:
             raise ConfigError(
                 f"{self.config.party.name} was removed from the federation; its coordinator may "
                 "invite it again."
             )
-        return self.roster.named(self.config.party.name)
+        return self.roster.find_party(self.config.party.name)
 
     @property
-    def removed(self) -> bool:
+    def is_removed(self) -> bool:
         """Whether the coordinator has taken it off the roster."""
         return self.history is not None and self.name not in self.roster
 
@@ -262,7 +262,7 @@ class ConfiguredParty:
         maker.keys = RunKeys(node, self.secrets.paillier)
         return node, maker
 
-    def why_not(self, terms: bytes, _proposer: str) -> str | None:
+    def find_refusal(self, terms: bytes, _proposer: str) -> str | None:
         """Why this party takes no part in a proposed run, or None."""
         try:
             check_accepted(RunTerms.from_bytes(terms), self.config, self.roster)

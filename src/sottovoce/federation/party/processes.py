@@ -55,7 +55,7 @@ class PartyProcesses:
         config = self.config(name)
         return config.path(config.party.store)
 
-    def asked(self, name: str, **request: Any) -> Any:  # noqa: ANN401 - JSON
+    def ask(self, name: str, **request: Any) -> Any:  # noqa: ANN401 - JSON
         """What a party answers in the end."""
         *_, last = ask(self.store(name), request)
         return last["value"]
@@ -74,7 +74,7 @@ class PartyProcesses:
         """Until no party has a run under way: some end a moment after the coordinator."""
         end = time.monotonic() + _START_S
         for name in self.processes:
-            while any(run["status"] == "running" for run in self.asked(name, do="status")["runs"]):
+            while any(run["status"] == "running" for run in self.ask(name, do="status")["runs"]):
                 if time.monotonic() > end:
                     raise InputError(f"{name} has not ended its run within {_START_S:g} s.")
                 time.sleep(_LOOK_S)

@@ -32,7 +32,7 @@ class Progress:
         self._waits: Counter[str] = Counter()
         self._shown: dict[str, Any] = {}
 
-    def noted(self, standing: Mapping[str, Any]) -> bool:
+    def note(self, standing: Mapping[str, Any]) -> bool:
         """Take note; whether there is something new to show."""
         now = time.monotonic()
         for name in standing["waiting_for"]:
@@ -43,7 +43,7 @@ class Progress:
         changed, self._shown = shown != self._shown, shown
         return changed
 
-    def shown(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """What a watcher wants to see."""
         return {**self._shown, "seconds": round(self.seconds, 2)}
 

@@ -77,7 +77,7 @@ def _certify(party: ConfiguredParty, what: What, wanted: _Own, days: int) -> byt
     config = party.config
     name, address = config.party.name, party.entry.address
     asked = certificate_request(wanted.tls_key, name)
-    request = JoinRequest.of(name, address, asked, wanted.identity)
+    request = JoinRequest.make(name, address, asked, wanted.identity)
     if config.party.role == "coordinator":
         certificate, history = _by_itself(party, what, asked, days)
     else:
@@ -99,9 +99,9 @@ def _by_itself(
     key = load_key(config.path(key_file), passphrase=_passphrase(config))
     authority = Authority(party.authority, key)
     own = party.entry
-    certificate = authority.granted(asked, config.party.name, [host_of(own.address)], days=days)
+    certificate = authority.grant(asked, config.party.name, [host_of(own.address)], days=days)
     changed = replace(own, fingerprint=fingerprint(certificate))
-    return certificate, party.history.signed(what, changed, authority)
+    return certificate, party.history.sign_change(what, changed, authority)
 
 
 def _by_coordinator(
@@ -125,7 +125,7 @@ def _by_coordinator(
         client.close()
     known = party.history.number
     changes = read_changes(given.changes)
-    history = RosterHistory(party.authority).extended(changes)
+    history = RosterHistory(party.authority).extend(changes)
     if history.changes[:known] != party.history.changes:
         raise InputError("the coordinator's roster has another past than the one known here.")
     return given.certificate, history

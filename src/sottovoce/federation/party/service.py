@@ -102,7 +102,7 @@ class Service:
         self.party.history = history
         for change in fresh:
             self.notice(change.in_words())
-        if self.party.removed:
+        if self.party.is_removed:
             self._log("removed from the roster")
             self.stopping.set()
 
@@ -120,7 +120,7 @@ class Service:
             keys.forget({run.terms.session: run.status for run in runs if run.status != "running"})
 
     def _find_refusal(self, terms: bytes, proposer: str) -> str | None:
-        refused = self.party.why_not(terms, proposer)
+        refused = self.party.find_refusal(terms, proposer)
         if refused:
             return refused
         known, history = RunTerms.from_bytes(terms), self.node.history()
@@ -138,7 +138,7 @@ class Service:
         accepts = accepted_by(self.party.config)
         among = self._maker.memory.among_in
         memory = TermsMemory(self.party.store, accepts, self.node.name, restored, among)
-        return memory.why_not(terms, history, self._said_in)
+        return memory.find_refusal(terms, history, self._said_in)
 
     def _said_in(self, run: bytes) -> set[str]:
         lines = self.node.transcript(run)
@@ -352,8 +352,8 @@ class Service:
             except AbortedError as error:
                 raise InputError(str(error)) from None
             attempts = self._attempts(run)
-            if progress.noted(attempts[-1]):
-                yield {"progress": progress.shown()}
+            if progress.note(attempts[-1]):
+                yield {"progress": progress.describe()}
             if over or self.stopping.is_set():
                 latest, opened = self._latest(terms, attempts)
                 yield _last(summary(latest, progress, attempts, opened))

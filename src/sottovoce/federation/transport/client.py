@@ -40,7 +40,7 @@ class MessageClient:
         self._complaint = ""
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         """Whether the member has once proved who it is."""
         return self._channel is not None
 
@@ -105,7 +105,7 @@ class MessageClient:
         except ValueError:  # the channel was closed meanwhile
             return
 
-        def answered(done: Any) -> None:  # noqa: ANN401 - gRPC has no types
+        def note_answer(done: Any) -> None:  # noqa: ANN401 - gRPC has no types
             if done.cancelled() or done.exception() is not None:
                 return
             try:
@@ -113,7 +113,7 @@ class MessageClient:
             except ProtocolError as error:
                 self._log_once(error)
 
-        call.add_done_callback(answered)
+        call.add_done_callback(note_answer)
 
     def close(self) -> None:
         """Close the channel."""

@@ -110,7 +110,7 @@ class Frame(NamedTuple):
     body: bytes
 
     @classmethod
-    def of(
+    def make(
         cls, kind: Kind, session: bytes, sender: str, receiver: str, sequence: int, body: bytes
     ) -> "Frame":
         """A frame of the present version."""

@@ -204,7 +204,7 @@ def test_a_server_with_a_certificate_speaks_tls_and_whoever_distrusts_it_sends_n
     tmp_path: Path,
 ) -> None:
     authority, ours = Authority.new("ranks")
-    server_side = authority.issued("server", ["127.0.0.1"])
+    server_side = authority.issue("server", ["127.0.0.1"])
     files = {"ca.pem": ours.certificate, "a.pem": server_side.certificate, "a.key": server_side.key}
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
@@ -253,7 +253,7 @@ def test_a_certificate_that_cannot_serve_is_refused_before_anything_is_announced
 ) -> None:
     monkeypatch.chdir(tmp_path)
     authority, _ = Authority.new("ranks")
-    one, other = (authority.issued("server", ["127.0.0.1"]) for _ in range(2))
+    one, other = (authority.issue("server", ["127.0.0.1"]) for _ in range(2))
     sealed = read_key(one.key).private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"a passphrase")
     )
