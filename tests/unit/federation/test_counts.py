@@ -295,7 +295,7 @@ def test_a_session_that_was_paid_for_is_refused_though_the_journal_has_forgotten
     terms, other = proposed(tmp_path, roster), proposed(tmp_path, roster)
     named = CountWith(list(NAMES), drop=1, ledger="own.ledger", budget=9)
     config = configured(tmp_path, texts=TextsFile("notes.csv"), count_with=named)
-    party = SimpleNamespace(config=config, why_not=lambda *_: None)
+    party = SimpleNamespace(config=config, find_refusal=lambda *_: None)
     forgetful = SimpleNamespace(
         party=party,
         node=SimpleNamespace(history=list),

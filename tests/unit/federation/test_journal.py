@@ -56,7 +56,7 @@ def test_its_files_are_for_the_owner_only_and_hold_no_secret_in_clear(tmp_path: 
 def test_the_sealed_bytes_would_be_found_if_they_were_in_clear(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(JournalSeal, "sealed", lambda _, content, *place: content)
+    monkeypatch.setattr(JournalSeal, "seal", lambda _, content, *place: content)
     journal = filled(tmp_path / "j")
     journal.close()
     assert any(SECRET in file.read_bytes() for file in tmp_path.iterdir())
