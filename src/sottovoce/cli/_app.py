@@ -1,7 +1,6 @@
 """All commands in one place."""
 
 from collections.abc import Callable
-from inspect import getdoc
 from typing import Annotated
 
 import typer
@@ -24,7 +23,7 @@ from sottovoce.cli import (
     state,
     statement,
 )
-from sottovoce.cli._groups import PlainCommand, PlainGroup, expand_groups
+from sottovoce.cli._groups import PlainCommand, PlainGroup, command_text, expand_groups
 from sottovoce.cli.learn import counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
@@ -144,8 +143,8 @@ def _let_help_flow(commands: typer.Typer) -> None:
     """
     for command in commands.registered_commands:
         command.cls = PlainCommand
-        command.help = _flowing(getdoc(command.callback) or "")
         if command.callback is not None:
+            command.help = _flowing(command_text(command.callback))
             command.callback = expand_groups(command.callback)
     for group in commands.registered_groups:
         group.cls = PlainGroup

@@ -29,22 +29,6 @@ ENGINES = ("embedded", "spark")
 RANK_KINDS = ("exact", "sketch")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/", re.ASCII)
 
-EngineOption = Annotated[
-    str, typer.Option("--engine", help="'embedded', or 'spark': on a cluster.")
-]
-MasterOption = Annotated[
-    str | None,
-    typer.Option("--master", help="Spark's: spark://HOST:PORT, yarn, ...; default: local[*]."),
-]
-SparkConfOption = Annotated[
-    list[str] | None, typer.Option("--spark-conf", help="A setting of Spark's, NAME=VALUE.")
-]
-PartitionsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--partitions", min=1, help="Parts that Spark cuts users into; default: 2 a core."
-    ),
-]
 RanksOption = Annotated[
     str,
     typer.Option(
@@ -89,14 +73,21 @@ def folder_of(path: Path, engine: "EngineOptions") -> Path | None:
 
 @dataclass(frozen=True)
 class EngineOptions(OptionGroup):
-    """Where the work is done."""
+    """Where the work is done.
+
+    Args:
+        engine: 'embedded', or 'spark': on a cluster.
+        master: Spark's: spark://HOST:PORT, yarn, ...; default: local[*].
+        spark_conf: A setting of Spark's, NAME=VALUE.
+        partitions: Parts that Spark cuts users into; default: 2 a core.
+    """
 
     panel = "On a cluster"
 
-    engine: EngineOption = "embedded"
-    master: MasterOption = None
-    spark_conf: SparkConfOption = None
-    partitions: PartitionsOption = None
+    engine: str = "embedded"
+    master: str | None = None
+    spark_conf: list[str] | None = None
+    partitions: Annotated[int | None, typer.Option(min=1)] = None
 
     def __post_init__(self) -> None:
         check_choice("engine", self.engine, ENGINES)

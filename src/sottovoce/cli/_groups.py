@@ -1,10 +1,11 @@
-"""Groups of options: a command takes one object, and its help and parser see its fields.
+"""Commands as plain functions: a signature says what they take, a docstring what it means.
 
-A group is a frozen dataclass whose fields are typer options, `Annotated` as in a command; all are
-shown in the panel that the class names. A command takes a group by a keyword, whole or by `Only`
-some of its fields; the others keep their defaults:
+A positional parameter is an argument, a keyword an option called like it (``--show-text``), and the
+section ``Args:`` of the docstring has their help. What typer must know besides stands in the
+annotation. An `OptionGroup` is a frozen dataclass of options, shown in the panel that it names; a
+command takes it by a keyword, whole or by `Only` some of its fields:
 
-    def describe(posts: ..., *, reading: ReadingOptions, as_json: AsJson = False) -> None: ...
+    def describe(posts: Path, *, truth: Path | None = None, reading: ReadingOptions) -> None: ...
     def study(*, reading: Annotated[ReadingOptions, Only("file_format", "fields")]) -> None: ...
 """
 
@@ -13,15 +14,18 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import MISSING, Field, fields
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
+import typer
 from rich.markup import escape
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 if TYPE_CHECKING:
     from typer._click.core import Context
     from typer._click.formatting import HelpFormatter
+
+_ARGS = "\nArgs:\n"
 
 
 class Only:
@@ -37,25 +41,41 @@ class OptionGroup:
     panel: ClassVar[str | None] = None
 
 
+def command_text(command: Callable[..., None]) -> str:
+    """The help of a command, but for that of its parameters."""
+    return cleandoc(command.__doc__ or "").partition(_ARGS)[0].strip()
+
+
+def read_help(docstring: str | None) -> dict[str, str]:
+    r"""The help of each parameter in a docstring.
+
+    >>> read_help("What it does.\n\nArgs:\n    most: How many\n        to show.")
+    {'most': 'How many to show.'}
+    """
+    _, _, described = cleandoc(docstring or "").partition(_ARGS)
+    found = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", described, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
 def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """The same command with each group's options in place of the group."""
+    """The command as typer takes it: options in place of their groups, each with its help."""
     groups: dict[str, tuple[type[OptionGroup], list[Parameter]]] = {}
     shown: list[Parameter] = []
-    for name, given in signature(command).parameters.items():
+    described, parameters = read_help(command.__doc__), signature(command).parameters
+    arguments = [each.name for each in parameters.values() if each.kind is not each.KEYWORD_ONLY]
+    for name, given in parameters.items():
         kind, *extra = get_args(given.annotation) or (given.annotation,)
         if isinstance(kind, type) and issubclass(kind, OptionGroup):
             groups[name] = kind, list(_options(kind, extra))
             shown += groups[name][1]
         else:
-            shown.append(given.replace(kind=Parameter.KEYWORD_ONLY))
-    if not groups:
-        return command
+            shown.append(_describe(given, described))
 
     @wraps(command)
     def run(**given: Any) -> None:  # noqa: ANN401 - whatever was parsed
         for name, (kind, options) in groups.items():
             given[name] = kind(**{each.name: given.pop(each.name) for each in options})
-        command(**given)
+        command(*[given.pop(name) for name in arguments], **given)
 
     seen: Any = run
     seen.__signature__ = signature(command).replace(parameters=shown)
@@ -67,25 +87,33 @@ def _options(group: type[OptionGroup], extra: list[object]) -> Iterator[Paramete
     """A group's fields as parameters."""
     only = next((each.names for each in extra if isinstance(each, Only)), None)
     hints = get_type_hints(group, include_extras=True)
+    described: dict[str, str] = {}
+    for each in reversed(group.__mro__):
+        described |= read_help(each.__doc__)
     parts: tuple[Field[Any], ...] = fields(group)  # type: ignore[arg-type] # a dataclass
     for part in parts:
         if only is None or part.name in only:
-            yield Parameter(
-                part.name,
-                Parameter.KEYWORD_ONLY,
-                default=Parameter.empty if part.default is MISSING else part.default,
-                annotation=_in_panel(hints[part.name], group.panel),
-            )
+            default = Parameter.empty if part.default is MISSING else part.default
+            option = Parameter(part.name, Parameter.KEYWORD_ONLY, default=default)
+            yield _describe(option.replace(annotation=hints[part.name]), described, group.panel)
 
 
-def _in_panel(hint: object, panel: str | None) -> object:
-    """An option's type, with the panel that shows it."""
-    if get_origin(hint) is not Annotated:
-        raise TypeError(f"a group's field must be an Annotated option, got {hint}.")
-    kind, option = get_args(hint)
-    placed = copy(option)
+def _describe(given: Parameter, described: dict[str, str], panel: str | None = None) -> Parameter:
+    """A parameter with all that typer must know of it."""
+    hint = given.annotation
+    if get_origin(hint) is Annotated:
+        hint, told = get_args(hint)
+        placed = copy(told)
+    elif given.kind is not Parameter.KEYWORD_ONLY:
+        placed = typer.Argument()
+    else:
+        # A flag only sets; typer would offer to take it back as well.
+        placed = typer.Option(*([f"--{given.name.replace('_', '-')}"] if hint is bool else []))
+    placed.help = placed.help or described.get(given.name)
+    if placed.help is None:
+        raise TypeError(f"the docstring says nothing of {given.name}")
     placed.rich_help_panel = placed.rich_help_panel or panel
-    return Annotated[kind, placed]
+    return given.replace(kind=Parameter.KEYWORD_ONLY, annotation=Annotated[hint, placed])
 
 
 _SHORT_TYPES = {

@@ -91,14 +91,15 @@ ConcernedOption = Annotated[
 BucketOption = Annotated[
     str | None, typer.Option("--bucket", help="Days, weeks or months: 1d, 1w (default), 1mo.")
 ]
-ModeOption = Annotated[
-    str | None, typer.Option(help="'corrected' (default), or 'paper'; a state has its own.")
-]
 
 
 @dataclass(frozen=True)
 class ScoreOptions(OptionGroup):
-    """How people are scored, and by what background."""
+    """How people are scored, and by what background.
+
+    Args:
+        mode: 'corrected' (default), or 'paper'; a state has its own.
+    """
 
     panel = "How people are scored"
 
@@ -107,7 +108,7 @@ class ScoreOptions(OptionGroup):
     k: KOption = 0.3
     m: MOption = 3
     bucket: BucketOption = None
-    mode: ModeOption = None
+    mode: str | None = None
 
 
 def parsed_share(written: str | None) -> float | None:

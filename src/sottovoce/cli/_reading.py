@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 AUTO = "auto"
 LONGEST = DEFAULT_LINE_BYTES
 
-AnyEncodingOption = Annotated[
-    str, typer.Option("--encoding", help="Of a text file; auto: UTF-8, or what its bytes tell.")
-]
-DelimiterOption = Annotated[
-    str | None,
-    typer.Option("--delimiter", help="Between values of CSV: ';', tab; default: found."),
-]
-DayFirstOption = Annotated[
-    bool, typer.Option("--day-first", help="Times are written like 31/12/2024.")
-]
-MonthFirstOption = Annotated[
-    bool, typer.Option("--month-first", help="Times are written like 12/31/2024.")
-]
 CleanOption = Annotated[
     bool | None,
     typer.Option(
@@ -40,42 +27,40 @@ CleanOption = Annotated[
 ]
 
 
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", help=f"{', '.join(Format)}; default: from the file's name."),
-]
-FieldsOption = Annotated[
-    str | None,
-    typer.Option("--fields", help="Our names for the file's columns: user=author,text=body."),
-]
 HeaderOption = Annotated[
     str | None,
     typer.Option("--header", help="Names of the columns of a file without a header: label,text."),
 ]
-TimezoneOption = Annotated[
-    str, typer.Option("--timezone", help="Zone of times that carry none, such as Europe/Rome.")
-]
-LineLimitOption = Annotated[
-    int, typer.Option("--max-line-bytes", help="The longest line, or single text, that is read.")
-]
-EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.")]
 
 
 @dataclass(frozen=True)
 class ReadingOptions(OptionGroup):
-    """How a file is read, as far as that is told."""
+    """How a file is read, as far as that is told.
+
+    Args:
+        fields: Our names for the file's columns: user=author,text=body.
+        delimiter: Between values of CSV: ';', tab; default: found.
+        day_first: Times are written like 31/12/2024.
+        month_first: Times are written like 12/31/2024.
+        timezone: Zone of times that carry none, such as Europe/Rome.
+        encoding: Of a text file; auto: UTF-8, or what its bytes tell.
+        longest: The longest line, or single text, that is read.
+    """
 
     panel = "Reading the file"
 
-    file_format: FormatOption = None
-    fields: FieldsOption = None
+    file_format: Annotated[
+        str | None,
+        typer.Option("--format", help=f"{', '.join(Format)}; default: from the file's name."),
+    ] = None
+    fields: str | None = None
     header: HeaderOption = None
-    delimiter: DelimiterOption = None
-    day_first: DayFirstOption = False
-    month_first: MonthFirstOption = False
-    timezone: TimezoneOption = "UTC"
-    encoding: AnyEncodingOption = AUTO
-    longest: LineLimitOption = LONGEST
+    delimiter: str | None = None
+    day_first: bool = False
+    month_first: bool = False
+    timezone: str = "UTC"
+    encoding: str = AUTO
+    longest: Annotated[int, typer.Option("--max-line-bytes")] = LONGEST
 
     def as_told(self) -> ReadOptions:
         """For a reader, which guesses no encoding."""
@@ -109,9 +94,13 @@ class ReadingOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class PlainReadingOptions(ReadingOptions):
-    """The same where no encoding is guessed."""
+    """The same where no encoding is guessed.
 
-    encoding: EncodingOption = "utf-8"
+    Args:
+        encoding: Of a text file.
+    """
+
+    encoding: str = "utf-8"
 
 
 def _dates(day_first: bool, month_first: bool) -> DateOrder:

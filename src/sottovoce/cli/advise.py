@@ -31,52 +31,53 @@ _OWNER_ONLY = 0o700
 
 @dataclass(frozen=True)
 class ComparedOptions(OptionGroup):
-    """With whom a person is compared."""
+    """With whom a person is compared.
+
+    Args:
+        community: Posts (user, time, text) to be compared with.
+        rank_server: URL of a rank server to be compared with.
+        second_rank_server: URL of its second server, if it is one of two.
+    """
 
     panel = "Whom you are compared with"
 
-    community: Annotated[
-        Path | None, typer.Option(help="Posts (user, time, text) to be compared with.")
-    ] = None
-    rank_server: Annotated[
-        str | None, typer.Option(help="URL of a rank server to be compared with.")
-    ] = None
-    second_rank_server: Annotated[
-        str | None, typer.Option(help="URL of its second server, if it is one of two.")
-    ] = None
+    community: Path | None = None
+    rank_server: str | None = None
+    second_rank_server: str | None = None
     model: ModelOption = None
     topics: TopicsOption = None
 
 
 @dataclass(frozen=True)
 class ReportOptions(OptionGroup):
-    """What reports may cost."""
+    """What reports may cost.
+
+    Args:
+        rank_budget: Epsilon that your reports may cost, ever; without it none can be sent.
+        rank_admission: File with your token, where the rank server asks for one.
+    """
 
     panel = "Reports to a rank server"
 
-    rank_budget: Annotated[
-        str | None,
-        typer.Option(help="Epsilon that your reports may cost, ever; without it none can be sent."),
-    ] = None
-    rank_admission: Annotated[
-        Path | None, typer.Option(help="File with your token, where the rank server asks for one.")
-    ] = None
+    rank_budget: str | None = None
+    rank_admission: Path | None = None
 
 
 @dataclass(frozen=True)
 class ListenOptions(OptionGroup):
-    """Where the page is."""
+    """Where the page is.
+
+    Args:
+        port: The port to listen at; 0: any that is free.
+        host: The address to listen at.
+        beyond: Allow a --host other than this machine itself.
+    """
 
     panel = "Where the page listens"
 
-    port: Annotated[int, typer.Option(help="The port to listen at; 0: any that is free.")] = 0
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1"
-    beyond: Annotated[
-        bool,
-        typer.Option(
-            "--i-know-others-can-reach-it", help="Allow a --host other than this machine itself."
-        ),
-    ] = False
+    port: int = 0
+    host: str = "127.0.0.1"
+    beyond: Annotated[bool, typer.Option("--i-know-others-can-reach-it")] = False
 
 
 def advise(
@@ -84,14 +85,9 @@ def advise(
     compared: ComparedOptions,
     reports: ReportOptions,
     page: ListenOptions,
-    store: Annotated[
-        Path | None, typer.Option(help="Where settings and alerts are kept, for you only.")
-    ] = None,
-    help_line: Annotated[
-        str | None,
-        typer.Option(help="The line beside topics of health that says help exists; '' for none."),
-    ] = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    store: Path | None = None,
+    help_line: str | None = None,
+    no_open: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Open the advisor: a page on this machine that tells you where your posts put you.
@@ -101,6 +97,11 @@ def advise(
     send a report. Stop it with Ctrl-C.
 
     Example: sottovoce advise
+
+    Args:
+        store: Where settings and alerts are kept, for you only.
+        help_line: The line beside topics of health that says help exists; '' for none.
+        no_open: Do not open a browser.
     """
     with needs_extra("web"):
         from sottovoce.web.advise.app import (  # noqa: PLC0415 - fast --help

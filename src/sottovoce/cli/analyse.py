@@ -34,32 +34,25 @@ _TOPIC_WORDS = 20
 
 @dataclass(frozen=True)
 class SumEngineOptions(EngineOptions):
-    """Where sums are added up."""
+    """Where sums are added up.
 
-    partitions: Annotated[
-        int | None,
-        typer.Option(min=1, help="Parts that Spark adds up each by itself; default: one a core."),
-    ] = None
+    Args:
+        partitions: Parts that Spark adds up each by itself; default: one a core.
+    """
+
+    partitions: Annotated[int | None, typer.Option(min=1)] = None
 
 
 def analyse(
-    released: Annotated[Path, typer.Argument(parser=Address, help="Folder of a release.")],
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="A public label a line, in the order of the documents."),
-    ] = None,
-    topics: Annotated[int | None, typer.Option(min=1, help="Look for so many topics.")] = None,
-    classifier: Annotated[
-        bool,
-        typer.Option("--classifier", help="Train one on the labels, and say what it learnt."),
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of topics and of held-out documents.")] = 0,
-    level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = _LEVEL,
-    most: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = _SHOWN,
-    report: Annotated[
-        Path | None, typer.Option(help="File for an offline page with tables and figures.")
-    ] = None,
+    released: Annotated[Path, typer.Argument(parser=Address)],
     *,
+    labels: Path | None = None,
+    topics: Annotated[int | None, typer.Option(min=1)] = None,
+    classifier: bool = False,
+    seed: int = 0,
+    level: float = _LEVEL,
+    most: Annotated[int, typer.Option(min=1)] = _SHOWN,
+    report: Path | None = None,
     engine: SumEngineOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -70,6 +63,16 @@ def analyse(
     unbiased, and reading them costs no privacy: everything here follows from what was published.
 
     Example: sottovoce analyse released --report report.html
+
+    Args:
+        released: Folder of a release.
+        labels: A public label a line, in the order of the documents.
+        topics: Look for so many topics.
+        classifier: Train one on the labels, and say what it learnt.
+        seed: Of topics and of held-out documents.
+        level: How often an interval is to be right.
+        most: Rows of each table.
+        report: File for an offline page with tables and figures.
     """
     with needs_extra("release"):
         from sottovoce.release.release import load_release  # noqa: PLC0415 - fast --help

@@ -28,16 +28,6 @@ from sottovoce.cli._output import AsJson
 from sottovoce.cli._reading import CleanOption, ReadingOptions
 from sottovoce.errors import InputError, ParameterError
 
-PostsArgument = Annotated[
-    Path | None,
-    typer.Argument(parser=Address, help="Posts: user, time, text; none: rank the state."),
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        parser=Address, help="File for the ranks: .csv, .parquet or .jsonl; a folder on Spark."
-    ),
-]
 MeasureOption = Annotated[
     str | None,
     typer.Option(
@@ -46,45 +36,29 @@ MeasureOption = Annotated[
         "default: as the state was last ranked, else bow-t, and all with --model or --topics."
     ),
 ]
-TopicOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Rank by this topic or domain; default: as the state was last ranked, else "
-        "'sensitive', all sensitive ones."
-    ),
-]
 
 
 @dataclass(frozen=True)
 class StateOptions(OptionGroup):
-    """What is kept of posts, so that more can be added."""
+    """What is kept of posts, so that more can be added.
+
+    Args:
+        state: Keep what is needed to add posts later, or add to it.
+        update: The same for a state that must be there: daily runs.
+        only_newer: Add only posts later than the newest that the state has counted.
+        merge: Fold in the state of another part of the posts.
+        keep_buckets: The largest -m a new state allows; default: 12.
+        keep_posts: Keep each post's scores, to delete single posts; grows with them.
+    """
 
     panel = "State and checkpoints"
 
-    state: Annotated[
-        Path | None, typer.Option(help="Keep what is needed to add posts later, or add to it.")
-    ] = None
-    update: Annotated[
-        Path | None, typer.Option(help="The same for a state that must be there: daily runs.")
-    ] = None
-    only_newer: Annotated[
-        bool,
-        typer.Option(
-            "--only-newer", help="Add only posts later than the newest that the state has counted."
-        ),
-    ] = False
-    merge: Annotated[
-        list[Path] | None, typer.Option(help="Fold in the state of another part of the posts.")
-    ] = None
-    keep_buckets: Annotated[
-        int | None, typer.Option(min=1, help="The largest -m a new state allows; default: 12.")
-    ] = None
-    keep_posts: Annotated[
-        bool | None,
-        typer.Option(
-            "--keep-posts", help="Keep each post's scores, to delete single posts; grows with them."
-        ),
-    ] = None
+    state: Path | None = None
+    update: Path | None = None
+    only_newer: bool = False
+    merge: list[Path] | None = None
+    keep_buckets: Annotated[int | None, typer.Option(min=1)] = None
+    keep_posts: Annotated[bool | None, typer.Option("--keep-posts")] = None
     checkpoint: CheckpointOption = None
     checkpoint_every: CheckpointEveryOption = 60.0
     resume: ResumeOption = False
@@ -113,27 +87,26 @@ class StateOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class ShowOptions(OptionGroup):
-    """What is shown beside the bands."""
+    """What is shown beside the bands.
 
-    show_users: Annotated[
-        int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
-    ] = 0
+    Args:
+        show_users: Print the ids of the N most exposed users.
+        report: Write an offline page about the community; it names nobody.
+        people: Name the first people in --report; this is logged.
+    """
+
+    show_users: Annotated[int, typer.Option(min=0)] = 0
     concerned: ConcernedOption = None
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Write an offline page about the community; it names nobody."),
-    ] = None
-    people: Annotated[
-        bool, typer.Option("--people", help="Name the first people in --report; this is logged.")
-    ] = False
+    report: Path | None = None
+    people: bool = False
 
 
 def assess(
-    posts: PostsArgument = None,
-    out: OutOption = None,
+    posts: Annotated[Path | None, typer.Argument(parser=Address)] = None,
     *,
+    out: Annotated[Path | None, typer.Option(parser=Address)] = None,
     measure: MeasureOption = None,
-    topic: TopicOption = None,
+    topic: list[str] | None = None,
     scoring: ScoreOptions,
     kept: StateOptions,
     shown: ShowOptions,
@@ -154,6 +127,12 @@ def assess(
 
     Example: sottovoce assess community/posts.parquet --topics community/topics.toml --measure bow-t
     --state community.state --out ranks.parquet
+
+    Args:
+        posts: Posts: user, time, text; none: rank the state.
+        out: File for the ranks: .csv, .parquet or .jsonl; a folder on Spark.
+        topic: Rank by this topic or domain; default: as the state was last ranked, else
+            'sensitive', all sensitive ones.
     """
     from sottovoce.assess.assess import carry_out  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast

@@ -29,24 +29,12 @@ _WITHOUT_TEXTS = (
 
 
 def audit(
-    sampler: Annotated[
-        bool, typer.Option("--sampler", help="Audit the noise at a claim; the default.")
-    ] = False,
-    control: Annotated[
-        str | None,
-        typer.Option(
-            help="Audit a release that is broken on purpose, and exit 1: paper-accounting, "
-            "float-noise or reused-keystream."
-        ),
-    ] = None,
-    release: Annotated[Path | None, typer.Option(help="Audit a release's folder.")] = None,
-    texts: Annotated[
-        Path | None,
-        typer.Option(help="The texts that --release was made of, for their holder alone."),
-    ] = None,
-    stop_words: Annotated[
-        str | None, typer.Option(help="The one that --release was made with.")
-    ] = None,
+    *,
+    sampler: bool = False,
+    control: str | None = None,
+    release: Path | None = None,
+    texts: Path | None = None,
+    stop_words: str | None = None,
     epsilon: Annotated[
         str | None,
         typer.Option(help=f"The sampler's claim, as 0.1 or 1/3; default: {DEFAULT_EPSILON}."),
@@ -55,13 +43,20 @@ def audit(
         int | None,
         typer.Option(help=f"The sampler's claim: N, in words; default: {DEFAULT_PRECISION}."),
     ] = None,
-    *,
     reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Try to refute a privacy claim: exit code 0 (no proof) when no check fails, else 1.
 
     Example: sottovoce audit --sampler --epsilon 1/2 --precision 4
+
+    Args:
+        sampler: Audit the noise at a claim; the default.
+        control: Audit a release that is broken on purpose, and exit 1: paper-accounting,
+            float-noise or reused-keystream.
+        release: Audit a release's folder.
+        texts: The texts that --release was made of, for their holder alone.
+        stop_words: The one that --release was made with.
     """
     if sum((sampler, control is not None, release is not None)) > 1:
         raise ParameterError("give one of --sampler, --control and --release, not several.")

@@ -20,22 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TermOptions(OptionGroup):
-    """Which words are counted."""
+    """Which words are counted.
+
+    Args:
+        min_texts: Drop terms in fewer texts.
+        max_terms: Keep the most frequent terms.
+        stop_words: 'english', or a file with one word a line.
+        stem: Snowball stemmer, such as english.
+        bigrams: Count pairs of neighbouring words too.
+        shortest: Shortest word, in characters.
+    """
 
     panel = "Which words count"
 
-    min_texts: Annotated[int, typer.Option(min=1, help="Drop terms in fewer texts.")] = 1
-    max_terms: Annotated[int | None, typer.Option(min=1, help="Keep the most frequent terms.")] = (
-        None
-    )
-    stop_words: Annotated[
-        str | None, typer.Option(help="'english', or a file with one word a line.")
-    ] = None
-    stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None
-    bigrams: Annotated[
-        bool, typer.Option("--bigrams", help="Count pairs of neighbouring words too.")
-    ] = False
-    shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2
+    min_texts: Annotated[int, typer.Option(min=1)] = 1
+    max_terms: Annotated[int | None, typer.Option(min=1)] = None
+    stop_words: str | None = None
+    stem: str | None = None
+    bigrams: bool = False
+    shortest: int = 2
 
     def rules(self) -> "TokenRules":
         """How texts are cut into words."""
@@ -50,12 +53,10 @@ class TermOptions(OptionGroup):
 
 
 def count(
+    corpus: Path,
     *,
-    corpus: Annotated[Path, typer.Argument(help="Texts, one row of counts each.")],
-    out: Annotated[Path, typer.Option(help="Folder for counts.npz and vocabulary.txt.")],
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="Public word list; without one the data choose the words.")
-    ] = None,
+    out: Path,
+    vocabulary: Path | None = None,
     words: TermOptions,
     reading: Annotated[
         ReadingOptions, Only("file_format", "fields", "header", "delimiter", "encoding", "longest")
@@ -67,6 +68,11 @@ def count(
     The column of the texts is guessed where none is called text.
 
     Example: sottovoce count community/posts.parquet --out counts --stop-words english
+
+    Args:
+        corpus: Texts, one row of counts each.
+        out: Folder for counts.npz and vocabulary.txt.
+        vocabulary: Public word list; without one the data choose the words.
     """
     from sottovoce.corpus.counts import count_to_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
@@ -112,19 +118,17 @@ def _usable(vocabulary: "Vocabulary", rules: "TokenRules") -> "Vocabulary":
 
 
 def describe(
-    *,
-    posts: Annotated[Path, typer.Argument(help="Posts: user, time, text.")],
-    truth: Annotated[
-        Path | None, typer.Option(help="Truth to check against the posts: user, topic, ...")
-    ] = None,
-    reading: ReadingOptions,
-    as_json: AsJson = False,
+    posts: Path, *, truth: Path | None = None, reading: ReadingOptions, as_json: AsJson = False
 ) -> None:
     """Describe a community in numbers: no word and no name is shown.
 
     Columns are guessed where they are not called user, time and text.
 
     Example: sottovoce describe community/posts.parquet --truth community/truth.parquet
+
+    Args:
+        posts: Posts: user, time, text.
+        truth: Truth to check against the posts: user, topic, ...
     """
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
@@ -166,16 +170,13 @@ def _span(values: dict[str, float]) -> str:
 
 
 def simulate(
-    folder: Annotated[Path, typer.Argument(help="Where to write the community.")],
-    users: Annotated[int, typer.Option(help="People in the community.")] = 1000,
-    weeks: Annotated[int, typer.Option(help="Weeks of history.")] = 26,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
-    difficulty: Annotated[
-        str, typer.Option(help="very-easy, easy, default, hard or very-hard.")
-    ] = "default",
-    control: Annotated[
-        bool, typer.Option("--control", help="Personas that differ in name only.")
-    ] = False,
+    folder: Path,
+    *,
+    users: int = 1000,
+    weeks: int = 26,
+    seed: int = 0,
+    difficulty: str = "default",
+    control: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a community with known personas.
@@ -184,6 +185,14 @@ def simulate(
     grade), background.parquet (text) and topics.toml.
 
     Example: sottovoce simulate community --users 2000 --weeks 26 --seed 7
+
+    Args:
+        folder: Where to write the community.
+        users: People in the community.
+        weeks: Weeks of history.
+        seed: The same seed gives the same files.
+        difficulty: very-easy, easy, default, hard or very-hard.
+        control: Personas that differ in name only.
     """
     from sottovoce.corpus.simulate.parameters import SimulationParameters, difficulty_named  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.simulate.write import write_community  # noqa: PLC0415 - keeps --help fast

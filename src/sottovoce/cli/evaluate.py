@@ -13,17 +13,13 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    ranks: Annotated[Path, typer.Argument(help="ranks.parquet of `sottovoce assess`.")],
-    truth: Annotated[Path, typer.Argument(help="truth.parquet: user, topic, sensitive, grade.")],
-    posts: Annotated[
-        Path | None, typer.Option(help="Posts, for the baselines of volume and the test by it.")
-    ] = None,
-    topics: Annotated[
-        Path | None,
-        typer.Option(help="The catalogue, for the ENT baseline where the ranks lack it."),
-    ] = None,
-    replicates: Annotated[int, typer.Option(help="Bootstrap draws behind an interval.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of bootstrap and permutations.")] = 0,
+    ranks: Path,
+    truth: Path,
+    *,
+    posts: Path | None = None,
+    topics: Path | None = None,
+    replicates: int = 1000,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Judge rankings: R-precision, Prec@5, MAP and NDCG with 95% intervals, beside baselines.
@@ -33,6 +29,14 @@ def evaluate(
 
     Example: sottovoce evaluate ranks.parquet community/truth.parquet
     --posts community/posts.parquet --topics community/topics.toml
+
+    Args:
+        ranks: ranks.parquet of `sottovoce assess`.
+        truth: truth.parquet: user, topic, sensitive, grade.
+        posts: Posts, for the baselines of volume and the test by it.
+        topics: The catalogue, for the ENT baseline where the ranks lack it.
+        replicates: Bootstrap draws behind an interval.
+        seed: Of bootstrap and permutations.
     """
     from sottovoce.assess.evaluation.runs import evaluate_ranks  # noqa: PLC0415 - fast --help
 

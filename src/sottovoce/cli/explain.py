@@ -32,22 +32,16 @@ MeasureOption = Annotated[
 
 
 def explain(
-    posts: Annotated[list[Path], typer.Argument(help="Posts: user, time, text.")],
-    user: Annotated[str, typer.Option(help="Whose rank to explain.")],
-    topic: Annotated[str, typer.Option(help="For which topic, one at a time.")],
+    posts: list[Path],
     *,
+    user: str,
+    topic: str,
     measure: MeasureOption = None,
     scoring: ScoreOptions,
-    without: Annotated[
-        list[int] | None,
-        typer.Option(help="Their rank without this post of theirs, by its number."),
-    ] = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(help="State to rank in; POSTS must be all the posts it was made from."),
-    ] = None,
-    most: Annotated[int, typer.Option(min=1, help="How many posts and words to show.")] = 10,
-    show_text: Annotated[bool, typer.Option("--show-text", help="Print their posts too.")] = False,
+    without: list[int] | None = None,
+    state: Path | None = None,
+    most: Annotated[int, typer.Option(min=1)] = 10,
+    show_text: bool = False,
     clean: CleanOption = None,
     reading: ReadingOptions,
     as_json: AsJson = False,
@@ -58,6 +52,15 @@ def explain(
     readable posts, counted from 1. Removal is exact: as if all had been scored again.
 
     Example: sottovoce explain export.csv --user ada --topic depression
+
+    Args:
+        posts: Posts: user, time, text.
+        user: Whose rank to explain.
+        topic: For which topic, one at a time.
+        without: Their rank without this post of theirs, by its number.
+        state: State to rank in; POSTS must be all the posts it was made from.
+        most: How many posts and words to show.
+        show_text: Print their posts too.
     """
     from sottovoce.assess.assess import explain_rank  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.request import AssessRequest, choose_measure  # noqa: PLC0415 - fast --help

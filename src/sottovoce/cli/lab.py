@@ -18,71 +18,60 @@ from sottovoce.errors import SottovoceError
 
 @dataclass(frozen=True)
 class StudyData(OptionGroup):
-    """What a study is made of; None leaves it to the study."""
+    """What a study is made of; None leaves it to the study.
+
+    Args:
+        data: complaints, news, simulated, or a file of documents: text, label.
+        documents: How many documents to use.
+        embedding: Public word vectors, GloVe or word2vec.
+        posts: Assess studies: your own posts (user, time, text).
+        truth: Assess studies: who is sensitive (user, topic, ...).
+        topics: Assess studies: your catalogue of topics, in TOML.
+        model: Assess studies: a model of `topics train`.
+        half: assess-blogs: development (default), test or all users.
+        labels_column: assess-blogs: the posts' column of topics, a;b;c.
+        votes: Judges' votes, for assess-table-1; may be repeated.
+    """
 
     panel = "Your own data"
 
-    data: Annotated[
-        str | None,
-        typer.Option(help="complaints, news, simulated, or a file of documents: text, label."),
-    ] = None
-    documents: Annotated[int | None, typer.Option(help="How many documents to use.")] = None
-    embedding: Annotated[
-        Path | None, typer.Option(help="Public word vectors, GloVe or word2vec.")
-    ] = None
-    posts: Annotated[
-        Path | None, typer.Option(help="Assess studies: your own posts (user, time, text).")
-    ] = None
-    truth: Annotated[
-        Path | None, typer.Option(help="Assess studies: who is sensitive (user, topic, ...).")
-    ] = None
-    topics: Annotated[
-        Path | None, typer.Option(help="Assess studies: your catalogue of topics, in TOML.")
-    ] = None
-    model: Annotated[
-        list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
-    ] = None
-    half: Annotated[
-        str | None, typer.Option(help="assess-blogs: development (default), test or all users.")
-    ] = None
-    labels_column: Annotated[
-        str | None, typer.Option(help="assess-blogs: the posts' column of topics, a;b;c.")
-    ] = None
-    votes: Annotated[
-        list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
-    ] = None
+    data: str | None = None
+    documents: int | None = None
+    embedding: Path | None = None
+    posts: Path | None = None
+    truth: Path | None = None
+    topics: Path | None = None
+    model: list[Path] | None = None
+    half: str | None = None
+    labels_column: str | None = None
+    votes: list[Path] | None = None
 
 
 @dataclass(frozen=True)
 class StudyParts(OptionGroup):
-    """How much of some studies is run."""
+    """How much of some studies is run.
+
+    Args:
+        seconds: scale: about how long to measure; default: 180.
+        rates: release-analyse: nats per word, as 2,1,0.5; default: all.
+        readers: release-analyse: topics, classifiers, sums, settings; default: all.
+    """
 
     panel = "Only some studies"
 
-    seconds: Annotated[
-        float | None, typer.Option(help="scale: about how long to measure; default: 180.")
-    ] = None
-    rates: Annotated[
-        str | None, typer.Option(help="release-analyse: nats per word, as 2,1,0.5; default: all.")
-    ] = None
-    readers: Annotated[
-        str | None,
-        typer.Option(help="release-analyse: topics, classifiers, sums, settings; default: all."),
-    ] = None
+    seconds: float | None = None
+    rates: str | None = None
+    readers: str | None = None
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="'list', or a name that it shows.")],
+    name: str,
     *,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
-    ] = None,
+    out: Path | None = None,
     data: StudyData,
-    seeds: Annotated[int | None, typer.Option(help="Repetitions behind each interval.")] = None,
+    seeds: int | None = None,
     parts: StudyParts,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
-    ] = False,
+    quick: bool = False,
     reading: Annotated[ReadingOptions, Only("file_format", "fields", "header")],
     as_json: AsJson = False,
 ) -> None:
@@ -95,6 +84,12 @@ def study(
     Example: sottovoce study list
 
     Example: sottovoce study release-figure-1 --quick --data simulated --out study
+
+    Args:
+        name: 'list', or a name that it shows.
+        out: Folder for rows.json, the figures and report.html.
+        seeds: Repetitions behind each interval.
+        quick: Small sizes: a look, not a result.
     """
     studies = _laboratory("studies")
     if name == "list":
@@ -115,15 +110,7 @@ def study(
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help="'list', or a name that it shows.")],
-    size: Annotated[
-        float | None,
-        typer.Option(help="How much work; `bench list` shows of what, and how much by default."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for rows.json, a figure and report.html.")
-    ] = None,
-    as_json: AsJson = False,
+    name: str, *, size: float | None = None, out: Path | None = None, as_json: AsJson = False
 ) -> None:
     """Compare ours with its peers: same work, same run.
 
@@ -133,6 +120,11 @@ def bench(
     Example: sottovoce bench list
 
     Example: sottovoce bench tokenize --size 2
+
+    Args:
+        name: 'list', or a name that it shows.
+        size: How much work; `bench list` shows of what, and how much by default.
+        out: Folder for rows.json, a figure and report.html.
     """
     benches = _laboratory("benches")
     if name == "list":
@@ -174,12 +166,11 @@ def _laboratory(module: str) -> Any:  # noqa: ANN401 - a module of another distr
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the community and report.html.")] = Path(
-        "demo"
-    ),
-    users: Annotated[int, typer.Option(help="People in the community.")] = 1000,
-    weeks: Annotated[int, typer.Option(help="Weeks of history.")] = 26,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same community.")] = 0,
+    *,
+    out: Path = Path("demo"),
+    users: int = 1000,
+    weeks: int = 26,
+    seed: int = 0,
     as_json: AsJson = False,
 ) -> None:
     """Run everything on a simulated community and write a report that opens offline.
@@ -189,6 +180,12 @@ def demo(
     left out, and that is said.
 
     Example: sottovoce demo --out demo
+
+    Args:
+        out: Folder for the community and report.html.
+        users: People in the community.
+        weeks: Weeks of history.
+        seed: The same seed gives the same community.
     """
     from sottovoce.corpus.simulate.parameters import SimulationParameters  # noqa: PLC0415 - fast --help
 

@@ -20,13 +20,7 @@ ledger = typer.Typer(help="What a corpus may spend, and has spent.", no_args_is_
 
 
 @ledger.command()
-def show(
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="The ledger; default: the one for all that you release."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def show(file: Path | None = None, *, as_json: AsJson = False) -> None:
     """Show the privacy budget of every corpus, what is left of it, and what it was spent on.
 
     A corpus stands for its documents: what is shown is of those that have least left, whichever
@@ -36,6 +30,9 @@ def show(
     ratios too.
 
     Example: sottovoce ledger show
+
+    Args:
+        file: The ledger; default: the one for all that you release.
     """
     from sottovoce.privacy.ledger.elsewhere import refuse_lost, user_ledger  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.ledger.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
@@ -55,10 +52,7 @@ def show(
 
 
 @ledger.command("forget-place")
-def forget_place(
-    file: Annotated[Path, typer.Argument(help="The ledger, as the refusal names it.")],
-    as_json: AsJson = False,
-) -> None:
+def forget_place(file: Path, *, as_json: AsJson = False) -> None:
     """Go on without a ledger that is gone for good: its disk lost, its folder deleted.
 
     Releases ask every ledger that was spent from on this machine, and stop where one does not
@@ -67,6 +61,9 @@ def forget_place(
     ledger, with its key and outputs, where that can be done. One that answers is not forgotten.
 
     Example: sottovoce ledger forget-place old/notes.ledger
+
+    Args:
+        file: The ledger, as the refusal names it.
     """
     from sottovoce.privacy.ledger.chosen_ledger import forget_ledger  # noqa: PLC0415 - fast --help
 
@@ -82,9 +79,7 @@ def forget_place(
 
 @ledger.command()
 def move(
-    source: Annotated[Path, typer.Argument(metavar="FROM", help="The ledger, or its archive.")],
-    to: Annotated[Path, typer.Argument(help="A new file for the archive; there, the ledger.")],
-    as_json: AsJson = False,
+    source: Annotated[Path, typer.Argument(metavar="FROM")], to: Path, *, as_json: AsJson = False
 ) -> None:
     """Move a ledger to another machine: into an archive here, and out of it there.
 
@@ -96,6 +91,10 @@ def move(
     Example: sottovoce ledger move my.ledger carried.zip
 
     Example: sottovoce ledger move carried.zip my.ledger
+
+    Args:
+        source: The ledger, or its archive.
+        to: A new file for the archive; there, the ledger.
     """
     from sottovoce.privacy.ledger.chosen_ledger import move_ledger  # noqa: PLC0415 - fast --help
 

@@ -14,61 +14,41 @@ from sottovoce.cli._reading import ReadingOptions
 
 @dataclass(frozen=True)
 class ComparisonOptions(OptionGroup):
-    """What is known of people, and which releases are made."""
+    """What is known of people, and which releases are made.
+
+    Args:
+        truth: Whom topics concern; without it, who stays at the top.
+        background: Public texts, from which the adversary learns topics.
+        shape: A document is what a user wrote in a 'week', or as a 'user'.
+        compress: none, random or frequency; may be repeated.
+        columns: K, of the compressions.
+        whole_documents: An epsilon at which whole documents are hidden, by a local release and by
+            counting together; may be repeated.
+        votes: Of these, the most counted words and votes of a document.
+    """
 
     panel = "What is compared"
 
     model: ModelOption = None
-    truth: Annotated[
-        Path | None, typer.Option(help="Whom topics concern; without it, who stays at the top.")
-    ] = None
-    background: Annotated[
-        Path | None, typer.Option(help="Public texts, from which the adversary learns topics.")
-    ] = None
-    shape: Annotated[
-        str, typer.Option(help="A document is what a user wrote in a 'week', or as a 'user'.")
-    ] = "week"
-    compress: Annotated[
-        list[str] | None,
-        typer.Option(help="none, random or frequency; may be repeated."),
-    ] = None
-    columns: Annotated[int, typer.Option(help="K, of the compressions.")] = 300
-    whole_documents: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An epsilon at which whole documents are hidden, by a local release and by "
-            "counting together; may be repeated."
-        ),
-    ] = None
-    votes: Annotated[
-        int, typer.Option(help="Of these, the most counted words and votes of a document.")
-    ] = 10
+    truth: Path | None = None
+    background: Path | None = None
+    shape: str = "week"
+    compress: list[str] | None = None
+    columns: int = 300
+    whole_documents: list[str] | None = None
+    votes: int = 10
 
 
 def loop(
+    corpus: Path,
     *,
-    corpus: Annotated[
-        Path, typer.Argument(help="A folder as simulate writes it, or a file of posts.")
-    ],
     topics: TopicsOption = None,
     compared: ComparisonOptions,
-    precision: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--precision", "-N", help="N, by how many words documents may differ; may be repeated."
-        ),
-    ] = None,
-    epsilon: Annotated[
-        list[str] | None,
-        typer.Option(help="For documents up to N words apart; may be repeated."),
-    ] = None,
-    limit: Annotated[
-        float, typer.Option(help="The exposure you accept: a share of the people, 0 to 1.")
-    ] = 0.1,
-    seed: Annotated[int, typer.Option(help="Of models and maps; never of the noise.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
-    ] = None,
+    precision: Annotated[list[int] | None, typer.Option("--precision", "-N")] = None,
+    epsilon: list[str] | None = None,
+    limit: float = 0.1,
+    seed: int = 0,
+    out: Path | None = None,
     reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -83,6 +63,14 @@ def loop(
     Of a file of posts, columns are guessed where they are not called user, time and text.
 
     Example: sottovoce loop community --epsilon 16 --epsilon 2 --precision 2 --out loop
+
+    Args:
+        corpus: A folder as simulate writes it, or a file of posts.
+        precision: N, by how many words documents may differ; may be repeated.
+        epsilon: For documents up to N words apart; may be repeated.
+        limit: The exposure you accept: a share of the people, 0 to 1.
+        seed: Of models and maps; never of the noise.
+        out: Folder for rows.json, the figures and report.html.
     """
     with needs_extra("all"):
         from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - fast --help

@@ -32,22 +32,23 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 @dataclass(frozen=True)
 class BucketOptions(OptionGroup):
-    """What scores are of, and where their buckets lie."""
+    """What scores are of, and where their buckets lie.
+
+    Args:
+        measure: What scores are of.
+        buckets: How many score buckets; 20 by default.
+        lowest: Where the buckets begin; default: as the measure does.
+        highest: Where the buckets end.
+        edges: Edges that rank-edges wrote, instead of --buckets between two bounds.
+    """
 
     panel = "What is counted"
 
-    measure: Annotated[str, typer.Option(help="What scores are of.")] = "lda-dt"
-    buckets: Annotated[
-        int | None, typer.Option(help="How many score buckets; 20 by default.", show_default=False)
-    ] = None
-    lowest: Annotated[
-        float | None, typer.Option(help="Where the buckets begin; default: as the measure does.")
-    ] = None
-    highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None
-    edges: Annotated[
-        Path | None,
-        typer.Option(help="Edges that rank-edges wrote, instead of --buckets between two bounds."),
-    ] = None
+    measure: str = "lda-dt"
+    buckets: Annotated[int | None, typer.Option(show_default=False)] = None
+    lowest: float | None = None
+    highest: float | None = None
+    edges: Path | None = None
 
     def rank_topics(self, topics: Sequence[str]) -> "tuple[RankedTopic, ...]":
         from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
@@ -76,88 +77,79 @@ class BucketOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class PairOptions(OptionGroup):
-    """Whether there are two servers."""
+    """Whether there are two servers.
+
+    Args:
+        mode: noise: one server; shares: two.
+        peer: shares: URL of the second server; this is then the first.
+        peer_key: shares: file with the two servers' common secret.
+    """
 
     panel = "The second server"
 
-    mode: Annotated[str, typer.Option(help="noise: one server; shares: two.")] = "noise"
-    peer: Annotated[
-        str | None, typer.Option(help="shares: URL of the second server; this is then the first.")
-    ] = None
-    peer_key: Annotated[
-        Path | None, typer.Option(help="shares: file with the two servers' common secret.")
-    ] = None
+    mode: str = "noise"
+    peer: str | None = None
+    peer_key: Path | None = None
 
 
 @dataclass(frozen=True)
 class ReporterOptions(OptionGroup):
-    """Whom the server hears, and how often."""
+    """Whom the server hears, and how often.
+
+    Args:
+        admission: File of tokens, one a person; each admits one report a period.
+        rate: Requests a second, of all; 0: no limit.
+        rate_per_address: Requests a second, of an address; 0 behind a proxy.
+    """
 
     panel = "Who may report, and how often"
 
-    admission: Annotated[
-        Path | None,
-        typer.Option(help="File of tokens, one a person; each admits one report a period."),
-    ] = None
-    rate: Annotated[float, typer.Option(help="Requests a second, of all; 0: no limit.")] = 2000
-    rate_per_address: Annotated[
-        float, typer.Option(help="Requests a second, of an address; 0 behind a proxy.")
-    ] = 50
+    admission: Path | None = None
+    rate: float = 2000
+    rate_per_address: float = 50
 
 
 @dataclass(frozen=True)
 class ServingOptions(OptionGroup):
-    """Where the server listens, and what it keeps."""
+    """Where the server listens, and what it keeps.
+
+    Args:
+        store: An SQLite file, or the URL of a PostgreSQL database.
+        host: The address to listen at.
+        port: The port to listen at; 0: any that is free.
+        certificate: TLS certificate; without one use a proxy with TLS.
+        key: The certificate's private key.
+        restored: The store was put back from a copy: begin a new period.
+        log: File for events, a line of JSON each; - for standard error.
+        metrics_key: File with the key under which /metrics answers.
+    """
 
     panel = "Running it"
 
-    store: Annotated[
-        str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
-    ] = "rank.sqlite"
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1"
-    port: Annotated[
-        int, typer.Option(help="The port to listen at; 0: any that is free.", min=0, max=65535)
-    ] = 8765
-    certificate: Annotated[
-        Path | None, typer.Option(help="TLS certificate; without one use a proxy with TLS.")
-    ] = None
-    key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None
-    restored: Annotated[
-        bool,
-        typer.Option("--restored", help="The store was put back from a copy: begin a new period."),
-    ] = False
-    log: Annotated[
-        str | None,
-        typer.Option(help="File for events, a line of JSON each; - for standard error."),
-    ] = None
-    metrics_key: Annotated[
-        Path | None, typer.Option(help="File with the key under which /metrics answers.")
-    ] = None
+    store: str = "rank.sqlite"
+    host: str = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8765
+    certificate: Path | None = None
+    key: Path | None = None
+    restored: bool = False
+    log: str | None = None
+    metrics_key: Path | None = None
 
 
 def rank_server(
     *,
-    topics: Annotated[
-        Path | None,
-        typer.Option(
-            help="The catalogue; its sensitive topics are ranked, or all if none is; default: ours."
-        ),
-    ] = None,
+    topics: Path | None = None,
     counted: BucketOptions,
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
     pair: PairOptions,
-    epsilon: Annotated[
-        str, typer.Option(help="What a report costs: per bucket (noise) or period (shares).")
-    ] = "1",
-    period: Annotated[str, typer.Option(help="How long a period lasts: 90s, 12h, 1d, 1w.")] = "1w",
-    minimum: Annotated[int, typer.Option(help="With fewer reports a histogram is withheld.")] = 100,
+    epsilon: str = "1",
+    period: str = "1w",
+    minimum: int = 100,
     reporters: ReporterOptions,
     serving: ServingOptions,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be published, and stop.")
-    ] = False,
+    dry_run: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish score histograms per topic, from reports that hide each score.
@@ -166,6 +158,13 @@ def rank_server(
     histograms. It runs until Ctrl-C. --dry-run shows the rules that it would publish.
 
     Example: sottovoce rank-server --topics community/topics.toml --epsilon 1 --period 1w
+
+    Args:
+        topics: The catalogue; its sensitive topics are ranked, or all if none is; default: ours.
+        epsilon: What a report costs: per bucket (noise) or period (shares).
+        period: How long a period lasts: 90s, 12h, 1d, 1w.
+        minimum: With fewer reports a histogram is withheld.
+        dry_run: Show what would be published, and stop.
     """
     from sottovoce.advisor.rank.description import Description  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.exact import positive  # noqa: PLC0415 - fast --help
@@ -334,12 +333,7 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
 
 
 def rank_edges(
-    server: Annotated[str, typer.Argument(help="The URL of a rank server that has published.")],
-    out: Annotated[Path, typer.Option(help="Where the edges go, for rank-server --edges.")] = Path(
-        "edges.json"
-    ),
-    buckets: Annotated[int, typer.Option(help="How many score buckets to make, at most.")] = 20,
-    as_json: AsJson = False,
+    server: str, *, out: Path = Path("edges.json"), buckets: int = 20, as_json: AsJson = False
 ) -> None:
     """Find bucket edges for a rank server, near the limits of the top 1, 5, 10, 25 and 50%.
 
@@ -347,6 +341,11 @@ def rank_edges(
     new server with them; after two or three such rounds they hardly move.
 
     Example: sottovoce rank-edges http://127.0.0.1:8765 --out edges.json
+
+    Args:
+        server: The URL of a rank server that has published.
+        out: Where the edges go, for rank-server --edges.
+        buckets: How many score buckets to make, at most.
     """
     from sottovoce.advisor.rank.client import latest_histogram  # noqa: PLC0415 - fast --help
     from sottovoce.advisor.rank.description import Description, RankedTopic  # noqa: PLC0415 - fast --help

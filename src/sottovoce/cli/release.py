@@ -15,140 +15,118 @@ from sottovoce.cli._reading import ReadingOptions
 
 @dataclass(frozen=True)
 class PromiseOptions(OptionGroup):
-    """What every release says."""
+    """What every release says.
 
-    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart, as 0.1 or 1/3.")]
-    precision: Annotated[
-        int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")
-    ]
-    out: Annotated[Path, typer.Option(parser=Address, help="Folder for the release.")]
-    words: Annotated[
-        Path | None,
-        typer.Option(
-            "--vocabulary",
-            help="Public word list: a file, or 'everyday': everyday English of ours.",
-        ),
-    ] = None
-    constant_work: Annotated[
-        bool, typer.Option("--constant-work", help="Work that does not depend on the counts.")
-    ] = False
+    Args:
+        epsilon: For documents up to N words apart, as 0.1 or 1/3.
+        precision: N, by how many words they may differ.
+        out: Folder for the release.
+        words: Public word list: a file, or 'everyday': everyday English of ours.
+        constant_work: Work that does not depend on the counts.
+    """
+
+    epsilon: str
+    precision: Annotated[int, typer.Option("--precision", "-N")]
+    out: Annotated[Path, typer.Option(parser=Address)]
+    words: Annotated[Path | None, typer.Option("--vocabulary")] = None
+    constant_work: bool = False
 
 
 @dataclass(frozen=True)
 class ColumnOptions(OptionGroup):
-    """Into which columns words are summed."""
+    """Into which columns words are summed.
+
+    Args:
+        compress: none, random, frequency, embedding-cluster or embedding-disperse.
+        columns: K, the columns to release.
+        accounting: tight, or paper to reproduce the paper's weaker one.
+        prior: Word frequencies: public, local or central (paid for).
+        prior_share: Part of epsilon that pays for local or central frequencies.
+        frequencies: Public frequencies: word, tab, number.
+        embedding: Public word vectors: GloVe, word2vec, or a w2v model.
+        maps: Maps for groups of documents.
+        threshold: Drop outputs below this.
+    """
 
     panel = "Fewer columns"
 
-    compress: Annotated[
-        str,
-        typer.Option(help="none, random, frequency, embedding-cluster or embedding-disperse."),
-    ] = "none"
-    columns: Annotated[int | None, typer.Option(help="K, the columns to release.")] = None
-    accounting: Annotated[
-        str, typer.Option(help="tight, or paper to reproduce the paper's weaker one.")
-    ] = "tight"
-    prior: Annotated[
-        str, typer.Option(help="Word frequencies: public, local or central (paid for).")
-    ] = "public"
-    prior_share: Annotated[
-        str, typer.Option(help="Part of epsilon that pays for local or central frequencies.")
-    ] = "1/10"
-    frequencies: Annotated[
-        Path | None, typer.Option(help="Public frequencies: word, tab, number.")
-    ] = None
-    embedding: Annotated[
-        Path | None, typer.Option(help="Public word vectors: GloVe, word2vec, or a w2v model.")
-    ] = None
-    maps: Annotated[int, typer.Option(help="Maps for groups of documents.")] = 1
-    threshold: Annotated[int | None, typer.Option(help="Drop outputs below this.")] = None
+    compress: str = "none"
+    columns: int | None = None
+    accounting: str = "tight"
+    prior: str = "public"
+    prior_share: str = "1/10"
+    frequencies: Path | None = None
+    embedding: Path | None = None
+    maps: int = 1
+    threshold: int | None = None
 
 
 @dataclass(frozen=True)
 class RowOptions(OptionGroup):
-    """Which documents make a row, and what is published beside it."""
+    """Which documents make a row, and what is published beside it.
+
+    Args:
+        user_documents: Keep so many documents of each user, and promise per user too.
+        labels: Column of public labels, published beside the counts as they are.
+        by: Add up the documents of each value of this column: thread, ...
+        ids: 'public': publish what --by calls its groups; else they are numbered.
+    """
 
     panel = "Whose words, in which rows"
 
-    user_documents: Annotated[
-        int | None,
-        typer.Option(help="Keep so many documents of each user, and promise per user too."),
-    ] = None
-    labels: Annotated[
-        str | None,
-        typer.Option(help="Column of public labels, published beside the counts as they are."),
-    ] = None
-    by: Annotated[
-        str | None,
-        typer.Option(help="Add up the documents of each value of this column: thread, ..."),
-    ] = None
-    ids: Annotated[
-        str | None,
-        typer.Option(help="'public': publish what --by calls its groups; else they are numbered."),
-    ] = None
+    user_documents: int | None = None
+    labels: str | None = None
+    by: str | None = None
+    ids: str | None = None
 
 
 @dataclass(frozen=True)
 class ChargeOptions(OptionGroup):
-    """What the documents are charged, and where."""
+    """What the documents are charged, and where.
+
+    Args:
+        declare_data_dependent: Say that documents chose the words.
+        declare_new_documents: Say that documents with the same text as released ones are new ones.
+        ledger: Privacy ledger; default: the one for all that you release.
+        budget: Epsilon at the same N that a document may ever spend; default: --epsilon.
+        label: Tells apart two releases that are otherwise the same.
+    """
 
     panel = "The ledger"
 
-    declare_data_dependent: Annotated[
-        bool,
-        typer.Option("--declare-data-dependent", help="Say that documents chose the words."),
-    ] = False
-    declare_new_documents: Annotated[
-        bool,
-        typer.Option(
-            "--declare-new-documents",
-            help="Say that documents with the same text as released ones are new ones.",
-        ),
-    ] = False
-    ledger: Annotated[
-        Path | None,
-        typer.Option(help="Privacy ledger; default: the one for all that you release."),
-    ] = None
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="Epsilon at the same N that a document may ever spend; default: --epsilon."
-        ),
-    ] = None
-    label: Annotated[
-        str, typer.Option(help="Tells apart two releases that are otherwise the same.")
-    ] = ""
+    declare_data_dependent: bool = False
+    declare_new_documents: bool = False
+    ledger: Path | None = None
+    budget: str | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True)
 class WordOptions(OptionGroup):
-    """Which words are counted, where no list says so."""
+    """Which words are counted, where no list says so.
+
+    Args:
+        min_texts: Drop terms in fewer texts.
+        max_terms: Keep the most frequent terms.
+        stop_words: 'english', or a file with one word a line.
+    """
 
     panel = "Which words count"
 
-    min_texts: Annotated[int, typer.Option(help="Drop terms in fewer texts.")] = 1
-    max_terms: Annotated[int | None, typer.Option(help="Keep the most frequent terms.")] = None
-    stop_words: Annotated[
-        str | None, typer.Option(help="'english', or a file with one word a line.")
-    ] = None
+    min_texts: int = 1
+    max_terms: int | None = None
+    stop_words: str | None = None
 
 
 def release(
-    corpus: Annotated[
-        Path, typer.Argument(parser=Address, help="Documents, one row of counts each.")
-    ],
+    corpus: Annotated[Path, typer.Argument(parser=Address)],
     *,
     promise: PromiseOptions,
     columns: ColumnOptions,
     rows: RowOptions,
     words: WordOptions,
     charge: ChargeOptions,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Show promise, cost, size and errors of sums; draw nothing."
-        ),
-    ] = False,
+    dry_run: bool = False,
     reading: ReadingOptions,
     engine: EngineOptions,
     as_json: AsJson = False,
@@ -160,6 +138,10 @@ def release(
 
     Example: sottovoce release community/posts.parquet --vocabulary everyday --epsilon 2
     --precision 2 --out released
+
+    Args:
+        corpus: Documents, one row of counts each.
+        dry_run: Show promise, cost, size and errors of sums; draw nothing.
     """
     with needs_extra("release"):
         from sottovoce.cli._released_texts import ReleaseTerminal, show_release  # noqa: PLC0415 - fast --help

@@ -20,46 +20,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AlertScoreOptions(OptionGroup):
-    """How people were scored, where that is to differ from the last ranking."""
+    """How people were scored, where that is to differ from the last ranking.
+
+    Args:
+        k: Share of a domain that a broad interest covers; default: as last ranked.
+        m: Number of time buckets that a lasting interest covers; default: as last ranked.
+    """
 
     panel = ScoreOptions.panel
 
-    k: Annotated[
-        float | None,
-        typer.Option(
-            "-k", help="Share of a domain that a broad interest covers; default: as last ranked."
-        ),
-    ] = None
-    m: Annotated[
-        int | None,
-        typer.Option(
-            "-m",
-            help="Number of time buckets that a lasting interest covers; default: as last ranked.",
-        ),
-    ] = None
+    k: Annotated[float | None, typer.Option("-k")] = None
+    m: Annotated[int | None, typer.Option("-m")] = None
 
 
 def alerts(
+    state: Path,
     *,
-    state: Annotated[Path, typer.Argument(help="State of a community, from assess --state.")],
-    measure: Annotated[
-        str | None, typer.Option(help="By these measures; default: as last ranked.")
-    ] = None,
-    topic: Annotated[
-        list[str] | None, typer.Option(help="For this topic or domain; default: as last ranked.")
-    ] = None,
-    top: Annotated[str, typer.Option(help="The bands to watch, in percent.")] = "1,5,10",
-    hysteresis: Annotated[
-        float,
-        typer.Option(help="Who falls out of a band by less than this part of it stays in it."),
-    ] = 0.2,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="File for who entered or left a band: .csv, .parquet or .jsonl."),
-    ] = None,
-    show_users: Annotated[
-        int, typer.Option(min=0, help="Print the ids of up to N users who entered a band.")
-    ] = 0,
+    measure: str | None = None,
+    topic: list[str] | None = None,
+    top: str = "1,5,10",
+    hysteresis: float = 0.2,
+    out: Path | None = None,
+    show_users: Annotated[int, typer.Option(min=0)] = 0,
     concerned: ConcernedOption = None,
     scores: AlertScoreOptions,
     as_json: AsJson = False,
@@ -69,6 +51,15 @@ def alerts(
     Who is in which band is kept beside the state, in STATE.alerts, readable by you only.
 
     Example: sottovoce alerts community.state --top 1,5 --out alerts.parquet
+
+    Args:
+        state: State of a community, from assess --state.
+        measure: By these measures; default: as last ranked.
+        topic: For this topic or domain; default: as last ranked.
+        top: The bands to watch, in percent.
+        hysteresis: Who falls out of a band by less than this part of it stays in it.
+        out: File for who entered or left a band: .csv, .parquet or .jsonl.
+        show_users: Print the ids of up to N users who entered a band.
     """
     from sottovoce.assess.alerts import check_alerts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import check_outputs  # noqa: PLC0415 - keeps --help fast
@@ -127,16 +118,11 @@ def _as_shown(row: "Mapping[str, Any]") -> dict[str, object]:
 
 
 def forget(
-    state: Annotated[Path, typer.Argument(help="State of a community, from assess --state.")],
-    user: Annotated[list[str], typer.Option(help="Whom to erase.")],
-    places: Annotated[
-        list[Path] | None,
-        typer.Option("--in", help="Erase them here too: an output, another state, or a folder."),
-    ] = None,
-    post: Annotated[
-        list[str] | None,
-        typer.Option(help="Delete only their posts at this time; needs assess --keep-posts."),
-    ] = None,
+    state: Path,
+    *,
+    user: list[str],
+    places: Annotated[list[Path] | None, typer.Option("--in")] = None,
+    post: list[str] | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Erase users from a state, its parts and its alerts, as if they had never posted.
@@ -147,6 +133,12 @@ def forget(
     is not learnt again.
 
     Example: sottovoce forget community.state --user u0007 --in ranks.parquet
+
+    Args:
+        state: State of a community, from assess --state.
+        user: Whom to erase.
+        places: Erase them here too: an output, another state, or a folder.
+        post: Delete only their posts at this time; needs assess --keep-posts.
     """
     from sottovoce.assess.erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
     from sottovoce.assess.request import model_folder  # noqa: PLC0415 - keeps --help fast

@@ -1,7 +1,6 @@
 """``sottovoce statement``: a privacy statement from a card."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -9,14 +8,7 @@ from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_json
 
 
-def statement(
-    source: Annotated[
-        str,
-        typer.Argument(help="A released folder, a .counts file, or a rank server's URL or rules."),
-    ],
-    out: Annotated[Path | None, typer.Option(help="File for the statement, in Markdown.")] = None,
-    as_json: AsJson = False,
-) -> None:
+def statement(source: str, *, out: Path | None = None, as_json: AsJson = False) -> None:
     """Write a privacy statement: what a release, count or rank server promises, and what not.
 
     It answers the questions of NIST SP 800-226 from the card alone, has no figure
@@ -24,6 +16,10 @@ def statement(
     Rules are what `rank-server --dry-run --json` prints.
 
     Example: sottovoce statement released --out statement.md
+
+    Args:
+        source: A released folder, a .counts file, or a rank server's URL or rules.
+        out: File for the statement, in Markdown.
     """
     with needs_extra("all"):
         from sottovoce.statement import make_statement  # noqa: PLC0415 - fast --help

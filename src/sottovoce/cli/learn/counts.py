@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -32,29 +32,25 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True)
 class AskedOptions(OptionGroup):
-    """What is counted, and what it costs a document."""
+    """What is counted, and what it costs a document.
 
-    words: Annotated[Path | None, typer.Option(help="The public words to count, one a line.")] = (
-        None
-    )
-    epsilon: Annotated[
-        str | None, typer.Option(help="Of a whole document, exactly as written: 1, 0.5, 1/3.")
-    ] = None
-    votes: Annotated[
-        int | None, typer.Option(help="The most votes of a document, itself included.")
-    ] = None
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Count pairs of words that stand in one document.")
-    ] = False
-    labels: Annotated[
-        str | None, typer.Option(help="All labels, which are public: ham,spam; count by label.")
-    ] = None
-    per_user: Annotated[
-        int | None, typer.Option(help="How many documents of one user vote at each peer.")
-    ] = None
-    declare_data_dependent: Annotated[
-        bool, typer.Option("--declare-data-dependent", help="Say that documents chose the words.")
-    ] = False
+    Args:
+        words: The public words to count, one a line.
+        epsilon: Of a whole document, exactly as written: 1, 0.5, 1/3.
+        votes: The most votes of a document, itself included.
+        pairs: Count pairs of words that stand in one document.
+        labels: All labels, which are public: ham,spam; count by label.
+        per_user: How many documents of one user vote at each peer.
+        declare_data_dependent: Say that documents chose the words.
+    """
+
+    words: Path | None = None
+    epsilon: str | None = None
+    votes: int | None = None
+    pairs: bool = False
+    labels: str | None = None
+    per_user: int | None = None
+    declare_data_dependent: bool = False
 
     def as_request(self) -> dict[str, object]:
         """As the coordinator takes it; what was not said is None."""
@@ -72,28 +68,34 @@ class AskedOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class LossOptions(OptionGroup):
-    """How many peers may fail the others."""
+    """How many peers may fail the others.
+
+    Args:
+        drop: How many peers may be lost on the way.
+        collude: How many peers may work against the others.
+    """
 
     panel = "Who may be lost or collude"
 
-    drop: Annotated[int | None, typer.Option(help="How many peers may be lost on the way.")] = None
-    collude: Annotated[
-        int | None, typer.Option(help="How many peers may work against the others.")
-    ] = None
+    drop: int | None = None
+    collude: int | None = None
 
 
 @dataclass(frozen=True)
 class ShownOptions(OptionGroup):
-    """Which count is shown, and how much of it."""
+    """Which count is shown, and how much of it.
+
+    Args:
+        latest: Show this party's latest count again; costs nothing.
+        top: How many cells are shown; 0: all.
+        level: Of the intervals.
+    """
 
     panel = "What is shown"
 
-    latest: Annotated[
-        bool,
-        typer.Option("--latest", help="Show this party's latest count again; costs nothing."),
-    ] = False
-    top: Annotated[int, typer.Option(help="How many cells are shown; 0: all.")] = 20
-    level: Annotated[float, typer.Option(help="Of the intervals.")] = _LEVEL
+    latest: bool = False
+    top: int = 20
+    level: float = _LEVEL
 
 
 def count(
@@ -102,9 +104,7 @@ def count(
     asked: AskedOptions,
     loss: LossOptions,
     shown: ShownOptions,
-    out: Annotated[
-        Path | None, typer.Option(help="Where all cells go: .csv, .jsonl, or .counts to keep it.")
-    ] = None,
+    out: Path | None = None,
     wait: WaitOption = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -116,6 +116,9 @@ def count(
     has named in [count_with] of its own, with the drop and collude that stand there.
 
     Example: sottovoce learn count --config together/coordinator/party.toml --words words.txt
+
+    Args:
+        out: Where all cells go: .csv, .jsonl, or .counts to keep it.
     """
     kind = _format(out)
     if not 0 < shown.level < 1 or shown.top < 0:
@@ -247,14 +250,13 @@ def _table(rows: Sequence[Mapping[str, object]], kind: str) -> str:
 
 
 def topics(
-    counts: Annotated[Path, typer.Argument(help="A count of pairs: learn count --out x.counts.")],
-    out: Annotated[Path, typer.Option(help="Folder for the model.")],
-    topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
-    shortest: Annotated[
-        int, typer.Option(help="Shortest word, in characters, as it was counted.")
-    ] = 2,
-    top: Annotated[int, typer.Option(help="How many words of each topic are shown.")] = 8,
-    seed: Annotated[int, typer.Option(help="One seed gives one result.")] = 0,
+    counts: Path,
+    *,
+    out: Path,
+    topics: int = 25,
+    shortest: int = 2,
+    top: int = 8,
+    seed: int = 0,
     as_json: AsJson = False,
 ) -> None:
     """Read topics from pairs of words that were counted together; costs nothing more.
@@ -263,6 +265,14 @@ def topics(
     model is one that `assess --model` and `topics show` take.
 
     Example: sottovoce learn topics pairs.counts --topics 25 --out model
+
+    Args:
+        counts: A count of pairs: learn count --out x.counts.
+        out: Folder for the model.
+        topics: How many topics are looked for.
+        shortest: Shortest word, in characters, as it was counted.
+        top: How many words of each topic are shown.
+        seed: One seed gives one result.
     """
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
 

@@ -22,12 +22,9 @@ _TOLD = "The coordinator tells every other party; start this one again."
 
 
 def renew(
-    certificate: Annotated[
-        Path | None, typer.Argument(help="Of a trial's party: its certificate.pem.")
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", help="Of a party that has joined: its party.toml.")
-    ] = None,
+    certificate: Path | None = None,
+    *,
+    config: Path | None = None,
     authority: AuthorityOption = None,
     days: DaysOption = 365,
     passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
@@ -41,6 +38,10 @@ def renew(
     rewritten, and everybody needs the new one.
 
     Example: sottovoce learn renew --config ada/party.toml
+
+    Args:
+        certificate: Of a trial's party: its certificate.pem.
+        config: Of a party that has joined: its party.toml.
     """
     if config is not None:
         _renew_joined(config, days, as_json=as_json)
@@ -84,11 +85,12 @@ def _renew_joined(config: Path, days: int, *, as_json: bool) -> None:
 
 
 def rotate(
-    what: Annotated[str, typer.Argument(help="Which key: identity, paillier, journal or tls.")],
+    what: str,
+    *,
     config: ConfigOption,
     authority: AuthorityOption = None,
     days: DaysOption = 365,
-    key_bits: Annotated[int, typer.Option(help="Of a new Paillier key.")] = 3072,
+    key_bits: int = 3072,
     passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
     as_json: AsJson = False,
 ) -> None:
@@ -99,6 +101,10 @@ def rotate(
     roster.toml. What was hidden under an old Paillier key can be asked no more.
 
     Example: sottovoce learn rotate identity --config ada/party.toml
+
+    Args:
+        what: Which key: identity, paillier, journal or tls.
+        key_bits: Of a new Paillier key.
     """
     with needs_extra("federation"):
         from sottovoce.federation import setup  # noqa: PLC0415 - fast --help
@@ -141,9 +147,7 @@ def rotate(
 
 
 def move(
-    source: Annotated[Path, typer.Argument(metavar="FROM", help="Its folder, or its archive.")],
-    to: Annotated[Path, typer.Argument(help="A new file for the archive; there, the folder.")],
-    as_json: AsJson = False,
+    source: Annotated[Path, typer.Argument(metavar="FROM")], to: Path, *, as_json: AsJson = False
 ) -> None:
     """Move a party to another machine: into an archive here, and out of it there; stop it first.
 
@@ -154,6 +158,10 @@ def move(
     Example: sottovoce learn move ada carried.zip
 
     Example: sottovoce learn move carried.zip ada
+
+    Args:
+        source: Its folder, or its archive.
+        to: A new file for the archive; there, the folder.
     """
     with needs_extra("federation"):
         from sottovoce.federation.party.party import move_party  # noqa: PLC0415 - fast --help

@@ -6,7 +6,7 @@ people compare.
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -21,19 +21,13 @@ _STANDARD_INPUT = "-"
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(help="A new folder, of the coordinator alone.")],
-    listen: Annotated[
-        str, typer.Option("--listen", help="HOST:PORT at which the other parties reach it.")
-    ],
-    join: Annotated[
-        str | None,
-        typer.Option("--join", help="HOST:PORT for requests to join; default: the next port."),
-    ] = None,
-    mode: Annotated[
-        str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
-    ] = "open",
+    folder: Path,
+    *,
+    listen: str,
+    join: str | None = None,
+    mode: str = "open",
     passphrase: SealOption = "none",  # noqa: S107 - the name of a source
-    days: Annotated[int, typer.Option(help="How long certificates hold.")] = 365,
+    days: int = 365,
     as_json: AsJson = False,
 ) -> None:
     """Found a federation: write the coordinator's folder, with keys that stay in it.
@@ -41,6 +35,13 @@ def new(
     The other parties then join, each with keys of its own: `learn invite` here, `learn join` there.
 
     Example: sottovoce learn new coordinator --listen c.example:7443
+
+    Args:
+        folder: A new folder, of the coordinator alone.
+        listen: HOST:PORT at which the other parties reach it.
+        join: HOST:PORT for requests to join; default: the next port.
+        mode: open: everybody gets the classifier; hidden: nobody does.
+        days: How long certificates hold.
     """
     with needs_extra("federation"):
         from sottovoce.federation.join.folders import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
@@ -62,15 +63,21 @@ def new(
 
 
 def invite(
-    name: Annotated[str, typer.Argument(help="What the party is called.")],
+    name: str,
+    *,
     config: ConfigOption,
-    role: Annotated[str, typer.Option(help="peer, keyholder or intermediary.")] = "peer",
-    minutes: Annotated[float, typer.Option(help="How long the token can be used.")] = 30,
+    role: str = "peer",
+    minutes: float = 30,
     as_json: AsJson = False,
 ) -> None:
     """Make a token with which one party may ask to join, once, at the running coordinator.
 
     Example: sottovoce learn invite ada --config coordinator/party.toml
+
+    Args:
+        name: What the party is called.
+        role: peer, keyholder or intermediary.
+        minutes: How long the token can be used.
     """
     request = {"do": "invite", "name": name, "role": role, "minutes": minutes}
     found = watch_run(config, request, "Inviting")
@@ -86,20 +93,12 @@ def invite(
 
 
 def join(
-    folder: Annotated[Path, typer.Argument(help="A new folder for this party.")],
-    token: Annotated[
-        str | None, typer.Option("--token", help="From `learn invite`; - reads it from the input.")
-    ] = None,
-    listen: Annotated[
-        str | None, typer.Option("--listen", help="HOST:PORT at which the others reach this party.")
-    ] = None,
-    confirm: Annotated[
-        str | None,
-        typer.Option("--confirm", help="The comparison string, if the coordinator reads the same."),
-    ] = None,
-    wait: Annotated[
-        float, typer.Option("--wait", help="Seconds to wait for the coordinator's person.")
-    ] = 600,
+    folder: Path,
+    *,
+    token: str | None = None,
+    listen: str | None = None,
+    confirm: str | None = None,
+    wait: float = 600,
     passphrase: SealOption = "none",  # noqa: S107 - the name of a source
     log: LogOption = None,
     as_json: AsJson = False,
@@ -111,6 +110,13 @@ def join(
     prompt, or later with --confirm.
 
     Example: sottovoce learn join ada --token TOKEN --listen a.example:7443
+
+    Args:
+        folder: A new folder for this party.
+        token: From `learn invite`; - reads it from the input.
+        listen: HOST:PORT at which the others reach this party.
+        confirm: The comparison string, if the coordinator reads the same.
+        wait: Seconds to wait for the coordinator's person.
     """
     with needs_extra("federation"):
         from sottovoce.federation.join import folders  # noqa: PLC0415 - fast --help
@@ -169,12 +175,7 @@ def _ask_to_compare(folder: Path, string: str, *, as_json: bool) -> str | None:
 
 
 def admit(
-    config: ConfigOption,
-    name: Annotated[str, typer.Argument(help="Who may join; none: list who asks.")] = "",
-    string: Annotated[
-        str, typer.Argument(help="The comparison string that its person has read to you.")
-    ] = "",
-    as_json: AsJson = False,
+    name: str = "", string: str = "", *, config: ConfigOption, as_json: AsJson = False
 ) -> None:
     """List who asks to join, or admit one by the comparison string that you were read.
 
@@ -182,6 +183,10 @@ def admit(
     the one that this coordinator has.
 
     Example: sottovoce learn admit ada 4k7p-9xqm --config coordinator/party.toml
+
+    Args:
+        name: Who may join; none: list who asks.
+        string: The comparison string that its person has read to you.
     """
     if name and not string:
         raise ParameterError("give the comparison string, as the other person reads it to you.")
@@ -199,16 +204,15 @@ def admit(
         show_rows("who asks to join; compare the strings by telephone", found["waiting"])
 
 
-def remove(
-    name: Annotated[str, typer.Argument(help="What the party is called.")],
-    config: ConfigOption,
-    as_json: AsJson = False,
-) -> None:
+def remove(name: str, *, config: ConfigOption, as_json: AsJson = False) -> None:
     """Take a party off the roster, at the running coordinator: it is refused at once.
 
     All other parties are told. Runs in which it takes part end by name.
 
     Example: sottovoce learn remove dee --config coordinator/party.toml
+
+    Args:
+        name: What the party is called.
     """
     found = watch_run(config, {"do": "remove", "name": name}, "Removing")
     if as_json:
@@ -217,7 +221,7 @@ def remove(
     typer.echo(f"{name} is refused from now on (change {found['number']} of the roster).")
 
 
-def roster(config: ConfigOption, as_json: AsJson = False) -> None:
+def roster(*, config: ConfigOption, as_json: AsJson = False) -> None:
     """Show who takes part, and every signed change of the roster.
 
     Compare the digest with the other parties: it stands for all changes.
@@ -242,13 +246,7 @@ def roster(config: ConfigOption, as_json: AsJson = False) -> None:
     show_rows("every change, the oldest first", rows)
 
 
-def approve(
-    config: ConfigOption,
-    proposal: Annotated[
-        str, typer.Argument(help="The proposal, by its whole SHA-256; none: list them.")
-    ] = "",
-    as_json: AsJson = False,
-) -> None:
+def approve(proposal: str = "", *, config: ConfigOption, as_json: AsJson = False) -> None:
     """List proposals that a peer has refused as too close to an earlier run, or approve one.
 
     Two trainings that differ by a peer, a few documents or a few words open two sums, and the
@@ -259,6 +257,9 @@ def approve(
     stands every field that differs from an earlier run, or from the last one.
 
     Example: sottovoce learn approve --config together/ada/party.toml
+
+    Args:
+        proposal: The proposal, by its whole SHA-256; none: list them.
     """
     with needs_extra("federation"):
         from sottovoce.federation.party import approvals  # noqa: PLC0415 - fast --help

@@ -25,7 +25,7 @@ LogOption = Annotated[
 ]
 
 
-def coordinator(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+def coordinator(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
     """Run the coordinator, who adds up what it cannot read, until it is stopped.
 
     Example: sottovoce learn coordinator --config together/coordinator/party.toml
@@ -33,7 +33,7 @@ def coordinator(config: ConfigOption, log: LogOption = None, as_json: AsJson = F
     _serve("coordinator", config, log, as_json=as_json)
 
 
-def keyholder(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+def keyholder(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
     """Run the key holder, who opens sums and nothing else, until it is stopped.
 
     Example: sottovoce learn keyholder --config together/key-holder/party.toml
@@ -41,7 +41,7 @@ def keyholder(config: ConfigOption, log: LogOption = None, as_json: AsJson = Fal
     _serve("keyholder", config, log, as_json=as_json)
 
 
-def peer(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+def peer(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
     """Run a peer, who holds texts and shows them to nobody, until it is stopped.
 
     Example: sottovoce learn peer --config together/ada/party.toml
@@ -49,7 +49,7 @@ def peer(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -
     _serve("peer", config, log, as_json=as_json)
 
 
-def intermediary(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+def intermediary(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
     """Run the blind intermediary, who mixes what it cannot read, until it is stopped.
 
     Example: sottovoce learn intermediary --config together/intermediary/party.toml
@@ -98,38 +98,33 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
 
 @dataclass(frozen=True)
 class MachineOptions(OptionGroup):
-    """Where parties listen, and what their keys are."""
+    """Where parties listen, and what their keys are.
+
+    Args:
+        hosts: Where parties listen, in the order shown; default: here.
+        base_port: The first party's port; default: free ones.
+        days: How long certificates hold.
+        key_bits: Of Paillier keys, where there are any.
+    """
 
     panel = "Keys and machines"
 
-    hosts: Annotated[
-        str | None,
-        typer.Option(help="Where parties listen, in the order shown; default: here."),
-    ] = None
-    base_port: Annotated[
-        int | None, typer.Option(help="The first party's port; default: free ones.")
-    ] = None
+    hosts: str | None = None
+    base_port: int | None = None
     passphrase: SealOption = "none"  # noqa: S105 - the name of a source
-    days: Annotated[int, typer.Option(help="How long certificates hold.")] = 365
-    key_bits: Annotated[int, typer.Option(help="Of Paillier keys, where there are any.")] = 3072
+    days: int = 365
+    key_bits: int = 3072
 
 
 def init(
+    folder: Path,
     *,
-    folder: Annotated[Path, typer.Argument(help="A new folder for all parties' folders.")],
-    peers: Annotated[int | None, typer.Option(help="How many hold texts.")] = None,
-    names: Annotated[str | None, typer.Option(help="What they are called: ada,ben,cy.")] = None,
-    mode: Annotated[
-        str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
-    ] = "open",
+    peers: int | None = None,
+    names: str | None = None,
+    mode: str = "open",
     machines: MachineOptions,
-    allow_two: Annotated[
-        str | None,
-        typer.Option(help="With two peers each learns the other's sums: name that to accept it."),
-    ] = None,
-    intermediary: Annotated[
-        bool, typer.Option("--intermediary", help="Add a blind intermediary for rados.")
-    ] = False,
+    allow_two: str | None = None,
+    intermediary: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a folder for each party: configuration, certificate, keys and the roster.
@@ -138,6 +133,14 @@ def init(
     see `learn new` and `learn join`.
 
     Example: sottovoce learn init together --names ada,ben,cy,dee --mode open
+
+    Args:
+        folder: A new folder for all parties' folders.
+        peers: How many hold texts.
+        names: What they are called: ada,ben,cy.
+        mode: open: everybody gets the classifier; hidden: nobody does.
+        allow_two: With two peers each learns the other's sums: name that to accept it.
+        intermediary: Add a blind intermediary for rados.
     """
     with needs_extra("federation"):
         from sottovoce.federation.setup import SetupPlan, peer_names, set_up  # noqa: PLC0415 - fast --help

@@ -32,18 +32,12 @@ _NO_ESTIMATE = "These are the documents it was trained on: no estimate of how ne
 
 
 def train(
+    *,
     config: ConfigOption,
     wait: WaitOption = 0,
-    without_lost: Annotated[
-        bool,
-        typer.Option("--without-lost", help="Begin again without peers that are lost on the way."),
-    ] = False,
-    epsilon: Annotated[
-        str | None, typer.Option(help="Hide whole documents: count words by label under noise.")
-    ] = None,
-    votes: Annotated[
-        int | None, typer.Option(help="With --epsilon: the most votes of a document.")
-    ] = None,
+    without_lost: bool = False,
+    epsilon: str | None = None,
+    votes: int | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask the running coordinator to train, wait, and show what it cost and who learns what.
@@ -56,6 +50,11 @@ def train(
     whole documents stay hidden; what is counted stands in [count], as for `learn count`.
 
     Example: sottovoce learn train --config together/coordinator/party.toml
+
+    Args:
+        without_lost: Begin again without peers that are lost on the way.
+        epsilon: Hide whole documents: count words by label under noise.
+        votes: With --epsilon: the most votes of a document.
     """
     if epsilon is not None:
         from sottovoce.cli.learn.counts import train_by_count  # noqa: PLC0415 - for it alone
@@ -78,17 +77,7 @@ def train(
 
 
 def evaluate(
-    config: ConfigOption,
-    rows: Annotated[
-        int, typer.Option(help="Hidden mode: how many rows of each peer are asked for.")
-    ] = 0,
-    training_data: Annotated[
-        bool,
-        typer.Option(
-            "--training-data", help="Nothing was held out: count what was trained on, no estimate."
-        ),
-    ] = False,
-    as_json: AsJson = False,
+    *, config: ConfigOption, rows: int = 0, training_data: bool = False, as_json: AsJson = False
 ) -> None:
     """Count over all peers' held-out documents which labels were right; only the sum is opened.
 
@@ -97,6 +86,10 @@ def evaluate(
     classifier was trained on say nothing about new ones; --training-data counts those.
 
     Example: sottovoce learn evaluate --config together/coordinator/party.toml
+
+    Args:
+        rows: Hidden mode: how many rows of each peer are asked for.
+        training_data: Nothing was held out: count what was trained on, no estimate.
     """
     request = {"do": "evaluate", "rows": rows, "training_data": training_data}
     done = watch_run(config, request, "Evaluating")
@@ -122,7 +115,7 @@ def evaluate(
         typer.echo(_NO_ESTIMATE)
 
 
-def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
+def status(*, config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
     """Show how a party and its runs stand, whether it runs or not.
 
     Example: sottovoce learn status --config together/ada/party.toml
@@ -173,12 +166,7 @@ def _name(run: Mapping[str, Any]) -> str:
 
 
 def classify(
-    texts: Annotated[Path, typer.Argument(help="A file of texts, as the peer's own is written.")],
-    config: ConfigOption,
-    out: Annotated[
-        Path | None, typer.Option(help="Where labels go (.csv or .jsonl); else they are printed.")
-    ] = None,
-    as_json: AsJson = False,
+    texts: Path, *, config: ConfigOption, out: Path | None = None, as_json: AsJson = False
 ) -> None:
     """Label each text with the latest classifier; texts stay on this machine.
 
@@ -186,6 +174,10 @@ def classify(
     holder, who learn how many rows there are; the number of rows is limited.
 
     Example: sottovoce learn classify new.csv --config together/ada/party.toml --out labels.csv
+
+    Args:
+        texts: A file of texts, as the peer's own is written.
+        out: Where labels go (.csv or .jsonl); else they are printed.
     """
     from sottovoce.files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
 
@@ -204,14 +196,13 @@ def classify(
         typer.echo(f"Wrote {len(rows):,} labels to {out}.")
 
 
-def transcript(
-    config: ConfigOption,
-    run: Annotated[str | None, typer.Option(help="One run, by the beginning of its name.")] = None,
-    as_json: AsJson = False,
-) -> None:
+def transcript(*, config: ConfigOption, run: str | None = None, as_json: AsJson = False) -> None:
     """Show exactly what a party has sent and received, each message in plain words.
 
     Example: sottovoce learn transcript --config together/ada/party.toml
+
+    Args:
+        run: One run, by the beginning of its name.
     """
     lines = ask_or_read(config, {"do": "transcript", "run": run})
     if as_json:
@@ -257,17 +248,16 @@ def _write_table(rows: Sequence[Mapping[str, object]], kind: str) -> str:
 
 
 def audit(
-    texts: Annotated[
-        list[Path], typer.Argument(help="A file of labelled texts; of each training.")
-    ],
-    label: Annotated[str, typer.Option(help="The file's column of labels.")] = "label",
-    text: Annotated[str, typer.Option(help="The file's column of texts.")] = "text",
-    mode: Annotated[str, typer.Option(help="open or hidden.")] = "open",
-    peers: Annotated[int, typer.Option(min=3, help="To how many the texts are dealt out.")] = 4,
-    words: Annotated[int, typer.Option(help="How many of the most frequent words.")] = 1000,
-    rados: Annotated[bool, typer.Option("--rados", help="Open sums of rados instead.")] = False,
-    known: Annotated[float, typer.Option(help="The share of texts the attacker knows.")] = 0.0,
-    seconds: Annotated[float, typer.Option(help="Most processor time to attack a sum.")] = 60.0,
+    texts: list[Path],
+    *,
+    label: str = "label",
+    text: str = "text",
+    mode: str = "open",
+    peers: Annotated[int, typer.Option(min=3)] = 4,
+    words: int = 1000,
+    rados: bool = False,
+    known: float = 0.0,
+    seconds: float = 60.0,
     header: HeaderOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -282,6 +272,17 @@ def audit(
     proof, since others may have better attacks.
 
     Example: sottovoce learn audit complaints.csv --label product --known 0.5
+
+    Args:
+        texts: A file of labelled texts; of each training.
+        label: The file's column of labels.
+        text: The file's column of texts.
+        mode: open or hidden.
+        peers: To how many the texts are dealt out.
+        words: How many of the most frequent words.
+        rados: Open sums of rados instead.
+        known: The share of texts the attacker knows.
+        seconds: Most processor time to attack a sum.
     """
     with progress("Attacking"), needs_extra("learn"):
         from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - fast --help

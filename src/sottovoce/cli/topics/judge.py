@@ -47,12 +47,11 @@ PROFILE_WARNING = (
 @judge.command("export")
 def export_topics(
     catalogue: CatalogueArgument,
-    out: Annotated[Path, typer.Option(help="The sheet to write, CSV.")],
-    judges: Annotated[
-        int, typer.Option(help="How many; 0: one row per topic, for a crowdsourcing platform.")
-    ] = TOPIC_JUDGES,
+    *,
+    out: Path,
+    judges: int = TOPIC_JUDGES,
     seed: SeedOption = 0,
-    checks: Annotated[int, typer.Option(help="Attention checks per judge, at most 4.")] = 0,
+    checks: int = 0,
     split: SplitOption = False,
     as_json: AsJson = False,
 ) -> None:
@@ -62,6 +61,11 @@ def export_topics(
 
     Example: sottovoce topics judge export community/topics.toml --out sheets.csv --judges 7
     --split
+
+    Args:
+        out: The sheet to write, CSV.
+        judges: How many; 0: one row per topic, for a crowdsourcing platform.
+        checks: Attention checks per judge, at most 4.
     """
     from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
@@ -81,7 +85,8 @@ def export_topics(
 def import_topics(
     catalogue: CatalogueArgument,
     votes: VotesArgument,
-    out: Annotated[Path, typer.Option(help="The judged catalogue to write.")],
+    *,
+    out: Path,
     threshold: ThresholdOption = 0.5,
     allow_missing: MissingOption = False,
     drop_failed: DropOption = False,
@@ -93,6 +98,9 @@ def import_topics(
 
     Example: sottovoce topics judge import community/topics.toml sheets-*.csv
     --out judged.toml
+
+    Args:
+        out: The judged catalogue to write.
     """
     from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
@@ -118,6 +126,7 @@ def import_topics(
 @judge.command("agreement")
 def show_agreement(
     votes: VotesArgument,
+    *,
     allow_missing: MissingOption = False,
     drop_failed: DropOption = False,
     as_json: AsJson = False,
@@ -142,24 +151,15 @@ def show_agreement(
 
 @judge.command("export-profiles")
 def export_profiles(
-    posts: Annotated[Path, typer.Argument(help="Posts: user, time, text.")],
-    profiles: Annotated[
-        Path, typer.Argument(help="Whom to judge on what: user, topic; with score to sample.")
-    ],
-    out: Annotated[Path, typer.Option(help="The sheet to write, CSV, readable by you only.")],
-    key: Annotated[Path, typer.Option(help="Where to write which code stands for whom.")],
-    with_texts: Annotated[
-        bool, typer.Option("--with-texts", help="Yes, write people's texts into the sheets.")
-    ] = False,
-    sample: Annotated[
-        int | None, typer.Option(help="Sample so many users per topic by base^score.", min=1)
-    ] = None,
-    base: Annotated[
-        float, typer.Option(help="The base: the more skewed the scores, the higher.")
-    ] = 100.0,
-    judges: Annotated[
-        int, typer.Option(help="How many; 0: one row per profile, for a crowdsourcing platform.")
-    ] = PROFILE_JUDGES,
+    posts: Path,
+    profiles: Path,
+    *,
+    out: Path,
+    key: Path,
+    with_texts: bool = False,
+    sample: Annotated[int | None, typer.Option(min=1)] = None,
+    base: float = 100.0,
+    judges: int = PROFILE_JUDGES,
     seed: SeedOption = 0,
     split: SplitOption = False,
     as_json: AsJson = False,
@@ -171,6 +171,16 @@ def export_profiles(
 
     Example: sottovoce topics judge export-profiles community/posts.parquet ranks.parquet
     --sample 20 --out profiles.csv --split --key profiles.key --with-texts
+
+    Args:
+        posts: Posts: user, time, text.
+        profiles: Whom to judge on what: user, topic; with score to sample.
+        out: The sheet to write, CSV, readable by you only.
+        key: Where to write which code stands for whom.
+        with_texts: Yes, write people's texts into the sheets.
+        sample: Sample so many users per topic by base^score.
+        base: The base: the more skewed the scores, the higher.
+        judges: How many; 0: one row per profile, for a crowdsourcing platform.
     """
     from sottovoce.cli.topics._profiles import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
@@ -195,8 +205,9 @@ def export_profiles(
 @judge.command("import-profiles")
 def import_profiles(
     votes: VotesArgument,
-    key: Annotated[Path, typer.Option(help="The key that was written with the sheets.")],
-    out: Annotated[Path, typer.Option(help="The truth to write, Parquet, readable by you only.")],
+    *,
+    key: Path,
+    out: Path,
     threshold: ThresholdOption = 0.5,
     allow_missing: MissingOption = False,
     as_json: AsJson = False,
@@ -205,6 +216,10 @@ def import_profiles(
 
     Example: sottovoce topics judge import-profiles profiles-*.csv --key profiles.key
     --out truth.parquet
+
+    Args:
+        key: The key that was written with the sheets.
+        out: The truth to write, Parquet, readable by you only.
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - keeps --help fast
 

@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from sottovoce.topics.match import Matching
 
 
-def list_topics(
-    catalogue: Annotated[
-        Path | None, typer.Argument(help="A catalogue of your own, in TOML; none: ours.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def list_topics(catalogue: Path | None = None, *, as_json: AsJson = False) -> None:
     """List the topics that ship, or those of a catalogue: what `assess --topic` takes.
 
     The name of a topic ranks people on it, the name of a domain on all its topics.
 
     Example: sottovoce topics list
+
+    Args:
+        catalogue: A catalogue of your own, in TOML; none: ours.
     """
     from sottovoce.cli._options import load_catalogue, load_shipped_catalogue  # noqa: PLC0415 - keeps --help fast
 
@@ -48,23 +46,14 @@ def list_topics(
 
 
 def import_(
-    source: Annotated[Path, typer.Argument(help="Another tool's model.")],
-    file_format: Annotated[
-        str, typer.Option("--format", help="mallet, gensim, tomotopy or word2vec.")
-    ],
-    out: Annotated[Path, typer.Option(help="Folder for the model.")],
-    shortest: Annotated[
-        int | None, typer.Option(help="Shortest word, in characters; default: the model's.")
-    ] = None,
-    stop_words: Annotated[
-        str | None, typer.Option(help="'english', or a file: words that were not trained on.")
-    ] = None,
-    stem: Annotated[
-        str | None, typer.Option(help="The Snowball stemmer its words went through.")
-    ] = None,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="gensim: let the file run code; see the docs.")
-    ] = False,
+    source: Path,
+    *,
+    file_format: Annotated[str, typer.Option("--format")],
+    out: Path,
+    shortest: int | None = None,
+    stop_words: str | None = None,
+    stem: str | None = None,
+    trust_pickle: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Turn another tool's model into one of ours.
@@ -73,6 +62,15 @@ def import_(
     or binary if the name ends in .bin. gensim: LdaModel, Word2Vec, KeyedVectors, all pickles.
 
     Example: sottovoce topics import state.gz --format mallet --out model
+
+    Args:
+        source: Another tool's model.
+        file_format: mallet, gensim, tomotopy or word2vec.
+        out: Folder for the model.
+        shortest: Shortest word, in characters; default: the model's.
+        stop_words: 'english', or a file: words that were not trained on.
+        stem: The Snowball stemmer its words went through.
+        trust_pickle: gensim: let the file run code; see the docs.
     """
     from sottovoce.cli._options import needs_extra  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
@@ -91,13 +89,15 @@ def import_(
 
 
 def show(
-    model: Annotated[Path, typer.Argument(help="The folder of a model.")],
-    words: Annotated[int, typer.Option(min=1, help="Salient words of each dimension.")] = 10,
-    as_json: AsJson = False,
+    model: Path, *, words: Annotated[int, typer.Option(min=1)] = 10, as_json: AsJson = False
 ) -> None:
     """Show what a model is, what it was trained on, and the salient words of its dimensions.
 
     Example: sottovoce topics show model --words 20
+
+    Args:
+        model: The folder of a model.
+        words: Salient words of each dimension.
     """
     from sottovoce.topics.load import load_model  # noqa: PLC0415 - keeps --help fast
 
@@ -153,22 +153,13 @@ def _row(dimension: dict[str, Any]) -> dict[str, object]:
 
 
 def match(
-    model: Annotated[Path, typer.Argument(help="The folder of a trained lda model.")],
-    catalogue: Annotated[Path, typer.Argument(help="The catalogue of topics, in TOML.")],
-    out: Annotated[
-        Path | None, typer.Option(help="The matched catalogue to write; without it, only look.")
-    ] = None,
-    choose: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOPIC=3,17", help="Overrule: these dimensions for this topic."),
-    ] = None,
-    least_share: Annotated[
-        float, typer.Option(help="Least share of a dimension that a topic's words must have.")
-    ] = 0.05,
-    allow_unmatched: Annotated[
-        bool,
-        typer.Option("--allow-unmatched", help="Leave out of the result what nothing stands for."),
-    ] = False,
+    model: Path,
+    catalogue: Path,
+    *,
+    out: Path | None = None,
+    choose: Annotated[list[str] | None, typer.Option(metavar="TOPIC=3,17")] = None,
+    least_share: float = 0.05,
+    allow_unmatched: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the latent dimensions of a model that stand for each topic of a catalogue.
@@ -178,6 +169,14 @@ def match(
 
     Example: sottovoce topics match model community/topics.toml --allow-unmatched
     --out matched.toml
+
+    Args:
+        model: The folder of a trained lda model.
+        catalogue: The catalogue of topics, in TOML.
+        out: The matched catalogue to write; without it, only look.
+        choose: Overrule: these dimensions for this topic.
+        least_share: Least share of a dimension that a topic's words must have.
+        allow_unmatched: Leave out of the result what nothing stands for.
     """
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.match import load_latent, match_model  # noqa: PLC0415 - keeps --help fast
@@ -249,17 +248,17 @@ def _warn(matching: "Matching") -> None:
 
 
 def catalogue(
-    model: Annotated[Path, typer.Argument(help="The folder of a trained lda model.")],
-    out: Annotated[Path, typer.Option(help="The catalogue to write.")],
-    words: Annotated[int, typer.Option(help="Salient words per topic.")] = 20,
-    relevance: Annotated[
-        float, typer.Option(help="1: the likeliest words; less: those more telling of the topic.")
-    ] = 1.0,
-    as_json: AsJson = False,
+    model: Path, *, out: Path, words: int = 20, relevance: float = 1.0, as_json: AsJson = False
 ) -> None:
     """Make a catalogue of a model's own topics, for judges to say which are sensitive.
 
     Example: sottovoce topics catalogue model --out own.toml
+
+    Args:
+        model: The folder of a trained lda model.
+        out: The catalogue to write.
+        words: Salient words per topic.
+        relevance: 1: the likeliest words; less: those more telling of the topic.
     """
     from sottovoce.topics.match import catalogue_of, load_latent  # noqa: PLC0415 - keeps --help fast
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never, cast, get_args
 
-import typer
-
 from sottovoce.cli._groups import Only, OptionGroup
 from sottovoce.cli._options import mentioning_resume, warn_about_rows
 from sottovoce.cli._output import AsJson, counted_progress, progress, show_facts, show_json
@@ -19,47 +17,36 @@ if TYPE_CHECKING:
     from sottovoce.topics.voice.mentions import VoiceParameters
 
 
-KEPT = "State and checkpoints"
-
-
 @dataclass(frozen=True)
 class TrainedWordOptions(OptionGroup):
-    """Which words a model knows."""
+    """Which words a model knows.
+
+    Args:
+        vocabulary: Word list; without one the texts choose the words.
+        min_texts: Drop terms in fewer texts; default: 5.
+        max_terms: Keep the most frequent terms; default: 100,000.
+        stop_words: 'english', 'none', or a file with one word a line; voice reads them as words
+            that are no evidence.
+        first_person: voice: the first person of the texts' language, such as ich,mich,mir,mein;
+            default: i,me,mine,my,myself.
+        second_person: voice: likewise the second, such as du,dich,dir,dein, for voice-s and
+            voice-st.
+        stem: Snowball stemmer, such as english.
+        bigrams: lda: neighbours are terms.
+        shortest: Shortest word, in characters.
+    """
 
     panel = "Which words count"
 
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="Word list; without one the texts choose the words.")
-    ] = None
-    min_texts: Annotated[
-        int | None, typer.Option(help="Drop terms in fewer texts; default: 5.")
-    ] = None
-    max_terms: Annotated[
-        int | None, typer.Option(help="Keep the most frequent terms; default: 100,000.")
-    ] = None
-    stop_words: Annotated[
-        str,
-        typer.Option(
-            help="'english', 'none', or a file with one word a line; voice reads them as words "
-            "that are no evidence."
-        ),
-    ] = "english"
-    first_person: Annotated[
-        str | None,
-        typer.Option(
-            help="voice: the first person of the texts' language, such as ich,mich,mir,mein; "
-            "default: i,me,mine,my,myself."
-        ),
-    ] = None
-    second_person: Annotated[
-        str | None,
-        typer.Option(
-            help="voice: likewise the second, such as du,dich,dir,dein, for voice-s and voice-st."
-        ),
-    ] = None
-    stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None
-    bigrams: Annotated[bool, typer.Option("--bigrams", help="lda: neighbours are terms.")] = False
-    shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 3
+    vocabulary: Path | None = None
+    min_texts: int | None = None
+    max_terms: int | None = None
+    stop_words: str = "english"
+    first_person: str | None = None
+    second_person: str | None = None
+    stem: str | None = None
+    bigrams: bool = False
+    shortest: int = 3
 
     def choose_words(self) -> "WordChoice":
         """The words of lda and w2v."""
@@ -107,51 +94,48 @@ class TrainedWordOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class TrainingOptions(OptionGroup):
-    """How a model is trained."""
+    """How a model is trained.
 
-    topics: Annotated[int, typer.Option(help="lda: latent dimensions, up to 500.")] = 200
-    dimensions: Annotated[int, typer.Option(help="w2v: dimensions of a word's vector.")] = 500
-    iterations: Annotated[
-        int | None, typer.Option(help="Passes over the texts; default: lda 500, w2v 5.")
-    ] = None
-    seed: Annotated[int, typer.Option(help="One seed and one worker give one result.")] = 1
-    workers: Annotated[int | None, typer.Option(help="Threads; default: all cores.")] = None
+    Args:
+        topics: lda: latent dimensions, up to 500.
+        dimensions: w2v: dimensions of a word's vector.
+        iterations: Passes over the texts; default: lda 500, w2v 5.
+        seed: One seed and one worker give one result.
+        workers: Threads; default: all cores.
+    """
+
+    topics: int = 200
+    dimensions: int = 500
+    iterations: int | None = None
+    seed: int = 1
+    workers: int | None = None
 
 
 @dataclass(frozen=True)
 class ProgressOptions(OptionGroup):
-    """Where training keeps what is done so far."""
+    """Where training keeps what is done so far.
 
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for what is done so far; default: OUT.checkpoint.", rich_help_panel=KEPT
-        ),
-    ] = None
-    checkpoint_every: Annotated[
-        int | None,
-        typer.Option(
-            help="Steps between two checkpoints; default: lda 50 passes, w2v 5.",
-            rich_help_panel=KEPT,
-        ),
-    ] = None
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint.", rich_help_panel=KEPT)
-    ] = False
+    Args:
+        checkpoint: Folder for what is done so far; default: OUT.checkpoint.
+        checkpoint_every: Steps between two checkpoints; default: lda 50 passes, w2v 5.
+        resume: Go on from the checkpoint.
+    """
+
+    panel = "State and checkpoints"
+
+    checkpoint: Path | None = None
+    checkpoint_every: int | None = None
+    resume: bool = False
 
 
 def train(
-    background: Annotated[Path, typer.Argument(help="Public texts that an adversary knows too.")],
-    out: Annotated[Path, typer.Option(help="Folder for the model.")],
-    space: Annotated[
-        str, typer.Option(help="lda (latent topics), w2v (word vectors), voice (see above).")
-    ] = "lda",
+    background: Path,
     *,
+    out: Path,
+    space: str = "lda",
     training: TrainingOptions,
     words: TrainedWordOptions,
-    private: Annotated[
-        bool, typer.Option("--private", help="The texts are private: so is the model.")
-    ] = False,
+    private: bool = False,
     kept: ProgressOptions,
     reading: Annotated[
         PlainReadingOptions, Only("file_format", "fields", "header", "encoding", "longest")
@@ -167,6 +151,12 @@ def train(
     After Ctrl-C or a crash the same command with --resume goes on from the last checkpoint.
 
     Example: sottovoce topics train community/background.parquet --topics 50 --out model
+
+    Args:
+        background: Public texts that an adversary knows too.
+        out: Folder for the model.
+        space: lda (latent topics), w2v (word vectors), voice (see above).
+        private: The texts are private: so is the model.
     """
     from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
