@@ -5,7 +5,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from inspect import getdoc
 from types import ModuleType
 
 import pytest
@@ -13,6 +12,7 @@ import typer
 from support.tools import loaded_tool
 
 from sottovoce.cli._app import app
+from sottovoce.cli._groups import command_text
 
 Run = Callable[..., tuple[int, str, str]]
 COLUMNS = 80
@@ -25,7 +25,7 @@ def _commands(
     for command in group.registered_commands:
         assert command.callback is not None
         name = command.name or command.callback.__name__
-        yield (*path, name), getdoc(command.callback) or ""
+        yield (*path, name), command_text(command.callback)
     for inner in group.registered_groups:
         assert inner.typer_instance is not None
         yield from _commands(inner.typer_instance, (*path, str(inner.name)))
