@@ -21,7 +21,6 @@ from sottovoce.cli import (
     rank_server,
     release,
     state,
-    statement,
 )
 from sottovoce.cli._groups import PlainCommand, PlainGroup, command_text, expand_groups
 from sottovoce.cli.learn import counts, keys, members, parties, runs
@@ -120,7 +119,7 @@ app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("analyse")(analyse.analyse)
 app.command("audit")(audit.audit)
-app.command("statement")(statement.statement)
+app.command("statement")(release.statement)
 app.command("rank-server")(rank_server.rank_server)
 app.command("rank-edges")(rank_server.rank_edges)
 app.add_typer(ledger.ledger, name="ledger")

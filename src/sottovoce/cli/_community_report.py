@@ -25,9 +25,8 @@ from sottovoce.assess.measures.catalogue import RECOMMENDED, banded_lifts
 from sottovoce.assess.posts import PostsListener
 from sottovoce.assess.ranking import bands_apart, without_evidence
 from sottovoce.cli._engines import show_lifts
-from sottovoce.cli._options import warn_about_rows
+from sottovoce.cli._options import ReadingOptions, warn_about_rows
 from sottovoce.cli._output import finite, progress, show_json, show_rows
-from sottovoce.cli._reading import ReadingOptions
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.corpus.schema import POSTS

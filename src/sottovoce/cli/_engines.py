@@ -29,15 +29,6 @@ ENGINES = ("embedded", "spark")
 RANK_KINDS = ("exact", "sketch")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/", re.ASCII)
 
-RanksOption = Annotated[
-    str,
-    typer.Option(
-        "--ranks",
-        help="'exact'; or 'sketch' on Spark: brackets, without any sorting.",
-        rich_help_panel="On a cluster",
-    ),
-]
-
 
 class Address(PosixPath):
     """A path, or the address of something that Spark reads, kept as it was written."""
@@ -126,6 +117,28 @@ class EngineOptions(OptionGroup):
             yield session
 
 
+@dataclass(frozen=True)
+class RankEngineOptions(EngineOptions):
+    """Where people are ranked, and how exactly.
+
+    Args:
+        ranks: 'exact'; or 'sketch' on Spark: brackets, without any sorting.
+    """
+
+    ranks: str = "exact"
+
+    def precision(self) -> "Precision | None":
+        """How fine a sketch is; None: ranks are exact."""
+        check_choice("ranks", self.ranks, RANK_KINDS)
+        if self.ranks == "exact":
+            return None
+        if not self.is_spark:
+            raise ParameterError("--ranks sketch needs --engine spark; one machine's are exact.")
+        from sottovoce_spark.sketches import Precision  # noqa: PLC0415 - keeps --help fast
+
+        return Precision()
+
+
 def ledger_beside(corpus: Path) -> Path:
     """The ledger of a corpus: beside it, so that every release meets the same; a link is it."""
     if _SCHEME.match(getattr(corpus, "written", "")):
@@ -186,18 +199,6 @@ def release_at(engine: EngineOptions, released: Path) -> "Iterator[Release]":
 
     with engine.session() as session:
         yield release_on_spark(session, address_of(released), engine.partitions)
-
-
-def rank_precision(kind: str, engine: EngineOptions) -> "Precision | None":
-    """The option --ranks."""
-    check_choice("ranks", kind, RANK_KINDS)
-    if kind == "exact":
-        return None
-    if not engine.is_spark:
-        raise ParameterError("--ranks sketch needs --engine spark; one machine's are exact.")
-    from sottovoce_spark.sketches import Precision  # noqa: PLC0415 - keeps --help fast
-
-    return Precision()
 
 
 def show_lifts(measures: Iterable[str], concerned: float | None) -> None:

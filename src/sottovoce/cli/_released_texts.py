@@ -8,9 +8,8 @@ from typing import Any
 import pyarrow as pa
 import typer
 
-from sottovoce.cli._options import warn_about_rows
+from sottovoce.cli._options import ReadingOptions, warn_about_rows
 from sottovoce.cli._output import progress, show_facts, show_json
-from sottovoce.cli._reading import ReadingOptions
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.whole_document import to_record

@@ -11,6 +11,7 @@ import typer
 from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
     ModelOption,
+    ReadingOptions,
     TopicsOption,
     load_catalogue,
     load_models,
@@ -18,7 +19,6 @@ from sottovoce.cli._options import (
     needs_extra,
 )
 from sottovoce.cli._output import AsJson, progress
-from sottovoce.cli._reading import ReadingOptions
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:

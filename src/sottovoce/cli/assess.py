@@ -8,34 +8,37 @@ import typer
 
 from sottovoce.cli._engines import (
     Address,
-    EngineOptions,
-    RanksOption,
+    RankEngineOptions,
     assess_on_spark,
-    rank_precision,
 )
 from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
-    CheckpointEveryOption,
-    CheckpointOption,
+    CleanOption,
     ConcernedOption,
-    ResumeOption,
+    ReadingOptions,
     ScoreOptions,
     mentioning_resume,
     needs_extra,
     parsed_share,
 )
 from sottovoce.cli._output import AsJson
-from sottovoce.cli._reading import CleanOption, ReadingOptions
 from sottovoce.errors import InputError, ParameterError
 
-MeasureOption = Annotated[
-    str | None,
-    typer.Option(
-        help="recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper "
-        "or all (those of the paper's 14 that the models allow), or names: voice-t,ent,...; "
-        "default: as the state was last ranked, else bow-t, and all with --model or --topics."
-    ),
-]
+
+@dataclass(frozen=True)
+class RankOptions(OptionGroup):
+    """By what people are ranked.
+
+    Args:
+        measure: recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper or
+            all (those of the paper's 14 that the models allow), or names: voice-t,ent,...; default:
+            as the state was last ranked, else bow-t, and all with --model or --topics.
+        topic: Rank by this topic or domain; default: as the state was last ranked, else
+            'sensitive', all sensitive ones.
+    """
+
+    measure: str | None = None
+    topic: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,9 @@ class StateOptions(OptionGroup):
         merge: Fold in the state of another part of the posts.
         keep_buckets: The largest -m a new state allows; default: 12.
         keep_posts: Keep each post's scores, to delete single posts; grows with them.
+        checkpoint: Folder for what is done so far; guard it like the posts.
+        checkpoint_every: Seconds between two checkpoints; 0: after each batch.
+        resume: Go on from the checkpoint.
     """
 
     panel = "State and checkpoints"
@@ -59,9 +65,9 @@ class StateOptions(OptionGroup):
     merge: list[Path] | None = None
     keep_buckets: Annotated[int | None, typer.Option(min=1)] = None
     keep_posts: Annotated[bool | None, typer.Option("--keep-posts")] = None
-    checkpoint: CheckpointOption = None
-    checkpoint_every: CheckpointEveryOption = 60.0
-    resume: ResumeOption = False
+    checkpoint: Path | None = None
+    checkpoint_every: float = 60.0
+    resume: bool = False
 
     def choose_file(self, posts: Path | None, out: Path | None) -> Path | None:
         """The file of --state or --update."""
@@ -105,15 +111,13 @@ def assess(
     posts: Annotated[Path | None, typer.Argument(parser=Address)] = None,
     *,
     out: Annotated[Path | None, typer.Option(parser=Address)] = None,
-    measure: MeasureOption = None,
-    topic: list[str] | None = None,
+    ranked: RankOptions,
     scoring: ScoreOptions,
     kept: StateOptions,
     shown: ShowOptions,
     clean: CleanOption = None,
     reading: ReadingOptions,
-    engine: EngineOptions,
-    ranks: RanksOption = "exact",
+    engine: RankEngineOptions,
     as_json: AsJson = False,
 ) -> None:
     """Rank the users of a community by how exposed they are on its sensitive topics.
@@ -131,8 +135,6 @@ def assess(
     Args:
         posts: Posts: user, time, text; none: rank the state.
         out: File for the ranks: .csv, .parquet or .jsonl; a folder on Spark.
-        topic: Rank by this topic or domain; default: as the state was last ranked, else
-            'sensitive', all sensitive ones.
     """
     from sottovoce.assess.assess import carry_out  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
@@ -140,12 +142,12 @@ def assess(
     from sottovoce.cli._community_report import CommunityReport, Terminal, show_assessed  # noqa: PLC0415 - fast --help
     from sottovoce.files import check_outputs  # noqa: PLC0415 - keeps --help fast
 
-    precision = rank_precision(ranks, engine)
+    precision = engine.precision()
     state, share = kept.choose_file(posts, out), parsed_share(shown.concerned)
     report = CommunityReport.choose(shown.report, people=shown.people, concerned=share)
     options = asdict(scoring) | asdict(kept)
-    options |= {"merge": kept.merge or (), "state": state, "out": out, "topic": topic}
-    options["measures"] = "all" if engine.is_spark and measure is None else measure
+    options |= {"merge": kept.merge or (), "state": state, "out": out, "topic": ranked.topic}
+    options["measures"] = "all" if engine.is_spark and ranked.measure is None else ranked.measure
     del options["update"]
     request = AssessRequest(posts=posts, clean=clean, reading=reading.as_told(), **options)
     request.check_outputs(shown.report)
@@ -158,7 +160,8 @@ def assess(
         return
     check_ending(out)
     check_outputs(out, state, shown.report)
-    wanted = bool(topic or shown.show_users)
     with mentioning_resume(kept.checkpoint), needs_extra("topics"):
-        done = carry_out(request, Terminal(reading, report), shown=wanted)
+        done = carry_out(
+            request, Terminal(reading, report), shown=bool(ranked.topic or shown.show_users)
+        )
     show_assessed(done, shown.show_users, share, as_json)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import needs_extra
+from sottovoce.cli._options import ReadingOptions, needs_extra
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
-from sottovoce.cli._reading import ReadingOptions
 from sottovoce.errors import CheckFailedError, ParameterError
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli._groups import Only, OptionGroup
-from sottovoce.cli._options import skipped_rows, warn_about_rows
+from sottovoce.cli._options import ReadingOptions, skipped_rows, warn_about_rows
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
-from sottovoce.cli._reading import ReadingOptions
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import ParameterError
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli._options import ScoreOptions, needs_extra
+from sottovoce.cli._options import CleanOption, ReadingOptions, ScoreOptions, needs_extra
 from sottovoce.cli._output import AsJson, finite, show_facts, show_json, show_rows
-from sottovoce.cli._reading import CleanOption, ReadingOptions
 
 MOST_NAMED = 20
 MOST_READ = 20_000
@@ -22,21 +21,13 @@ if TYPE_CHECKING:
     from sottovoce.assess.disclosure.levels import DisclosureLevel
     from sottovoce.assess.explanation import BandExit, PostShare
 
-MeasureOption = Annotated[
-    str | None,
-    typer.Option(
-        help="By which measure: lda-dt, bow-t, ent, ...; default: the only one by which the "
-        "state was last ranked, else bow-t."
-    ),
-]
-
 
 def explain(
     posts: list[Path],
     *,
     user: str,
     topic: str,
-    measure: MeasureOption = None,
+    measure: str | None = None,
     scoring: ScoreOptions,
     without: list[int] | None = None,
     state: Path | None = None,
@@ -57,6 +48,8 @@ def explain(
         posts: Posts: user, time, text.
         user: Whose rank to explain.
         topic: For which topic, one at a time.
+        measure: By which measure: lda-dt, bow-t, ent, ...; default: the only one by which the state
+            was last ranked, else bow-t.
         without: Their rank without this post of theirs, by its number.
         state: State to rank in; POSTS must be all the posts it was made from.
         most: How many posts and words to show.

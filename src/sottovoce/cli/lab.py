@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from sottovoce.cli._groups import Only, OptionGroup
-from sottovoce.cli._options import needs_extra
+from sottovoce.cli._options import ReadingOptions, needs_extra
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows, show_study
-from sottovoce.cli._reading import ReadingOptions
 from sottovoce.errors import SottovoceError
 
 

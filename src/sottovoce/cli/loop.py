@@ -7,9 +7,14 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli._groups import OptionGroup
-from sottovoce.cli._options import ModelOption, TopicsOption, check_precision, needs_extra
+from sottovoce.cli._options import (
+    ModelOption,
+    ReadingOptions,
+    TopicsOption,
+    check_precision,
+    needs_extra,
+)
 from sottovoce.cli._output import AsJson, progress, show_study
-from sottovoce.cli._reading import ReadingOptions
 
 
 @dataclass(frozen=True)

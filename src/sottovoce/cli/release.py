@@ -1,4 +1,4 @@
-"""``sottovoce release``."""
+"""``sottovoce release``, and ``statement``: what a release promises, in words."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +8,8 @@ import typer
 
 from sottovoce.cli._engines import Address, EngineOptions, OnSpark, folder_of
 from sottovoce.cli._groups import OptionGroup
-from sottovoce.cli._options import check_precision, needs_extra
-from sottovoce.cli._output import AsJson
-from sottovoce.cli._reading import ReadingOptions
+from sottovoce.cli._options import ReadingOptions, check_precision, needs_extra
+from sottovoce.cli._output import AsJson, show_json
 
 
 @dataclass(frozen=True)
@@ -169,3 +168,33 @@ def release(
     if isinstance(made, ReleaseQuote):
         listener.warn(made.uncounted, made.fixes(request.limit))
     show_release(job, made, as_json, None if dry_run else promise.out)
+
+
+def statement(source: str, *, out: Path | None = None, as_json: AsJson = False) -> None:
+    """Write a privacy statement: what a release, count or rank server promises, and what not.
+
+    It answers the questions of NIST SP 800-226 from the card alone, has no figure
+    that the card does not hold, and marks what whoever publishes it must fill in.
+    Rules are what `rank-server --dry-run --json` prints.
+
+    Example: sottovoce statement released --out statement.md
+
+    Args:
+        source: A released folder, a .counts file, or a rank server's URL or rules.
+        out: File for the statement, in Markdown.
+    """
+    with needs_extra("all"):
+        from sottovoce.statement import make_statement  # noqa: PLC0415 - fast --help
+
+        made = make_statement(source)
+    if out is not None:
+        from sottovoce.files import whole_file  # noqa: PLC0415 - keeps --help fast
+
+        with whole_file(out) as part:
+            part.write_text(made.markdown(), encoding="utf-8")
+    if as_json:
+        show_json({**made.facts(), "file": out})
+    elif out is None:
+        typer.echo(made.markdown(), nl=False)
+    else:
+        typer.echo(f"Wrote {out}.")

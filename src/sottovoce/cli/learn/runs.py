@@ -12,7 +12,6 @@ import typer
 
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
-from sottovoce.cli._reading import HeaderOption
 from sottovoce.cli.learn._output import (
     ConfigOption,
     WaitOption,
@@ -258,7 +257,7 @@ def audit(
     rados: bool = False,
     known: float = 0.0,
     seconds: float = 60.0,
-    header: HeaderOption = None,
+    header: str | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Train on texts of yours on this machine, attack what is opened, and count what was read.
@@ -283,6 +282,7 @@ def audit(
         rados: Open sums of rados instead.
         known: The share of texts the attacker knows.
         seconds: Most processor time to attack a sum.
+        header: Names of the columns of a file without a header: label,text.
     """
     with progress("Attacking"), needs_extra("learn"):
         from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - fast --help

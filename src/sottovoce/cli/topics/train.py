@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never, cast, get_args
 
 from sottovoce.cli._groups import Only, OptionGroup
-from sottovoce.cli._options import mentioning_resume, warn_about_rows
+from sottovoce.cli._options import PlainReadingOptions, mentioning_resume, warn_about_rows
 from sottovoce.cli._output import AsJson, counted_progress, progress, show_facts, show_json
-from sottovoce.cli._reading import PlainReadingOptions
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
