@@ -198,5 +198,5 @@ def test_what_a_party_hears_as_it_begins_is_shown_to_its_person(
     (port,) = free_ports(1)
     new_federation(tmp_path / "coordinator", FoundingPlan(f"127.0.0.1:{port}", "127.0.0.1:1"))
     monkeypatch.setattr(service, "Service", Telling)
-    coordinator(tmp_path / "coordinator" / "party.toml", None)
+    coordinator(config=tmp_path / "coordinator" / "party.toml")
     assert "coordinator: cy was removed" in capfd.readouterr().err
