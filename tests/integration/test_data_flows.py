@@ -26,8 +26,8 @@ from sottovoce.federation.config import load_config
 from sottovoce.federation.join.folders import begin_join, finish_join
 from sottovoce.federation.join.request import JoinToken
 from sottovoce.federation.party._proposals import Joins, membership_of
+from sottovoce.federation.party.control import running_parties
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.party.processes import running_parties
 from sottovoce.topics.checkpoint import Checkpoint
 
 Run = Callable[..., tuple[int, str, str]]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation.party.control import prepare
 from sottovoce.federation.party.history import journal_history, latest_training
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.party.processes import prepare
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Table
 

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from sottovoce.federation._node.aborts import MessageOutbox
+from sottovoce.federation._node.exchange import MessageOutbox
 from sottovoce.federation.transport.frames import Frame
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.federation._node.inbox import MessageInbox
-from sottovoce.federation.transport.client import MessageClient
+from sottovoce.federation._node.exchange import MessageInbox
+from sottovoce.federation.transport.calls import MessageClient
 from sottovoce.federation.transport.frames import Answer, Frame, Header, Proposal, pack_frame
 from sottovoce.learn._alike import Alike
 from sottovoce.learn.run.terms import RunTerms

@@ -36,7 +36,7 @@ IMPORTED = (
     "sottovoce.cli._app",
     "sottovoce.federation.setup",
     "sottovoce.federation.party._differences",
-    "sottovoce.federation.party.offline",
+    "sottovoce.federation.party.reports",
     "sottovoce.federation.party.party",
     "sottovoce.federation.party.service",
     "sottovoce.learn.paillier.blinding",
@@ -126,7 +126,7 @@ class _Subprocess:
 @contextmanager
 def warm_parties() -> Iterator[None]:
     """Within the block, the processes of parties have their imports already."""
-    with patch("sottovoce.federation.party.processes.subprocess", _Subprocess):
+    with patch("sottovoce.federation.party.control.subprocess", _Subprocess):
         yield
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.errors import InputError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
-from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.documents import Documents

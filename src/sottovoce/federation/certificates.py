@@ -13,9 +13,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sottovoce.errors import ConfigError, InputError, MissingExtraError, ParameterError
-from sottovoce.federation._files import load_secret, private_text, save_secret
-from sottovoce.files import whole_file
+from sottovoce.errors import (
+    ConfigError,
+    InputError,
+    MissingExtraError,
+    ParameterError,
+    RosterRefusedError,
+)
 
 try:
     from cryptography import x509
@@ -39,8 +43,6 @@ _MOST_DAYS = 36500
 # Clocks of parties differ; a certificate made now must already be valid at all of them.
 _SKEW = timedelta(hours=1)
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-KIND = "tls"
-_PEM = "-----BEGIN"
 # Before whatever the authority signs that is no certificate: none begins like this.
 _SIGNED = b"sottovoce signed by an authority\0"
 _LARGEST_FILE = 1 << 18
@@ -351,31 +353,6 @@ def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-def save_key(key: bytes, path: Path, *, passphrase: str | None) -> None:
-    """Write a private key: as PEM, or sealed where there is a passphrase."""
-    if passphrase is not None:
-        save_secret(path, key, kind=KIND, passphrase=passphrase)
-        return
-    with whole_file(path, private=True) as part:
-        part.write_bytes(key)
-
-
-def load_key(path: Path, *, passphrase: str | None) -> bytes:
-    """A private key as clear PEM for TLS; one's own PEM may be encrypted as OpenSSL does it."""
-    text = private_text(path)
-    if not text.startswith(_PEM):
-        return load_secret(path, kind=KIND, passphrase=passphrase)
-    encrypted = "ENCRYPTED" in text
-    password = passphrase.encode() if encrypted and passphrase is not None else None
-    try:
-        key = load_pem_private_key(text.encode(), password)
-    except (TypeError, ValueError):
-        raise ConfigError(
-            f"{path} must be a private key in PEM, with the right passphrase if it is encrypted."
-        ) from None
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
 def load_certificate(path: Path) -> bytes:
     """A certificate's PEM, or one sentence about what is wrong with the file."""
     try:
@@ -384,3 +361,9 @@ def load_certificate(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ConfigError(f"cannot read the certificate {path}: {error.strerror}.") from None
+
+
+def check_own_key(certificate: bytes, key: bytes) -> None:
+    """Refuse a certificate of somebody else's key."""
+    if read_certificate(certificate).public_key() != read_key(key).public_key():
+        raise RosterRefusedError("the certificate must be for this party's own key; it is not.")

@@ -1,6 +1,6 @@
 """A party's configuration, `party.toml`: every key of it is known, and an unknown one is refused.
 
-Read and checked here; `_party_toml` writes it.
+Read and checked here; `setup` writes it.
 """
 
 from pathlib import Path
@@ -10,15 +10,18 @@ import msgspec
 
 from sottovoce._toml import parse_toml
 from sottovoce.errors import ConfigError, InputError
-from sottovoce.federation._files import NONE, check_source
 from sottovoce.files import small_text
 
 Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
 CONFIG_FILE = "party.toml"
 ROSTER_FILE = "roster.toml"
 CHANGES_FILE = "roster-changes.jsonl"
+AUTHORITY_KEY_FILE = "ca.key"
 TEXTS_FILE, ROWS_FILE = "texts.csv", "rows.csv"
+NONE, PROMPT = "none", "prompt"
+FROM_VARIABLE, FROM_FILE = "env:", "file:"
 _LARGEST_FILE = 1 << 20
+_LONGEST_ADDRESS = 300
 _Table = TypeVar("_Table", bound=msgspec.Struct)
 _Statistics: TypeAlias = Literal["exact", "rados"]
 _Solver: TypeAlias = Literal["masked", "chebyshev"]
@@ -309,6 +312,40 @@ def check_keys(found: dict[str, Any], kind: type[msgspec.Struct], where: str) ->
         inner = _struct_of(fields[key].type)
         if inner is not None and isinstance(value, dict):
             check_keys(value, inner, f"{where}, [{key}]")
+
+
+def host_of(address: str) -> str:
+    """The host of host:port."""
+    return address.rpartition(":")[0].strip("[]")
+
+
+def check_address(address: str) -> str:
+    """host:port, as others can reach it."""
+    host, _, port = address.rpartition(":")
+    short = len(address) <= _LONGEST_ADDRESS and address.isprintable() and " " not in address
+    plain = host and port.isascii() and port.isdigit()
+    if not (short and plain and 0 < int(port) < 1 << 16):
+        raise InputError(
+            f"an address must be HOST:PORT, as the others can reach it, got {address[:80]!r}."
+        )
+    return address
+
+
+def check_source(source: str) -> None:
+    """Refuse what is no source of a passphrase."""
+    named = any(source.startswith(kind) and source != kind for kind in (FROM_VARIABLE, FROM_FILE))
+    if source not in (NONE, PROMPT) and not named:
+        raise InputError(
+            f"a passphrase's source must be {NONE}, {PROMPT}, {FROM_VARIABLE}VARIABLE or "
+            f"{FROM_FILE}PATH, got {source!r}."
+        )
+
+
+def absolute_source(source: str) -> str:
+    """The same source for who reads it in another folder: a file's path spelt out."""
+    if not source.startswith(FROM_FILE):
+        return source
+    return f"{FROM_FILE}{Path(source.removeprefix(FROM_FILE)).absolute()}"
 
 
 def _check_choice(key: str, value: Any, kind: Any, where: str) -> None:  # noqa: ANN401 - of TOML

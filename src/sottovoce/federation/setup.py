@@ -1,51 +1,82 @@
-"""A folder for each party with all it needs to run, as `learn init` makes them in one go.
+"""The folder of a party, as `learn init` writes all of them, and `learn new` the coordinator's.
 
-`learn renew` and `learn rotate` later replace its certificate and keys, and change the roster where
-parties know each other by them.
+Each has a certificate, keys and a ``party.toml`` with a comment where somebody must decide.
 """
 
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
+import msgspec
+
+from sottovoce._toml import Plain, toml_lines
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation._files import NONE, found_from_anywhere, read_passphrase
-from sottovoce.federation._party_toml import WrittenParty, party_toml
-from sottovoce.federation._secrets import new_identity, new_paillier_key, new_secrets
-from sottovoce.federation.certificates import (
-    DAYS,
-    Authority,
-    check_name,
-    fingerprint,
-    load_certificate,
-    load_key,
-    named_party,
-    save_key,
-)
+from sottovoce.federation._keys import new_secrets, read_passphrase, save_key
+from sottovoce.federation.certificates import DAYS, Authority, check_name, fingerprint
 from sottovoce.federation.config import (
+    AUTHORITY_KEY_FILE,
+    CHANGES_FILE,
     CONFIG_FILE,
+    HELD_OUT,
+    NEW_BUDGET,
+    NONE,
     ROSTER_FILE,
+    ROWS_FILE,
+    TEXTS_FILE,
+    Accepts,
+    CountWith,
     FeatureSettings,
-    PartyConfig,
     Role,
+    TlsFiles,
     TrainingSettings,
+    absolute_source,
+    check_address,
+    host_of,
 )
-from sottovoce.federation.roster import Member, Roster, load_roster, member, save_roster
+from sottovoce.federation.roster import (
+    Member,
+    Roster,
+    RosterHistory,
+    member,
+    save_roster,
+)
 from sottovoce.files import output_folder, whole_file
 
-Rotated: TypeAlias = Literal["identity", "paillier", "journal", "tls"]
-ROTATED: tuple[Rotated, ...] = get_args(Rotated)
 AUTHORITY_FOLDER = "authority"
+COORDINATOR_NAME = "coordinator"
 # As the protocols call it, but for a space that no certificate may have.
 KEY_HOLDER_FOLDER = "key-holder"
 README_FILE = "README.txt"
 LOOPBACK = "127.0.0.1"
+TLS_FILES = TlsFiles()
 _LAST_PORT = 65535
 _FEWEST_PEERS = 2
 _MOST_PEERS = 200
+_HEAD = "# One party of a training together. Paths are relative to this file's folder."
+_TEXTS = (
+    "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
+    "# names of its columns. Where rows are sentences, document names the column with the id of a",
+    "# sentence's document; where documents are counted together, user and id name their columns.",
+)
+_ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
+_ACCEPTS = (
+    "# What you agree to take part in; a proposal beyond it is refused here. Of sums that hold\n"
+    "# more than most_opened_share of the documents, fewer words are opened."
+)
+_COUNT_WITH = (
+    "# Whose noise you count on when documents are counted together: name only peers whom you know",
+    "# yourself. Of them so many may drop out, and so many may work against you. A whole document",
+    "# spends at most budget of epsilon in all, for ever, and most_epsilon in one count; a count",
+    "# beyond any limit is refused here. Name all labels of your documents if words may be counted",
+    '# by label: labels = ["ham", "spam"]. In a training, too, only these peers\' documents',
+    "# hide yours, without those of the collude largest.",
+)
+_FEATURES = "# How texts become numbers, at every peer alike."
+_TRAINING = "# What is proposed to the peers; every one of them must accept it."
+_JOIN = "# Where parties ask to join; open only while somebody is invited."
 
 
 @dataclass(frozen=True)
@@ -93,7 +124,7 @@ class SetupPlan:
     @property
     def parties(self) -> list[tuple[str, Role]]:
         """All parties with their roles, the coordinator first."""
-        listed: list[tuple[str, Role]] = [("coordinator", "coordinator")]
+        listed: list[tuple[str, Role]] = [(COORDINATOR_NAME, "coordinator")]
         if self.training.needs_key_holder:
             listed.append((KEY_HOLDER_FOLDER, "keyholder"))
         if self.training.intermediary:
@@ -101,26 +132,184 @@ class SetupPlan:
         return [*listed, *((name, "peer") for name in self.peers)]
 
 
+@dataclass(frozen=True)
+class FoundingPlan:
+    """What `new` was asked for.
+
+    Attributes:
+        address: where the coordinator listens.
+        join: where it takes requests to join; None: the port after that.
+        training: how the classifier is to be trained.
+        features: how texts become numbers.
+        passphrase: where that of its keys comes from.
+        days: how long certificates hold.
+    """
+
+    address: str
+    join: str | None = None
+    training: TrainingSettings = field(default_factory=lambda: TrainingSettings(held_out=HELD_OUT))
+    features: FeatureSettings = field(default_factory=FeatureSettings)
+    passphrase: str = NONE
+    days: int = DAYS
+
+    @property
+    def join_address(self) -> str:
+        """Where requests to join are taken."""
+        if self.join is not None:
+            return check_address(self.join)
+        host, _, port = check_address(self.address).rpartition(":")
+        return check_address(f"{host}:{int(port) + 1}")
+
+
+@dataclass(frozen=True)
+class WrittenParty:
+    """Whose configuration is written.
+
+    Attributes:
+        name: of the party.
+        role: what it does.
+        address: where it listens.
+        training: what is proposed to it, or what it proposes.
+        features: how texts become numbers.
+        passphrase: where that of its keys comes from.
+        count_with: what a peer says of counts otherwise than a new one does.
+        signed: whether its roster has signed changes.
+        join: where a coordinator takes requests to join.
+    """
+
+    name: str
+    role: Role
+    address: str
+    training: TrainingSettings
+    features: FeatureSettings
+    passphrase: str = NONE
+    count_with: Mapping[str, Any] = field(default_factory=dict)
+    signed: bool = False
+    join: str | None = None
+
+    @property
+    def toml(self) -> str:
+        """Its configuration."""
+        parts: list[tuple[Sequence[str], str, Mapping[str, Plain | None]]] = [
+            ((), "[secrets]", {"passphrase": self.passphrase})
+        ]
+        if self.join is not None:
+            parts.append(((), "[tls]", {"authority_key": AUTHORITY_KEY_FILE}))
+            parts.append(((_JOIN,), "[join]", {"listen": self.join}))
+        if self.role == "peer" and self.features.columns:
+            parts.append(((_ROWS,), "[rows]", {"file": ROWS_FILE, "label": "label"}))
+        elif self.role == "peer":
+            texts = {"file": TEXTS_FILE, "text": "text", "label": "label"}
+            parts.append((_TEXTS, "[texts]", texts))
+        if self.role != "coordinator":
+            parts.append(((_ACCEPTS,), "[accepts]", self._accepts))
+        if self.role == "peer":
+            count_with = {"peers": [], "budget": NEW_BUDGET, **self.count_with}
+            named = msgspec.to_builtins(msgspec.convert(count_with, CountWith))
+            parts.append((_COUNT_WITH, "[count_with]", named))
+        if self.role == "coordinator":
+            training = {"mode": self.training.mode} | msgspec.to_builtins(self.training)
+            features = msgspec.to_builtins(self.features)
+            if not self.features.columns:
+                shown = ("dictionary", "width")
+                features = {name: getattr(self.features, name) for name in shown} | features
+            parts += [
+                ((_TRAINING,), "[training]", training),
+                ((_FEATURES,), "[features]", features),
+            ]
+        head = {"name": self.name, "role": self.role, "listen": self.address}
+        lines = [_HEAD, *toml_lines(head | {"changes": CHANGES_FILE if self.signed else None})]
+        for comment, table, values in parts:
+            lines += ["", *comment, table, *toml_lines(values)]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def _accepts(self) -> dict[str, Plain | None]:
+        training = self.training
+        accepts = Accepts(
+            modes=[training.mode],
+            fewest_documents=training.fewest_documents,
+            fewest_peers=training.fewest_peers,
+            two_peers=training.allow_two is not None,
+            without_lost=training.without_lost,
+        )
+        written: dict[str, Plain | None] = msgspec.to_builtins(accepts)
+        return written
+
+
 def set_up(folder: Path, plan: SetupPlan) -> Roster:
     """Write everything into ``folder``, which must be new or empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} must be a new or empty folder: keys are never written over.")
+    check_empty(folder)
     passphrase = read_passphrase(plan.passphrase, Path.cwd())
-    addresses = _addresses(plan)
+    addresses = _choose_addresses(plan)
     output_folder(folder)
-    authority, kept = Authority.new("sottovoce authority")
     own = new_private_folder(folder / AUTHORITY_FOLDER)
-    write_whole(own / "ca.pem", kept.certificate)
-    save_key(kept.key, own / "ca.key", passphrase=passphrase)
-    entries = [
-        _party(folder / name, plan, (name, role), addresses[name], authority, passphrase)
-        for name, role in plan.parties
-    ]
+    authority = _new_authority(own, passphrase)
+    source = absolute_source(plan.passphrase)
+    count_with = {"peers": [*plan.peers], **plan.count_with}
+    key_bits = plan.training.key_bits if plan.training.needs_key_holder else None
+    entries = []
+    for name, role in plan.parties:
+        who = WrittenParty(
+            name, role, addresses[name], plan.training, plan.features, source, count_with
+        )
+        entries.append(
+            _new_party(folder / name, who, authority, passphrase, key_bits=key_bits, days=plan.days)
+        )
     roster = Roster(tuple(entries))
-    for name in (AUTHORITY_FOLDER, *(name for name, _ in plan.parties)):
+    for name in (AUTHORITY_FOLDER, *addresses):
         save_roster(roster, folder / name / ROSTER_FILE)
     write_whole(folder / README_FILE, _readme(plan).encode())
     return roster
+
+
+def new_federation(folder: Path, plan: FoundingPlan) -> RosterHistory:
+    """Write the coordinator's folder: its own keys, the authority, and a roster of itself."""
+    check_empty(folder)
+    passphrase = read_passphrase(plan.passphrase, Path.cwd())
+    who = WrittenParty(
+        COORDINATOR_NAME,
+        "coordinator",
+        plan.address,
+        plan.training,
+        plan.features,
+        absolute_source(plan.passphrase),
+        signed=True,
+        join=plan.join_address,
+    )
+    authority = _new_authority(new_private_folder(folder), passphrase)
+    # Paillier keys are made run by run.
+    own = _new_party(folder, who, authority, passphrase, key_bits=None, days=plan.days)
+    history = RosterHistory(authority.certificate).sign_change("founded", own, authority)
+    history.save(folder / CHANGES_FILE, folder / ROSTER_FILE)
+    return history
+
+
+def _new_authority(folder: Path, passphrase: str | None) -> Authority:
+    authority, kept = Authority.new("sottovoce authority")
+    write_whole(folder / TLS_FILES.authority, kept.certificate)
+    save_key(kept.key, folder / AUTHORITY_KEY_FILE, passphrase=passphrase)
+    return authority
+
+
+def _new_party(
+    folder: Path,
+    who: WrittenParty,
+    authority: Authority,
+    passphrase: str | None,
+    *,
+    key_bits: int | None,
+    days: int,
+) -> Member:
+    new_private_folder(folder)
+    issued = authority.issue(who.name, [host_of(who.address)], days=days)
+    write_whole(folder / TLS_FILES.certificate, issued.certificate)
+    write_whole(folder / TLS_FILES.authority, authority.certificate)
+    save_key(issued.key, folder / TLS_FILES.key, passphrase=passphrase)
+    identity = new_secrets(folder, who.role, key_bits, passphrase)
+    write_whole(folder / CONFIG_FILE, who.toml.encode())
+    public = "" if identity is None else identity.public.hex()
+    return member(who.name, who.role, who.address, fingerprint(issued.certificate), public)
 
 
 def peer_names(count: int | None, names: Sequence[str]) -> tuple[str, ...]:
@@ -135,50 +324,23 @@ def peer_names(count: int | None, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"peer-{number:0{width}}" for number in range(1, count + 1))
 
 
-def _party(
-    folder: Path,
-    plan: SetupPlan,
-    who: tuple[str, Role],
-    address: str,
-    authority: Authority,
-    passphrase: str | None,
-) -> Member:
-    name, role = who
-    new_private_folder(folder)
-    issued = authority.issue(name, [host_of(address)], days=plan.days)
-    write_whole(folder / "certificate.pem", issued.certificate)
-    write_whole(folder / "ca.pem", authority.certificate)
-    save_key(issued.key, folder / "tls.key", passphrase=passphrase)
-    training = plan.training
-    key_bits = training.key_bits if training.needs_key_holder else None
-    identity = new_secrets(folder, role, key_bits, passphrase)
-    source = found_from_anywhere(plan.passphrase)
-    count_with = {"peers": [*plan.peers], **plan.count_with}
-    written = WrittenParty(name, role, address, source, count_with)
-    text = party_toml(written, training, plan.features)
-    write_whole(folder / CONFIG_FILE, text.encode())
-    return member(name, role, address, fingerprint(issued.certificate), identity.hex())
-
-
-def _addresses(plan: SetupPlan) -> dict[str, str]:
+def _choose_addresses(plan: SetupPlan) -> dict[str, str]:
     names = [name for name, _ in plan.parties]
     hosts = plan.hosts or (LOOPBACK,) * len(names)
     if plan.base_port is None:
-        ports = free_ports(len(names))
+        ports = _find_free_ports(len(names))
     else:
         ports = list(range(plan.base_port, plan.base_port + len(names)))
         if plan.base_port < 1 or ports[-1] > _LAST_PORT:
             raise ParameterError(
                 f"ports must lie between 1 and {_LAST_PORT}, got {plan.base_port} to {ports[-1]}."
             )
-    return {
-        name: f"{_bracket_host(host)}:{port}"
-        for name, host, port in zip(names, hosts, ports, strict=True)
-    }
+    bracketed = (f"[{host}]" if ":" in host else host for host in hosts)
+    listed = zip(names, bracketed, ports, strict=True)
+    return {name: f"{host}:{port}" for name, host, port in listed}
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at this moment."""
+def _find_free_ports(count: int) -> list[int]:
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -186,13 +348,10 @@ def free_ports(count: int) -> list[int]:
         return [int(each.getsockname()[1]) for each in sockets]
 
 
-def host_of(address: str) -> str:
-    """The host of host:port."""
-    return address.rpartition(":")[0].strip("[]")
-
-
-def _bracket_host(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+def check_empty(folder: Path) -> None:
+    """Refuse a folder in which something would be written over."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} must be a new or empty folder: keys are never written over.")
 
 
 def new_private_folder(folder: Path) -> Path:
@@ -224,76 +383,3 @@ def _readme(plan: SetupPlan) -> str:
         "with: sottovoce learn train --config party.toml\n"
         f"{sealed}\n"
     )
-
-
-def load_authority(folder: Path, *, passphrase: str) -> Authority:
-    """The authority that `learn init` left in ``folder``; ``passphrase`` says where its is."""
-    key = load_key(folder / "ca.key", passphrase=read_passphrase(passphrase, Path.cwd()))
-    return Authority(load_certificate(folder / "ca.pem"), key)
-
-
-def renew(
-    certificate: Path, authority: Authority, rosters: Sequence[Path], *, days: int = DAYS
-) -> bytes:
-    """Write the same certificate with a new end, and tell the rosters that are there.
-
-    Its key and names stay; its fingerprint, by which parties know it, does not.
-    """
-    renewed = authority.renew(load_certificate(certificate), days=days)
-    name = named_party(renewed)
-    for path in rosters:
-        if path.exists():
-            save_roster(
-                _change_member(load_roster(path), name, fingerprint=fingerprint(renewed)), path
-            )
-    with whole_file(certificate) as part:
-        part.write_bytes(renewed)
-    return renewed
-
-
-def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -> Roster:
-    """A new key and certificate, and the roster that everybody needs from now on."""
-    party = config.party
-    roster = load_roster(config.path(party.roster))
-    host = host_of(roster.find_party(party.name).address)
-    issued = authority.issue(party.name, [host], days=days)
-    save_key(issued.key, config.path(party.tls.key), passphrase=_passphrase(config))
-    with whole_file(config.path(party.tls.certificate)) as part:
-        part.write_bytes(issued.certificate)
-    return _with_changed_roster(config, roster, fingerprint=fingerprint(issued.certificate))
-
-
-def rotate_identity(config: PartyConfig) -> Roster:
-    """A new signing key, and the roster that everybody needs from now on."""
-    party = config.party
-    if party.role != "peer":
-        raise ParameterError(f"only a peer has an identity; {party.name} is a {party.role}.")
-    public = new_identity(config.path(party.secrets.identity), _passphrase(config))
-    return _with_changed_roster(
-        config, load_roster(config.path(party.roster)), identity=public.hex()
-    )
-
-
-def rotate_paillier(config: PartyConfig, bits: int) -> None:
-    """A new Paillier key; classifiers hidden under the old one can be asked no more."""
-    party = config.party
-    if party.role not in ("coordinator", "keyholder"):
-        raise ParameterError(
-            f"only a coordinator or key holder has a Paillier key; {party.name} is a {party.role}."
-        )
-    new_paillier_key(config.path(party.secrets.paillier), bits, _passphrase(config))
-
-
-def _passphrase(config: PartyConfig) -> str | None:
-    return read_passphrase(config.party.secrets.passphrase, config.folder)
-
-
-def _with_changed_roster(config: PartyConfig, roster: Roster, **changes: str) -> Roster:
-    changed = _change_member(roster, config.party.name, **changes)
-    save_roster(changed, config.path(config.party.roster))
-    return changed
-
-
-def _change_member(roster: Roster, name: str, **changes: str) -> Roster:
-    found = roster.find_party(name)
-    return Roster(tuple(replace(each, **changes) if each is found else each for each in roster))

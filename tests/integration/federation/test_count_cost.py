@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sottovoce.federation.config import TrainingSettings
-from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
 

@@ -9,9 +9,9 @@ import pytest
 
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import TrainingSettings, load_config
+from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party.history import RunHistory, journal_history
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.documents import Documents

@@ -21,10 +21,10 @@ from support.failing_calls import (
 from support.federations import JOURNAL_KEY
 
 from sottovoce.errors import QueryBudgetError
-from sottovoce.federation._files import NONE, load_secret
 from sottovoce.federation._journal.file import Event, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._secrets import new_journal_key
+from sottovoce.federation._keys import JOURNAL, load_secret, new_secret
+from sottovoce.federation.config import NONE
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party.approvals import approve, is_approved, note_asked, waiting
 from sottovoce.federation.party.journal_key import (
@@ -220,7 +220,7 @@ def party(folder: Path) -> Any:  # noqa: ANN401 - as much of a party's configura
 
 
 def seal_a_journal(folder: Path) -> None:
-    new_journal_key(folder / "journal.key", None)
+    new_secret(folder / "journal.key", JOURNAL, None)
     _write_run(folder)
 
 

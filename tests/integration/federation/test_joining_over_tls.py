@@ -8,19 +8,16 @@ import pytest
 from support.ports import free_ports
 
 from sottovoce.errors import InputError, RosterRefusedError, StrangerError
-from sottovoce.federation.certificates import Authority, fingerprint, load_key
+from sottovoce.federation._keys import load_key
+from sottovoce.federation.certificates import Authority, fingerprint
 from sottovoce.federation.config import load_config
-from sottovoce.federation.join.folders import (
-    FoundingPlan,
-    begin_join,
-    finish_join,
-    new_federation,
-)
+from sottovoce.federation.join.folders import begin_join, finish_join
 from sottovoce.federation.join.request import JoinToken
 from sottovoce.federation.party import party as party_module
 from sottovoce.federation.party._proposals import Joins, membership_of
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.renewal import renew_joined
+from sottovoce.federation.setup import FoundingPlan, new_federation
 
 
 @dataclass

@@ -12,7 +12,7 @@ from support.warm_python import FIRST
 from sottovoce import learn
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import TrainingSettings
-from sottovoce.federation.party.processes import PartyProcesses, running_parties
+from sottovoce.federation.party.control import PartyProcesses, running_parties
 
 LONGEST_S = 30.0
 DEADLINE_S = 2.5

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sottovoce.federation import certificates
-from sottovoce.federation.certificates import Authority, save_key
+from sottovoce.federation._keys import save_key
+from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import TrainingSettings
 from sottovoce.federation.roster import Roster, load_roster, save_roster
 from sottovoce.federation.setup import SetupPlan, set_up

@@ -16,9 +16,9 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation import Connected
 from sottovoce.federation.config import TrainingSettings, load_config
+from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party.history import UNKNOWN
 from sottovoce.federation.party.party import ConfiguredParty, RunRequest
-from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe

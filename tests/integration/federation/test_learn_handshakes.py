@@ -12,8 +12,9 @@ from cryptography import x509
 from sottovoce.federation import certificates
 from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import TrainingSettings
-from sottovoce.federation.party.processes import running_parties
-from sottovoce.federation.setup import SetupPlan, load_authority, set_up
+from sottovoce.federation.party.control import running_parties
+from sottovoce.federation.party.renewal import load_authority
+from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.federation.transport.tls import failure
 
 NAMES = ("ada", "ben", "cy")

@@ -17,10 +17,10 @@ from support.federated_folders import prepare_rows
 from sottovoce import learn
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import TrainingSettings, load_config
+from sottovoce.federation.party.control import PartyProcesses, running_parties
 from sottovoce.federation.party.history import RunHistory, journal_history
 from sottovoce.federation.party.holdings import SOLVE
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.party.processes import PartyProcesses, running_parties
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.wire import decrypt_integers
 from sottovoce.learn.run.records import read_hidden

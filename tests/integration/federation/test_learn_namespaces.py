@@ -13,7 +13,7 @@ from support.federated_folders import NAMES, kept, prepare_rows, split
 
 from sottovoce import learn
 from sottovoce.federation.config import TrainingSettings
-from sottovoce.federation.party.processes import running_parties
+from sottovoce.federation.party.control import running_parties
 
 PARTIES = ("coordinator", *NAMES)
 SHORT = f"sv{os.getpid() % 100_000}"

@@ -26,11 +26,10 @@ from sottovoce.corpus.read.corpus import open_documents
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
-from sottovoce.federation.party.control import Connected
+from sottovoce.federation.party.control import Connected, PartyProcesses, prepare, running_parties
 from sottovoce.federation.party.history import UNKNOWN
 from sottovoce.federation.party.holdings import own_examples
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn._text_classifier import FederatedTextClassifier

@@ -10,7 +10,7 @@ from support.warm_python import FIRST
 
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import TrainingSettings
-from sottovoce.federation.party.processes import running_parties
+from sottovoce.federation.party.control import running_parties
 
 PREPARED = """
 from support.lying_coordinator import lie

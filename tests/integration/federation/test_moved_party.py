@@ -17,13 +17,13 @@ from support.federated_folders import prepare_rows, split
 
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation.config import TrainingSettings, load_config
-from sottovoce.federation.party.party import ConfiguredParty, move_party
-from sottovoce.federation.party.processes import (
+from sottovoce.federation.party.control import (
     LOG_FILE,
     STATE_FOLDER,
     PartyProcesses,
     running_parties,
 )
+from sottovoce.federation.party.party import ConfiguredParty, move_party
 
 Run = Callable[..., tuple[int, str, str]]
 SAMPLES = [4, pytest.param(40, marks=pytest.mark.long)]

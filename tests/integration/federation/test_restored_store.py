@@ -19,7 +19,7 @@ from support.federated_folders import NAMES, prepare_rows, split
 from support.warm_python import FIRST
 
 from sottovoce.federation.config import TrainingSettings
-from sottovoce.federation.party.processes import (
+from sottovoce.federation.party.control import (
     LOG_FILE,
     PartyProcesses,
     prepare,

@@ -16,7 +16,7 @@ from sottovoce.errors import InputError, StrangerError
 from sottovoce.federation._node.node import Node
 from sottovoce.federation.certificates import Credentials, network_name
 from sottovoce.federation.roster import Member
-from sottovoce.federation.transport.client import MessageClient
+from sottovoce.federation.transport.calls import HEADER, SERVICE, MessageClient
 from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
@@ -27,7 +27,6 @@ from sottovoce.federation.transport.frames import (
     pack_frame,
     unpack_frame,
 )
-from sottovoce.federation.transport.server import HEADER, SERVICE
 from sottovoce.federation.transport.tls import checked_caller, grpc
 from sottovoce.learn.training_terms import COORDINATOR
 

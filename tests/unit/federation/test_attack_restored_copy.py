@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from support.rehearsal import Rehearsal
 from support.text_runs import HASHED, made_holdings, made_peers, made_terms
 
-from sottovoce.federation._node import dispatcher, inbox
+from sottovoce.federation._node import dispatcher, exchange
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation.party.party import result_of
 from sottovoce.learn.documents import Documents
@@ -60,7 +60,7 @@ def masked_by_ada(terms: RunTerms, ada: Documents) -> list[Ring]:
 
     with pytest.MonkeyPatch.context() as patch:
         seeds = (bytes([number]) * 32 for number in count())
-        for module in (inbox, dispatcher):
+        for module in (exchange, dispatcher):
             patch.setattr(module, "system_bytes", lambda _count: next(seeds))
         rehearsal = Rehearsal(terms.parties, Machines(make, result_of))
         rehearsal.run(COORDINATOR, terms.to_bytes())

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sottovoce.errors import ConfigError, ParameterError
+from sottovoce.federation._keys import load_key, save_key
 from sottovoce.federation.certificates import (
     Authority,
     Issued,
@@ -18,10 +19,8 @@ from sottovoce.federation.certificates import (
     days_left,
     fingerprint,
     load_certificate,
-    load_key,
     read_certificate,
     read_key,
-    save_key,
 )
 from sottovoce.learn import encrypted_files
 

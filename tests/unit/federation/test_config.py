@@ -10,21 +10,19 @@ import pytest
 
 from sottovoce.errors import ConfigError, InputError, ParameterError
 from sottovoce.federation import roster as roster_file
-from sottovoce.federation._files import NONE
-from sottovoce.federation._secrets import load_secrets
+from sottovoce.federation._keys import load_secrets
 from sottovoce.federation.certificates import check_certificate, days_left, load_certificate
-from sottovoce.federation.config import Accepts, FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation.config import (
+    NONE,
+    Accepts,
+    FeatureSettings,
+    TrainingSettings,
+    load_config,
+)
+from sottovoce.federation.party.renewal import load_authority, renew, rotate_identity, rotate_tls
 from sottovoce.federation.party.terms import opened_limit
 from sottovoce.federation.roster import load_roster
-from sottovoce.federation.setup import (
-    SetupPlan,
-    load_authority,
-    peer_names,
-    renew,
-    rotate_identity,
-    rotate_tls,
-    set_up,
-)
+from sottovoce.federation.setup import SetupPlan, peer_names, set_up
 from sottovoce.learn import encrypted_files, opened_bits
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.opened_bits import OpenedLimit

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ConfigError, InputError, ParameterError
-from sottovoce.federation._party_toml import WrittenParty, party_toml
 from sottovoce.federation.config import (
     NEW_BUDGET,
     Accepts,
@@ -24,7 +23,7 @@ from sottovoce.federation.config import (
 )
 from sottovoce.federation.party._policy import RULES
 from sottovoce.federation.party.history import RunHistory, count_by_label
-from sottovoce.federation.party.offline import counted_report
+from sottovoce.federation.party.reports import counted_report
 from sottovoce.federation.party.service import Service
 from sottovoce.federation.party.terms import (
     check_accepted,
@@ -35,6 +34,7 @@ from sottovoce.federation.party.terms import (
     wanted_trust,
 )
 from sottovoce.federation.roster import Member, Roster
+from sottovoce.federation.setup import WrittenParty
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count.spend import CountSpend, spend_name
 from sottovoce.learn.documents import Documents
@@ -237,8 +237,7 @@ def test_init_writes_whom_a_peer_may_count_with(tmp_path: Path) -> None:
 
     def written(**count_with: object) -> str:
         settings = (TrainingSettings(), FeatureSettings())
-        who = WrittenParty("ada", "peer", "127.0.0.1:1", count_with=count_with)
-        return party_toml(who, *settings)
+        return WrittenParty("ada", "peer", "127.0.0.1:1", *settings, count_with=count_with).toml
 
     path.write_text(written(peers=["ada", "ben", "cy"]), encoding="utf-8")
     assert wanted_trust(load_config(path)).peers == ("ada", "ben", "cy")

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.errors import ConfigError, InputError, ParameterError
 from sottovoce.federation.certificates import Authority, certificate_request, fingerprint, new_key
-from sottovoce.federation.config import Role
+from sottovoce.federation.config import Role, check_address
 from sottovoce.federation.join import request as joining
 from sottovoce.federation.join.invitations import Federation, Invitations, Joined
 from sottovoce.federation.join.request import (
@@ -232,4 +232,4 @@ def test_letters_that_look_like_digits_are_read_as_these() -> None:
 @pytest.mark.parametrize("address", ["", "host", "host:0", "host:99999", "a b:1", ":1"])
 def test_an_address_that_nobody_can_reach_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="HOST:PORT"):
-        joining.check_address(address)
+        check_address(address)

@@ -4,10 +4,8 @@ import tomllib
 from pathlib import Path
 
 from sottovoce.cli.learn.parties import new_training
-from sottovoce.federation._party_toml import WrittenParty, party_toml
 from sottovoce.federation.config import FeatureSettings, load_config
-from sottovoce.federation.join.folders import FoundingPlan, new_federation
-from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.federation.setup import FoundingPlan, SetupPlan, WrittenParty, new_federation, set_up
 
 FIFTH = 0.2
 
@@ -24,10 +22,8 @@ def test_a_fifth_is_held_out_in_whatever_way_a_federation_begins(tmp_path: Path)
 
 def test_a_peers_template_has_the_keys_of_its_columns() -> None:
     training = new_training({"mode": "open"})
-    texts = tomllib.loads(
-        party_toml(WrittenParty("ada", "peer", "a:1"), training, FeatureSettings())
-    )
+    texts = tomllib.loads(WrittenParty("ada", "peer", "a:1", training, FeatureSettings()).toml)
     assert texts["texts"] == {"file": "texts.csv", "text": "text", "label": "label"}
     columns = FeatureSettings(columns=["one"])
-    rows = tomllib.loads(party_toml(WrittenParty("ada", "peer", "a:1"), training, columns))
+    rows = tomllib.loads(WrittenParty("ada", "peer", "a:1", training, columns).toml)
     assert rows["rows"] == {"file": "rows.csv", "label": "label"}

@@ -44,7 +44,7 @@ from sottovoce.federation.party.history import (
 from sottovoce.federation.party.holdings import read_texts
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty, RunRequest, RunResponse
 from sottovoce.federation.party.party import _read as read_body
-from sottovoce.federation.party.progress import opened_log
+from sottovoce.federation.party.reports import opened_log
 from sottovoce.federation.party.terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.roster import Member, load_roster
 from sottovoce.federation.setup import SetupPlan, set_up

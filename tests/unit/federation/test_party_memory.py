@@ -11,8 +11,9 @@ from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.holdings import MachineMaker
 from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.renewal import rotate_identity
 from sottovoce.federation.party.terms import training_terms
-from sottovoce.federation.setup import SetupPlan, rotate_identity, set_up
+from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.openings import TrainedDocuments

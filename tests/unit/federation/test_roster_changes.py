@@ -10,16 +10,18 @@ import pytest
 from sottovoce.errors import RosterRefusedError
 from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import PartyConfig, PartyFile, load_config
-from sottovoce.federation.join.changes import (
+from sottovoce.federation.party._membership import Membership, RosterStanding
+from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.roster import (
     RosterChange,
     RosterHistory,
     load_history,
+    load_roster,
+    member,
     packed_changes,
+    save_roster,
 )
-from sottovoce.federation.join.folders import FoundingPlan, new_federation
-from sottovoce.federation.party._membership import Membership, RosterStanding
-from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.roster import load_roster, member, save_roster
+from sottovoce.federation.setup import FoundingPlan, new_federation
 
 AUTHORITY = Authority.new("authority")[0]
 OTHER = Authority.new("authority")[0]
@@ -102,7 +104,7 @@ def test_even_who_signs_cannot_make_what_is_no_roster(what: str, party: object) 
 
 
 def test_changes_are_read_again_as_they_were_written(tmp_path: Path) -> None:
-    TWO.save(tmp_path / "changes")
+    TWO.save(tmp_path / "changes", tmp_path / "roster")
     assert load_history(tmp_path / "changes", AUTHORITY.certificate) == TWO
     with pytest.raises(RosterRefusedError, match="signed"):
         load_history(tmp_path / "changes", OTHER.certificate)

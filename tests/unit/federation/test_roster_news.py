@@ -15,13 +15,20 @@ from sottovoce.cli.learn.parties import coordinator
 from sottovoce.errors import CallRefusedError, InputError, RosterRefusedError
 from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import PartyConfig, PartyFile, Role, load_config
-from sottovoce.federation.join.changes import RosterHistory, packed_changes
-from sottovoce.federation.join.folders import FoundingPlan, new_federation
 from sottovoce.federation.party import _membership, service
 from sottovoce.federation.party._membership import NEWS, Membership, RosterStanding
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.service import Service
-from sottovoce.federation.roster import Member, Roster, load_roster, member, save_roster
+from sottovoce.federation.roster import (
+    Member,
+    Roster,
+    RosterHistory,
+    load_roster,
+    member,
+    packed_changes,
+    save_roster,
+)
+from sottovoce.federation.setup import FoundingPlan, new_federation
 
 AUTHORITY = Authority.new("authority")[0]
 OWN = member("coordinator", "coordinator", "127.0.0.1:1", "01" * 32)
@@ -172,7 +179,9 @@ def test_a_party_stopped_between_its_two_files_starts_by_the_signed_changes(tmp_
     config = load_config(folder / "party.toml")
     signing = ConfiguredParty(config)
     authority = Authority(signing.authority, (folder / "ca.key").read_bytes())
-    history.sign_change("joined", ADA, authority).save(folder / "roster-changes.jsonl")
+    history.sign_change("joined", ADA, authority).save(
+        folder / "roster-changes.jsonl", tmp_path / "unwritten"
+    )
     assert ConfiguredParty(config).roster.names == ("ada", "coordinator")
     assert load_roster(folder / "roster.toml").names == ("ada", "coordinator")
     roster = load_roster(folder / "roster.toml")

@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.federation._files import (
+from sottovoce.federation._keys import (
     FORMAT,
-    found_from_anywhere,
     load_secret,
     read_passphrase,
     save_secret,
 )
-from sottovoce.federation.config import TrainingSettings, load_config
-from sottovoce.federation.join.folders import FoundingPlan, new_federation
-from sottovoce.federation.setup import SetupPlan, set_up
+from sottovoce.federation.config import TrainingSettings, absolute_source, load_config
+from sottovoce.federation.setup import FoundingPlan, SetupPlan, new_federation, set_up
 from sottovoce.learn import encrypted_files
 
 SECRET = bytes(range(32))
@@ -117,7 +115,7 @@ def test_a_file_of_a_passphrase_is_found_from_every_partys_folder(
     for folder in (tmp_path / "all" / "ada", tmp_path / "new"):
         config = load_config(folder / "party.toml")
         assert read_passphrase(config.party.secrets.passphrase, config.folder) == "from a file"
-    assert found_from_anywhere("env:PHRASE") == "env:PHRASE"
+    assert absolute_source("env:PHRASE") == "env:PHRASE"
 
 
 def test_a_passphrase_comes_from_where_it_is_said_to_be(

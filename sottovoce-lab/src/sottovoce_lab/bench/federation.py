@@ -18,10 +18,10 @@ import numpy as np
 
 from sottovoce.errors import CheckFailedError
 from sottovoce.federation.config import CONFIG_FILE, FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party.history import journal_history, latest_training
 from sottovoce.federation.party.holdings import own_examples
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party.terms import training_terms
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Table

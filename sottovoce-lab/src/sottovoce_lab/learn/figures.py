@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
-from sottovoce.federation.party.processes import PartyProcesses, prepare, running_parties
+from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
 from sottovoce.report.page import Plot

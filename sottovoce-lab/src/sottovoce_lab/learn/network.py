@@ -9,7 +9,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from sottovoce.federation.party.processes import PartyProcesses
+from sottovoce.federation.party.control import PartyProcesses
 from sottovoce.report.figures import COLOURS, INK, new_figure
 from sottovoce.report.page import Plot
 

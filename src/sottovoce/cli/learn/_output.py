@@ -216,7 +216,7 @@ def ask_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) ->
     wait_for_start(found, wait)
     with needs_extra("federation"):
         from sottovoce.federation.party.control import ask_once  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party.offline import answer_offline  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.reports import answer_offline  # noqa: PLC0415 - fast --help
 
     try:
         return ask_once(found.path(found.party.store), request)

@@ -52,14 +52,14 @@ def renew(
             "and --authority."
         )
     with needs_extra("federation"):
-        from sottovoce.federation import setup  # noqa: PLC0415 - fast --help
         from sottovoce.federation.certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
         from sottovoce.federation.config import ROSTER_FILE  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party import renewal  # noqa: PLC0415 - fast --help
 
     folder = _require_authority(authority)
-    signer = setup.load_authority(folder, passphrase=passphrase)
+    signer = renewal.load_authority(folder, passphrase=passphrase)
     rosters = [folder / ROSTER_FILE, certificate.parent / ROSTER_FILE]
-    renewed = setup.renew(certificate, signer, rosters, days=days)
+    renewed = renewal.renew(certificate, signer, rosters, days=days)
     left = round(days_left(renewed))
     if as_json:
         show_json({"certificate": certificate, "days": left, "fingerprint": fingerprint(renewed)})
@@ -107,7 +107,7 @@ def rotate(
         key_bits: Of a new Paillier key.
     """
     with needs_extra("federation"):
-        from sottovoce.federation import setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party import renewal  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.journal_key import (  # noqa: PLC0415 - fast --help
             forget_run_keys,
             rotate_journal,
@@ -116,21 +116,19 @@ def rotate(
 
     found = load_party_config(config)
     check_offline(found)
-    if what not in setup.ROTATED:
-        known = ", ".join(setup.ROTATED)
+    if what not in renewal.ROTATED:
+        known = ", ".join(renewal.ROTATED)
         raise ParameterError(f"what to rotate must be one of {known}, got {what!r}.")
     changed, joined = what in ("identity", "tls"), found.party.changes is not None
     if changed and joined:
-        from sottovoce.federation.party.renewal import rotate_joined  # noqa: PLC0415 - fast --help
-
-        rotate_joined(found, what, days=days)
+        renewal.rotate_joined(found, tls=what == "tls", days=days)
     elif what == "tls":
-        signer = setup.load_authority(_require_authority(authority), passphrase=passphrase)
-        setup.rotate_tls(found, signer, days=days)
+        signer = renewal.load_authority(_require_authority(authority), passphrase=passphrase)
+        renewal.rotate_tls(found, signer, days=days)
     elif what == "identity":
-        setup.rotate_identity(found)
+        renewal.rotate_identity(found)
     elif what == "paillier":
-        setup.rotate_paillier(found, key_bits)
+        renewal.rotate_paillier(found, key_bits)
         with ConfiguredParty(found, strict=False).journal() as journal:
             forget_run_keys(journal)
     else:

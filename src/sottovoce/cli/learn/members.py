@@ -44,7 +44,7 @@ def new(
         days: How long certificates hold.
     """
     with needs_extra("federation"):
-        from sottovoce.federation.join.folders import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.setup import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
 
     training = new_training({"mode": mode})
     plan = FoundingPlan(listen, join, training, passphrase=passphrase, days=days)
@@ -121,7 +121,7 @@ def join(
     with needs_extra("federation"):
         from sottovoce.federation.join import folders  # noqa: PLC0415 - fast --help
         from sottovoce.federation.join.request import JoinToken  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party.progress import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.reports import opened_log  # noqa: PLC0415 - fast --help
 
     with opened_log(log, folder.name) as log_event:
         if token is not None:

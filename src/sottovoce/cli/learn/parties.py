@@ -64,7 +64,7 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
     with needs_extra("federation"):
         from sottovoce.federation.party.holdings import unreadable_data  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.party import ConfiguredParty  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party.progress import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party.reports import opened_log  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.service import Service  # noqa: PLC0415 - fast --help
         from sottovoce.federation.transport.tls import handshakes_logged  # noqa: PLC0415 - fast --help
 

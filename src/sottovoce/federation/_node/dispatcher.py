@@ -17,8 +17,13 @@ from sottovoce.errors import (
 )
 from sottovoce.federation._journal.file import OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._node.aborts import Aborts, MessageOutbox, TermsWithout
-from sottovoce.federation._node.inbox import MessageInbox, Policy
+from sottovoce.federation._node.exchange import (
+    Aborts,
+    MessageInbox,
+    MessageOutbox,
+    Policy,
+    TermsWithout,
+)
 from sottovoce.federation._node.state import (
     NodeState,
     PartyMaker,

@@ -18,7 +18,7 @@ from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation._node.state import ignore_point, public_error
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member, Roster
-from sottovoce.federation.transport.client import MessageClient
+from sottovoce.federation.transport.calls import Answering, MessageClient, MessageServer
 from sottovoce.federation.transport.frames import (
     Answer,
     Beat,
@@ -28,7 +28,6 @@ from sottovoce.federation.transport.frames import (
     Settings,
     to_logger,
 )
-from sottovoce.federation.transport.server import Answering, MessageServer
 
 _IDLE_S = 0.5
 _Found = TypeVar("_Found")

@@ -14,7 +14,7 @@ from sottovoce.errors import (
     UnexpectedMessageError,
 )
 from sottovoce.federation._journal.file import Event, OutgoingFrame
-from sottovoce.federation._node.aborts import Aborts
+from sottovoce.federation._node.exchange import Aborts
 from sottovoce.federation._node.state import (
     NodeState,
     PartyMaker,

@@ -343,11 +343,12 @@ class JoinClient:
     def __exit__(self, *_: object) -> None:
         self._channel.close()
 
-    def call(self, method: str, request: bytes) -> JoinReply:
+    def call(self, method: str, request: Ask | Reveal | Collect) -> JoinReply:
         """The coordinator's reply, or RosterRefusedError with its sentence."""
         asked = self._channel.unary_unary(f"/{SERVICE}/{method}")
         try:
-            reply = unpack_message(asked(request, timeout=_CALL_S, wait_for_ready=True), JoinReply)
+            answer = asked(pack_message(request), timeout=_CALL_S, wait_for_ready=True)
+            reply = unpack_message(answer, JoinReply)
         except grpc.RpcError as error:
             raise InputError(f"the coordinator does not answer: {error.code().name}.") from None
         if reply.why_not:

@@ -22,7 +22,7 @@ import msgspec
 
 from sottovoce.errors import InputError, ParameterError, RosterRefusedError
 from sottovoce.federation.certificates import check_name, requested_key
-from sottovoce.federation.config import Role
+from sottovoce.federation.config import Role, check_address
 from sottovoce.learn.sums.keys import Identity, check_signature
 from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy.randomness import random_bytes
@@ -39,7 +39,6 @@ _JOINERS: dict[str, Role] = {
     "keyholder": "keyholder",
     "intermediary": "intermediary",
 }
-_LONGEST_ADDRESS = 300
 _Content: TypeAlias = tuple[str, Role, str, bytes, bytes, bytes]
 _SIZES = (32, ID_BYTES, SECRET_BYTES)
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
@@ -215,18 +214,6 @@ def as_compared(text: str) -> str:
     """A comparison string as people type it: blanks, dashes, capitals, and O for 0 or L for 1."""
     plain = "".join(text.lower().replace("-", " ").split()).translate(_READ_AS)
     return f"{plain[:4]}-{plain[4:]}"
-
-
-def check_address(address: str) -> str:
-    """host:port, as others can reach it."""
-    host, _, port = address.rpartition(":")
-    short = len(address) <= _LONGEST_ADDRESS and address.isprintable() and " " not in address
-    plain = host and port.isascii() and port.isdigit()
-    if not (short and plain and 0 < int(port) < 1 << 16):
-        raise InputError(
-            f"an address must be HOST:PORT, as the others can reach it, got {address[:80]!r}."
-        )
-    return address
 
 
 def pack_message(message: msgspec.Struct) -> bytes:

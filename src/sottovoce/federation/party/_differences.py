@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation._node.aborts import plain_text
+from sottovoce.federation._node.exchange import plain_text
 from sottovoce.federation.config import Accepts
 from sottovoce.federation.party._policy import RULES, field_value
 from sottovoce.federation.party.approvals import is_approved, note_asked

@@ -23,25 +23,30 @@ from sottovoce.errors import (
     RosterRefusedError,
     SottovoceError,
 )
+from sottovoce.federation._keys import load_key, party_passphrase
 from sottovoce.federation.certificates import DAYS, Authority, fingerprint
-from sottovoce.federation.config import PartyConfig, Role
-from sottovoce.federation.join.changes import (
+from sottovoce.federation.config import CHANGES_FILE, PartyConfig, Role, host_of
+from sottovoce.federation.join.invitations import Joined
+from sottovoce.federation.join.request import JoinRequest, joiner_role, unpack_message
+from sottovoce.federation.roster import (
+    Member,
+    Roster,
     RosterChange,
     RosterHistory,
     What,
+    configured_role,
+    member,
     packed_changes,
+    protocol_name,
     read_changes,
 )
-from sottovoce.federation.join.folders import save_changes
-from sottovoce.federation.join.invitations import Joined
-from sottovoce.federation.join.request import JoinRequest, joiner_role, pack_message, unpack_message
-from sottovoce.federation.roster import Member, Roster, configured_role, member, protocol_name
-from sottovoce.federation.setup import host_of
 from sottovoce.federation.transport.frames import Log
 from sottovoce.learn.training_terms import COORDINATOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from sottovoce.federation.party.party import ConfiguredParty
 
 NEWS, MISSED, CERTIFY = "Roster", "RosterSince", "Certify"
 _CALL_S = 5.0
@@ -342,6 +347,16 @@ def _nothing(_history: RosterHistory, _fresh: "Sequence[RosterChange]") -> None:
     pass
 
 
-def wish(what: What, request: JoinRequest, days: int) -> bytes:
-    """A certificate wish as a message."""
-    return msgspec.msgpack.encode(CertificateWish(what, pack_message(request), days))
+def save_changes(history: RosterHistory, config: PartyConfig) -> None:
+    """Write a party's signed changes and roster where its configuration says."""
+    party = config.party
+    history.save(config.path(party.changes or CHANGES_FILE), config.path(party.roster))
+
+
+def read_authority(party: "ConfiguredParty") -> Authority | None:
+    """The key that signs the roster's changes, at the coordinator of parties that join."""
+    config = party.config
+    if config.party.role != "coordinator" or config.party.tls.authority_key is None:
+        return None
+    path = config.path(config.party.tls.authority_key)
+    return Authority(party.authority, load_key(path, passphrase=party_passphrase(config)))

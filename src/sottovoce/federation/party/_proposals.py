@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation._files import read_passphrase
-from sottovoce.federation.certificates import Authority, fingerprint, load_key
+from sottovoce.federation.certificates import fingerprint
 from sottovoce.federation.config import TrainingSettings
 from sottovoce.federation.join.invitations import Federation, Invitations, JoinServer
 from sottovoce.federation.join.request import joiner_role
-from sottovoce.federation.party._membership import CERTIFY, MISSED, NEWS, Membership
+from sottovoce.federation.party._membership import CERTIFY, MISSED, NEWS, Membership, read_authority
 from sottovoce.federation.party.control import Answers
 from sottovoce.federation.party.party import ConfiguredParty, PartyNode, RunRequest
 from sottovoce.federation.party.terms import terms_without
@@ -112,13 +111,7 @@ def membership_of(party: ConfiguredParty, log: Log) -> Membership | None:
     """A party's signed roster, if it has one; the coordinator's with the key that signs."""
     if party.history is None:
         return None
-    config = party.config
-    authority = None
-    if config.party.role == "coordinator" and config.party.tls.authority_key is not None:
-        passphrase = read_passphrase(config.party.secrets.passphrase, config.folder)
-        key = load_key(config.path(config.party.tls.authority_key), passphrase=passphrase)
-        authority = Authority(party.authority, key)
-    return Membership(config, party.history, authority, log)
+    return Membership(party.config, party.history, read_authority(party), log)
 
 
 def offer_membership(node: PartyNode, membership: Membership, *, coordinates: bool) -> None:

@@ -16,7 +16,7 @@ from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import ConfigError, InputError, MissingColumnError
 from sottovoce.federation._journal.file import KeptKey
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._secrets import Secrets
+from sottovoce.federation._keys import Secrets
 from sottovoce.federation.config import PartyConfig, RowsFile, TextsFile
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party.terms import (

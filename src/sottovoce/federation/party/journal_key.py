@@ -15,11 +15,10 @@ from typing import Literal, TypeAlias, get_args
 
 from sottovoce._noted import NotedCount
 from sottovoce.errors import ConfigError, JournalError, RestoredCopyError
-from sottovoce.federation._files import load_secret, read_passphrase
 from sottovoce.federation._journal.file import JOURNAL, JournalSeal
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._secrets import JOURNAL as JOURNAL_SECRET
-from sottovoce.federation._secrets import new_journal_key
+from sottovoce.federation._keys import JOURNAL as JOURNAL_SECRET
+from sottovoce.federation._keys import load_secret, new_secret, party_passphrase
 from sottovoce.federation.config import PartyConfig
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party.history import RunHistory
@@ -120,11 +119,11 @@ _SEALED = (
 
 def rotate_journal(config: PartyConfig, journal: Path) -> None:
     """Seal a journal, whose party must not run, under a fresh key."""
-    passphrase = read_passphrase(config.party.secrets.passphrase, config.folder)
+    passphrase = party_passphrase(config)
     path = config.path(config.party.secrets.journal)
     following = following_key(path)
     settle_key(path, journal, passphrase)
-    new_journal_key(following, passphrase)
+    new_secret(following, JOURNAL_SECRET, passphrase)
     if journal.exists():
         _reseal(journal, _seal(path, passphrase), _seal(following, passphrase))
     _replace_key(path, passphrase)

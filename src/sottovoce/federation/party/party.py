@@ -22,13 +22,11 @@ from sottovoce.errors import (
     RosterRefusedError,
     SottovoceError,
 )
-from sottovoce.federation._files import read_passphrase
 from sottovoce.federation._journal.journal import Journal
-from sottovoce.federation._node.aborts import TermsWithout
+from sottovoce.federation._keys import Secrets, load_secrets, party_passphrase
 from sottovoce.federation._node.dispatcher import Machines
-from sottovoce.federation._node.inbox import Policy
+from sottovoce.federation._node.exchange import Policy, TermsWithout
 from sottovoce.federation._node.node import Node
-from sottovoce.federation._secrets import Secrets, load_secrets
 from sottovoce.federation.certificates import (
     WARNING_DAYS,
     Credentials,
@@ -38,7 +36,6 @@ from sottovoce.federation.certificates import (
     load_certificate,
 )
 from sottovoce.federation.config import CONFIG_FILE, PartyConfig, Role, load_config
-from sottovoce.federation.join.changes import RosterHistory, load_history
 from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.history import RunHistory, journal_history, training_record
 from sottovoce.federation.party.holdings import MachineMaker, RunKeys
@@ -55,7 +52,9 @@ from sottovoce.federation.party.journal_key import (
 from sottovoce.federation.party.terms import check_accepted
 from sottovoce.federation.roster import (
     Member,
+    RosterHistory,
     configured_role,
+    load_history,
     load_roster,
     protocol_name,
     save_roster,
@@ -294,8 +293,7 @@ class ConfiguredParty:
         files = self.config.party.secrets
         path = self.config.path(files.journal)
         if following_key(path).exists():
-            passphrase = read_passphrase(files.passphrase, self.config.folder)
-            settle_key(path, self.store / JOURNAL_FILE, passphrase)
+            settle_key(path, self.store / JOURNAL_FILE, party_passphrase(self.config))
 
     def _check_certificate(self) -> None:
         party = self.config.party

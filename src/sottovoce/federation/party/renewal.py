@@ -1,38 +1,64 @@
-"""A joined party's new certificate or keys: asked of the coordinator by those that it has.
+"""A party's new certificate or keys; the party does not run meanwhile.
 
-The party does not run meanwhile, the coordinator does; a coordinator signs for itself, and tells
-the others when it starts. A new key is kept only once its certificate has come.
+One that has joined asks the coordinator, which runs, by those that it has; a coordinator signs for
+itself, and tells the others when it starts. A new key is kept only once its certificate has come.
+In a trial of `learn init` the authority signs, and everybody needs the new roster.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation._files import read_passphrase, save_secret
-from sottovoce.federation._secrets import IDENTITY, load_identity
+from sottovoce.federation._keys import (
+    IDENTITY,
+    load_identity,
+    load_key,
+    new_paillier_key,
+    new_secret,
+    party_passphrase,
+    read_passphrase,
+    save_key,
+    save_secret,
+)
 from sottovoce.federation.certificates import (
     DAYS,
     Authority,
     certificate_request,
     check_certificate,
+    check_own_key,
     fingerprint,
-    load_key,
+    load_certificate,
+    named_party,
     new_key,
-    save_key,
 )
-from sottovoce.federation.config import PartyConfig
-from sottovoce.federation.join.changes import RosterHistory, What, read_changes
-from sottovoce.federation.join.folders import check_own_key, save_changes
+from sottovoce.federation.config import AUTHORITY_KEY_FILE, PartyConfig, host_of
 from sottovoce.federation.join.request import JoinRequest
-from sottovoce.federation.party._membership import CERTIFY, wish
+from sottovoce.federation.party._membership import (
+    CERTIFY,
+    CertificateWish,
+    read_authority,
+    save_changes,
+)
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.federation.setup import host_of, write_whole
-from sottovoce.federation.transport.client import MessageClient
+from sottovoce.federation.roster import (
+    Roster,
+    RosterHistory,
+    What,
+    load_roster,
+    read_changes,
+    save_roster,
+)
+from sottovoce.federation.setup import TLS_FILES, write_whole
+from sottovoce.federation.transport.calls import MessageClient
 from sottovoce.federation.transport.frames import Settings, to_logger
 from sottovoce.learn.sums.keys import Identity
 
+Rotated: TypeAlias = Literal["identity", "paillier", "journal", "tls"]
+ROTATED: tuple[Rotated, ...] = get_args(Rotated)
 _CALL_S = 30.0
 
 
@@ -48,27 +74,82 @@ class _Own(NamedTuple):
     identity: Identity | None
 
 
+def load_authority(folder: Path, *, passphrase: str) -> Authority:
+    """The authority that `learn init` left in ``folder``; ``passphrase`` says where its is."""
+    key = load_key(folder / AUTHORITY_KEY_FILE, passphrase=read_passphrase(passphrase, Path.cwd()))
+    return Authority(load_certificate(folder / TLS_FILES.authority), key)
+
+
+def renew(
+    certificate: Path, authority: Authority, rosters: Sequence[Path], *, days: int = DAYS
+) -> bytes:
+    """Write the same certificate with a new end, and tell the rosters that are there.
+
+    Its key and names stay; its fingerprint, by which parties know it, does not.
+    """
+    renewed = authority.renew(load_certificate(certificate), days=days)
+    for path in filter(Path.exists, rosters):
+        _change_roster(path, named_party(renewed), fingerprint=fingerprint(renewed))
+    write_whole(certificate, renewed)
+    return renewed
+
+
+def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -> Roster:
+    """A new key and certificate, and the roster that everybody needs from now on."""
+    party, roster = config.party, config.path(config.party.roster)
+    host = host_of(load_roster(roster).find_party(party.name).address)
+    issued = authority.issue(party.name, [host], days=days)
+    save_key(issued.key, config.path(party.tls.key), passphrase=party_passphrase(config))
+    write_whole(config.path(party.tls.certificate), issued.certificate)
+    return _change_roster(roster, party.name, fingerprint=fingerprint(issued.certificate))
+
+
+def rotate_identity(config: PartyConfig) -> Roster:
+    """A new signing key, and the roster that everybody needs from now on."""
+    party = config.party
+    if party.role != "peer":
+        raise ParameterError(f"only a peer has an identity; {party.name} is a {party.role}.")
+    path = config.path(party.secrets.identity)
+    public = Identity(new_secret(path, IDENTITY, party_passphrase(config))).public
+    return _change_roster(config.path(party.roster), party.name, identity=public.hex())
+
+
+def rotate_paillier(config: PartyConfig, bits: int) -> None:
+    """A new Paillier key; classifiers hidden under the old one can be asked no more."""
+    party = config.party
+    if party.role not in ("coordinator", "keyholder"):
+        raise ParameterError(
+            f"only a coordinator or key holder has a Paillier key; {party.name} is a {party.role}."
+        )
+    new_paillier_key(config.path(party.secrets.paillier), bits, party_passphrase(config))
+
+
+def _change_roster(path: Path, name: str, **changes: str) -> Roster:
+    roster = load_roster(path)
+    found = roster.find_party(name)
+    changed = (replace(each, **changes) if each is found else each for each in roster)
+    save_roster(made := Roster(tuple(changed)), path)
+    return made
+
+
 def renew_joined(config: PartyConfig, *, days: int = DAYS) -> bytes:
     """A certificate with a new end, for the same keys."""
-    return _certify(ConfiguredParty(config, strict=False), "renewed", _present(config), days)
+    present = _load_present(config, party_passphrase(config))
+    return _certify(ConfiguredParty(config, strict=False), "renewed", present, days)
 
 
-def rotate_joined(config: PartyConfig, what: str, *, days: int = DAYS) -> bytes:
-    """A certificate for a new TLS key (``tls``), or with a new identity beside it."""
-    present, passphrase = _present(config), _passphrase(config)
-    if what == "identity" and present.identity is None:
+def rotate_joined(config: PartyConfig, *, tls: bool, days: int = DAYS) -> bytes:
+    """A certificate for a new TLS key, or else with a new identity beside it."""
+    passphrase = party_passphrase(config)
+    present = _load_present(config, passphrase)
+    if not tls and present.identity is None:
         raise ParameterError(f"only a peer has an identity; {config.party.name} is none.")
-    wanted = (
-        present._replace(tls_key=new_key())
-        if what == "tls"
-        else present._replace(identity=Identity())
-    )
+    wanted = _Own(new_key(), present.identity) if tls else _Own(present.tls_key, Identity())
     certificate = _certify(ConfiguredParty(config, strict=False), "rotated", wanted, days)
-    files = config.party
-    if what == "tls":
-        save_key(wanted.tls_key, config.path(files.tls.key), passphrase=passphrase)
+    if tls:
+        save_key(wanted.tls_key, config.path(config.party.tls.key), passphrase=passphrase)
     elif wanted.identity is not None:
-        path = config.path(files.secrets.identity)
+        path = config.path(config.party.secrets.identity)
         save_secret(path, wanted.identity.secret, kind=IDENTITY, passphrase=passphrase)
     return certificate
 
@@ -77,11 +158,11 @@ def _certify(party: ConfiguredParty, what: What, wanted: _Own, days: int) -> byt
     config = party.config
     name, address = config.party.name, party.entry.address
     asked = certificate_request(wanted.tls_key, name)
-    request = JoinRequest.make(name, address, asked, wanted.identity)
     if config.party.role == "coordinator":
-        certificate, history = _by_itself(party, what, asked, days)
+        certificate, history = _sign_own(party, what, asked, days)
     else:
-        certificate, history = _by_coordinator(party, what, request, days)
+        request = JoinRequest.make(name, address, asked, wanted.identity)
+        certificate, history = _ask_coordinator(party, what, request, days)
     check_certificate(certificate, party.authority, name=name)
     check_own_key(certificate, wanted.tls_key)
     save_changes(history, config)
@@ -89,22 +170,19 @@ def _certify(party: ConfiguredParty, what: What, wanted: _Own, days: int) -> byt
     return certificate
 
 
-def _by_itself(
+def _sign_own(
     party: ConfiguredParty, what: What, asked: bytes, days: int
 ) -> tuple[bytes, RosterHistory]:
-    config = party.config
-    key_file = config.party.tls.authority_key
-    if key_file is None or party.history is None:
+    authority, own = read_authority(party), party.entry
+    if authority is None or party.history is None:
         raise InputError("set authority_key in [tls]: the coordinator's certificate needs it.")
-    key = load_key(config.path(key_file), passphrase=_passphrase(config))
-    authority = Authority(party.authority, key)
-    own = party.entry
-    certificate = authority.grant(asked, config.party.name, [host_of(own.address)], days=days)
+    hosts = [host_of(own.address)]
+    certificate = authority.grant(asked, party.config.party.name, hosts, days=days)
     changed = replace(own, fingerprint=fingerprint(certificate))
     return certificate, party.history.sign_change(what, changed, authority)
 
 
-def _by_coordinator(
+def _ask_coordinator(
     party: ConfiguredParty, what: What, request: JoinRequest, days: int
 ) -> tuple[bytes, RosterHistory]:
     if party.history is None:
@@ -115,29 +193,22 @@ def _by_coordinator(
             "coordinator any more: have its person remove this party and invite it again."
         )
     coordinator = party.roster.of_role("coordinator")[0]
+    wish = CertificateWish(what, msgspec.msgpack.encode(request), days)
     client = MessageClient(coordinator, party.credentials, Settings(), to_logger)
     try:
-        answer = client.call(CERTIFY, wish(what, request, days), _CALL_S)
+        answer = client.call(CERTIFY, msgspec.msgpack.encode(wish), _CALL_S)
         given = msgspec.msgpack.decode(answer, type=_Given)
     except msgspec.DecodeError:
         raise InputError("the coordinator must answer with a certificate.") from None
     finally:
         client.close()
     known = party.history.number
-    changes = read_changes(given.changes)
-    history = RosterHistory(party.authority).extend(changes)
+    history = RosterHistory(party.authority).extend(read_changes(given.changes))
     if history.changes[:known] != party.history.changes:
         raise InputError("the coordinator's roster has another past than the one known here.")
     return given.certificate, history
 
 
-def _present(config: PartyConfig) -> _Own:
-    passphrase = _passphrase(config)
+def _load_present(config: PartyConfig, passphrase: str | None) -> _Own:
     key = load_key(config.path(config.party.tls.key), passphrase=passphrase)
-    if config.party.role != "peer":
-        return _Own(key, None)
-    return _Own(key, load_identity(config.path(config.party.secrets.identity), passphrase))
-
-
-def _passphrase(config: PartyConfig) -> str | None:
-    return read_passphrase(config.party.secrets.passphrase, config.folder)
+    return _Own(key, load_identity(config, passphrase))

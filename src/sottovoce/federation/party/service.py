@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from sottovoce.errors import AbortedError, DataError, InputError, ParameterError
-from sottovoce.federation.join.changes import RosterChange, RosterHistory
-from sottovoce.federation.party import offline
+from sottovoce.federation.party import reports
 from sottovoce.federation.party._differences import GIVING, TermsMemory
 from sottovoce.federation.party._proposals import (
     Joins,
@@ -29,7 +28,7 @@ from sottovoce.federation.party.history import (
 from sottovoce.federation.party.holdings import why_untrainable
 from sottovoce.federation.party.journal_key import restored_at, spent_unknown
 from sottovoce.federation.party.party import ConfiguredParty, RunRequest
-from sottovoce.federation.party.progress import Progress, summary
+from sottovoce.federation.party.reports import Progress, summary
 from sottovoce.federation.party.terms import (
     NOT_YET,
     accepted_by,
@@ -38,6 +37,7 @@ from sottovoce.federation.party.terms import (
     training_terms,
     use_terms,
 )
+from sottovoce.federation.roster import RosterChange, RosterHistory
 from sottovoce.federation.transport.frames import VERSION, Log
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.evaluate import JointEvaluation
@@ -188,10 +188,10 @@ class Service:
         yield from verbs[wanted](request)
 
     def _status(self, _request: Mapping[str, Any]) -> Answers:
-        yield _last(offline.status_report(self.party, self.node, running=True))
+        yield _last(reports.status_report(self.party, self.node, running=True))
 
     def _transcript(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(offline.transcript_report(self.node, self.party, request.get("run")))
+        yield _last(reports.transcript_report(self.node, self.party, request.get("run")))
 
     def _stop(self, _request: Mapping[str, Any]) -> Answers:
         yield _last("stopping")
@@ -238,23 +238,23 @@ class Service:
         terms = count_terms(self.party.config, self.party.roster, request)
         for answer in self._progress_of(terms, self._propose_run(terms)):
             if "last" in answer:
-                found = offline.counted_report(self.node, answer["value"]["run"])
+                found = reports.counted_report(self.node, answer["value"]["run"])
                 answer = _last({**answer["value"], **found})  # noqa: PLW2901 - with what was counted
             yield answer
 
     def _answer_count(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(offline.counted_report(self.node, request.get("run")))
+        yield _last(reports.counted_report(self.node, request.get("run")))
 
     def _classify(self, request: Mapping[str, Any]) -> Answers:
-        examples = offline.given_examples(self.party.config, str(request["file"]))
+        examples = reports.given_examples(self.party.config, str(request["file"]))
         self._await_classifier()
         role = self.party.config.party.role
-        if (found := offline.labelled_by_count(self.node, role, examples)) is not None:
+        if (found := reports.labelled_by_count(self.node, role, examples)) is not None:
             yield _last(found)
             return
-        known = offline.latest_classifier(self.node, role)
+        known = reports.latest_classifier(self.node, role)
         if known.mode == "open":
-            yield _last({"labels": offline.label_rows(self.node, examples), "run": None})
+            yield _last({"labels": reports.label_rows(self.node, examples), "run": None})
             return
         training = next(run for run in self.node.history() if run.terms.session == known.session)
         terms = use_terms("classify", training.terms, asker=self.node.name, rows=len(examples))

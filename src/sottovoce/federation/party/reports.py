@@ -1,10 +1,17 @@
 """What a party answers to its owner, whether it runs or is offline.
 
 Both a running node and the journal of an offline party are a `View`; `answer_offline` answers from
-the journal alone.
+the journal alone. Of a run it shows the progress and the cost. Its log has lines of JSON with
+names, counts and errors, never what anybody wrote.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +19,6 @@ from typing import Any, Protocol
 from sottovoce.errors import DataError, InputError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.config import PartyConfig, Role, TextsFile
-from sottovoce.federation.join.changes import RosterHistory
 from sottovoce.federation.party.history import (
     RunHistory,
     count_by_label,
@@ -24,12 +30,16 @@ from sottovoce.federation.party.history import (
 )
 from sottovoce.federation.party.holdings import read_rows, read_texts
 from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.roster import RosterHistory
+from sottovoce.federation.transport.frames import Log
+from sottovoce.files import PRIVATE_MODE
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.reading import counted_classifier
 from sottovoce.learn.count.recipe import promise_record
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.agree import opening
 from sottovoce.learn.run.classify import call_labels
+from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.records import Trained, read_trained
 from sottovoce.learn.run.terms import RunTerms
 
@@ -238,3 +248,115 @@ def given_examples(config: PartyConfig, file: str) -> Examples:
 def format_time(moment: float) -> str:
     """A time as people and machines read it."""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+
+
+_COUNTED = ("rounds", "messages", "bytes_sent", "bytes_received")
+
+
+class Progress:
+    """Notes how a run stands, and for whom how long was waited."""
+
+    def __init__(self, terms: RunTerms) -> None:
+        self._terms = terms
+        self._begin = self._last = time.monotonic()
+        self._waits: Counter[str] = Counter()
+        self._shown: dict[str, Any] = {}
+
+    def note(self, standing: Mapping[str, Any]) -> bool:
+        """Take note; whether there is something new to show."""
+        now = time.monotonic()
+        for name in standing["waiting_for"]:
+            self._waits[name] += now - self._last  # type: ignore[assignment] # seconds
+        self._last = now
+        names = ("stage", "step", "status", "waiting_for", "lost", "bytes_sent", "bytes_received")
+        shown = {name: standing[name] for name in names}
+        changed, self._shown = shown != self._shown, shown
+        return changed
+
+    def describe(self) -> dict[str, Any]:
+        """What a watcher wants to see."""
+        return {**self._shown, "seconds": round(self.seconds, 2)}
+
+    @property
+    def seconds(self) -> float:
+        """Since it is watched."""
+        return time.monotonic() - self._begin
+
+    @property
+    def waits(self) -> dict[str, float]:
+        """Seconds for which each party was waited for, those above a tenth."""
+        return {name: round(s, 1) for name, s in self._waits.most_common() if s >= 0.1}  # noqa: PLR2004 - shorter ones say nothing
+
+
+def summary(
+    terms: RunTerms, progress: Progress, attempts: Sequence[Mapping[str, Any]], opened: str = ""
+) -> dict[str, Any]:
+    """A run in numbers, those of attempts that were broken off included; who has learnt what.
+
+    ``opened`` says of how many words sums were opened.
+    """
+    leakage = run_leakage(terms)
+    standing = attempts[-1]
+    left_out = {name for each in attempts[:-1] for name in each["ended"].get("missing", ())}
+    return {
+        "run": standing["session"],
+        "attempts": len(attempts),
+        "kind": terms.kind,
+        "mode": terms.mode,
+        "status": standing["status"],
+        "seconds": round(progress.seconds, 3),
+        **{name: sum(each[name] for each in attempts) for name in _COUNTED},
+        "peers": list(terms.peers),
+        "lost": sorted(left_out | set(standing["lost"])),
+        "waited_s": progress.waits,
+        "opened": opened,
+        "leakage": {
+            "protocol": leakage.protocol,
+            "learns": [
+                *({"who": row.who, "what": row.what} for row in leakage.learns),
+                *_of_broken_off(sorted(left_out)),
+            ],
+            "against": [{"who": row.who, "what": row.what} for row in leakage.against],
+            "together": leakage.collusion,
+            "assumes": leakage.assumes,
+        },
+    }
+
+
+def _of_broken_off(left_out: list[str]) -> list[dict[str, str]]:
+    if not left_out:
+        return []
+    names = ", ".join(left_out)
+    what = (
+        f"what the attempts with {names} had opened before they were broken off; where it is a sum "
+        f"that was opened again, the difference is the part of {names} alone"
+    )
+    return [{"who": "whoever learns a sum", "what": what}]
+
+
+@contextmanager
+def opened_log(path: Path | None, party: str) -> Iterator[Log]:
+    """Where a party's events go: appended to a file for its owner only, or nowhere."""
+    if path is None:
+        yield _log_nowhere
+        return
+    try:
+        descriptor = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY, PRIVATE_MODE)
+    except OSError as error:
+        raise InputError(f"cannot write the log {path}: {error.strerror}.") from None
+    lock = threading.Lock()
+
+    def log(event: str, /, **fields: object) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = json.dumps({"time": now, "party": party, "event": event, **fields}, default=str)
+        with lock:
+            os.write(descriptor, line.encode() + b"\n")
+
+    try:
+        yield log
+    finally:
+        os.close(descriptor)
+
+
+def _log_nowhere(_event: str, /, **_fields: object) -> None:
+    pass
