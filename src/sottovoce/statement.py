@@ -16,7 +16,7 @@ from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.corpus.read.bytes import check_file, readable
 from sottovoce.errors import InputError
 from sottovoce.files import small_text
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.exact import text_up
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from pathlib import Path
 from peak_memory import peak_mib  # type: ignore[import-not-found] # beside this script
 
 from sottovoce.assess.evaluation.judged import read_ranks
-from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts, read_truth
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.read.tally import ReadOptions
-from sottovoce.corpus.read.truth import read_truth
 from sottovoce.corpus.schema import DOCUMENTS, POSTS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError

@@ -16,7 +16,7 @@ import pytest
 
 from sottovoce.cli.topics import judge
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read.truth import read_truth
+from sottovoce.corpus.read.corpus import read_truth
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import write_community
 from sottovoce.corpus.vocabulary import Vocabulary

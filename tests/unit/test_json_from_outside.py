@@ -15,7 +15,7 @@ from sottovoce.corpus.read import bytes as read_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.party import approvals
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.ledger.chosen_ledger import move_ledger
 from sottovoce.statement import make_statement
 from sottovoce.topics.imports.files import import_mallet
@@ -31,7 +31,7 @@ def test_one_function_alone_reads_json() -> None:
         for each in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(each, ast.Attribute) and ast.unparse(each) == "json.loads"
     ]
-    assert found == ["json.py"]
+    assert found == ["parsing.py"]
 
 
 def test_what_is_nested_too_deep_is_no_json() -> None:

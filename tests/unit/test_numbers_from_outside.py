@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import sottovoce
-from sottovoce._toml import parse_toml
 from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.errors import ConfigError, DamagedRecordError, InputError
 from sottovoce.federation.config import load_config
@@ -21,6 +20,7 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value
+from sottovoce.parsing import parse_toml
 
 Run = Callable[..., tuple[int, str, str]]
 SOURCE = Path(sottovoce.__file__).parent

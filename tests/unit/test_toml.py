@@ -2,7 +2,7 @@
 
 import tomllib
 
-from sottovoce._toml import Plain, toml_lines, toml_table
+from sottovoce.parsing import Plain, toml_lines, toml_table
 
 VALUES: dict[str, Plain | None] = {
     "a": 'quo"te\\ \x7f \n é 🙂',

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sottovoce.assess.evaluation.judged import judged_topics
-from sottovoce.corpus.read.corpus import open_posts
+from sottovoce.corpus.read.corpus import open_posts, read_truth
 from sottovoce.corpus.read.tally import ReadOptions
-from sottovoce.corpus.read.truth import read_truth
 from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.simulate.parameters import (
     DIFFICULTIES,

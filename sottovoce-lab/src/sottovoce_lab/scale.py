@@ -26,7 +26,7 @@ from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CheckFailedError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.report.figures import COLOURS, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number

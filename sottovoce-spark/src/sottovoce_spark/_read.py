@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.corpus.read.columns import check_mapping, check_types, locate
-from sottovoce.corpus.read.formats import format_by_name
+from sottovoce.corpus.read.corpus import format_by_name
 from sottovoce.corpus.read.guess import likely_fields
 from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import CorpusError, MissingColumnError, ParameterError

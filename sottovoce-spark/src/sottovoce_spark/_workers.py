@@ -21,7 +21,7 @@ from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import Setting, StateHeader
 from sottovoce.errors import ParameterError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.topics.space import BagOfWords, Space, spaces_of_models
 
 _RECORD = "assessment.json"

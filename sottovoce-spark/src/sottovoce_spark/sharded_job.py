@@ -26,7 +26,7 @@ from typing import Protocol
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LedgerError
 from sottovoce.files import file_digest, nearest_folder, output_folder, whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.ledger.ledger import Ledger, Spend
 from sottovoce.privacy.randomness import system_bytes
 from sottovoce.release.card import ReleaseCard, read_card

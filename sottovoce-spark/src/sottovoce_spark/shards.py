@@ -28,7 +28,7 @@ from scipy import sparse
 from sottovoce.corpus.read.footers import read_row_groups
 from sottovoce.errors import InputError
 from sottovoce.files import file_digest, small_text
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.audit.findings import AuditReport, join_reports
 from sottovoce.release.audit import audit_cells
 from sottovoce.release.card import ReleaseCard

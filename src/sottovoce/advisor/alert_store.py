@@ -20,7 +20,7 @@ from sottovoce.advisor.person_values import in_utc
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.errors import InputError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.sqlite import StoreFile, StoreKind
 
 _TABLES = """

@@ -37,7 +37,7 @@ from sottovoce.advisor.verdict import SaidByPosts, posts_warning
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.counts import count_batches
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics.rows import without_each_word
+from sottovoce.topics.space import without_each_word
 
 if TYPE_CHECKING:
     from scipy import sparse

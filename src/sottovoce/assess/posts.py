@@ -16,8 +16,7 @@ import pyarrow as pa
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.request import AssessRequest, model_folder
-from sottovoce.corpus.read.corpus import Corpus, Source, open_posts
-from sottovoce.corpus.read.formats import sample_source
+from sottovoce.corpus.read.corpus import Corpus, Source, open_posts, sample_source
 from sottovoce.corpus.read.guessed import warned_reading
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.corpus.schema import POSTS

@@ -14,7 +14,7 @@ from pyarrow import csv
 
 from sottovoce.assess.ranking import RANKS, RankedTopicUsers
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 ENDINGS = (".csv", ".parquet", ".jsonl")
 _FORMULA_STARTS = (

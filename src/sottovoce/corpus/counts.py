@@ -20,13 +20,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.compiled import ahead, available_cores, in_turn, on_threads
-from sottovoce.corpus._term_counter import TermCounter, closed_columns, narrow, sort_rows
 from sottovoce.corpus.matrix_file import write_matrix
 from sottovoce.corpus.read.corpus import Corpus
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.characters import normal_texts
-from sottovoce.corpus.words.codes import OUTSIDE, WordCoder
-from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.codes import (
+    OUTSIDE,
+    TermCounter,
+    WordCoder,
+    closed_columns,
+    narrow,
+    sort_rows,
+)
+from sottovoce.corpus.words.rules import TokenRules, normal_texts
 from sottovoce.corpus.words.scan import TextBuffers, text_buffers
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.files import output_folder, whole_file

@@ -14,11 +14,10 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
-from sottovoce.corpus.words.characters import fold_case, is_word, normal_form
-from sottovoce.corpus.words.rules import ENGLISH, TokenRules
+from sottovoce.corpus.words.rules import ENGLISH, TokenRules, fold_case, is_word, normal_form
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.files import cause_of, whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 # "#" is in no term, so a header cannot be mistaken for one.
 _MARK = "#sottovoce-vocabulary"

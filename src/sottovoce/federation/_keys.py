@@ -33,9 +33,9 @@ from sottovoce.federation.config import (
     check_source,
 )
 from sottovoce.files import refuse_open_to_others, small_text, whole_file
-from sottovoce.json import parse_json
 from sottovoce.learn.encrypted_files import seal_fields, unseal
 from sottovoce.learn.sums.keys import Identity
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.randomness import random_bytes
 
 if TYPE_CHECKING:

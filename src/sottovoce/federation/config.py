@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 
-from sottovoce._toml import parse_toml
 from sottovoce.errors import ConfigError, InputError
 from sottovoce.files import small_text
+from sottovoce.parsing import parse_toml
 
 Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
 CONFIG_FILE = "party.toml"

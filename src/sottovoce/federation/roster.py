@@ -18,12 +18,12 @@ from typing import Any, Literal, TypeAlias, assert_never, get_args
 
 import msgspec
 
-from sottovoce._toml import toml_table
 from sottovoce.errors import ConfigError, ParameterError, RosterRefusedError, SottovoceError
 from sottovoce.federation.certificates import Authority, check_authority_signature
 from sottovoce.federation.config import Role, read_table, read_toml
 from sottovoce.files import small_text, whole_file
 from sottovoce.learn.wire.codec import encode_value
+from sottovoce.parsing import toml_table
 
 # As the protocols call it, whose import takes seconds; a test holds the two together.
 KEY_HOLDER = "key holder"

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from sottovoce._toml import Plain, toml_lines
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation._keys import new_secrets, read_passphrase, save_key
 from sottovoce.federation.certificates import DAYS, Authority, check_name, fingerprint
@@ -44,6 +43,7 @@ from sottovoce.federation.roster import (
     save_roster,
 )
 from sottovoce.files import output_folder, whole_file
+from sottovoce.parsing import Plain, toml_lines
 
 AUTHORITY_FOLDER = "authority"
 COORDINATOR_NAME = "coordinator"

@@ -20,10 +20,9 @@ from sottovoce.assess.evaluation.judged import JudgedTopic, judged_topics
 from sottovoce.assess.request import Models, Topics, read_models, read_topics
 from sottovoce.corpus import schema
 from sottovoce.corpus.counts import count_batches
-from sottovoce.corpus.read.corpus import Source, open_documents, open_posts
+from sottovoce.corpus.read.corpus import Source, open_documents, open_posts, read_truth
 from sottovoce.corpus.read.guessed import warned_reading
 from sottovoce.corpus.read.tally import ReadOptions
-from sottovoce.corpus.read.truth import read_truth
 from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError

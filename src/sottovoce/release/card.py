@@ -30,7 +30,7 @@ from typing import Any
 import sottovoce
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.exact import exact, positive, positive_integer
 from sottovoce.privacy.guarantee import COMPUTATIONAL, LimitedPrecision
 from sottovoce.privacy.whole_document import from_record, to_record

@@ -16,8 +16,7 @@ from scipy import sparse
 
 from sottovoce.corpus.clean import holding_others_words
 from sottovoce.corpus.counts import count_batches, term_statistics
-from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, open_posts
-from sottovoce.corpus.read.formats import sample_source
+from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, open_posts, sample_source
 from sottovoce.corpus.read.guess import grouping_column, person_column
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.corpus.schema import DOCUMENTS, POSTS

@@ -17,7 +17,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.files import file_digest, output_folder, whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.topics.background import CorpusFacts
 from sottovoce.topics.model_file import rules_record
 

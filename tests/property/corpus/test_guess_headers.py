@@ -6,7 +6,7 @@ import re
 import pytest
 
 from sottovoce.corpus.read.guess import ROLES, guess_columns, named_for
-from sottovoce.corpus.read.reader import ColumnSample
+from sottovoce.corpus.read.tally import ColumnSample
 from sottovoce.errors import CorpusError, UnclearColumnsError
 
 SURE = {

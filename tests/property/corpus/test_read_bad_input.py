@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts, read_truth
 from sottovoce.corpus.read.tally import ReadOptions
-from sottovoce.corpus.read.truth import read_truth
 from sottovoce.errors import SottovoceError
 
 CSV = b'user,time,text\nann,2024-05-01 12:00:00,"a, ""b""\nc"\nbob,1714564800,\n,x,y\n1,2\n'

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate._people import the_world
 from sottovoce.corpus.simulate.community import SimulatedCommunity
-from sottovoce.corpus.simulate.parameters import DIFFICULTIES, Difficulty, SimulationParameters
+from sottovoce.corpus.simulate.parameters import (
+    DIFFICULTIES,
+    Difficulty,
+    SimulationParameters,
+    the_world,
+)
 from sottovoce.corpus.simulate.text import the_lexicon
 from sottovoce.corpus.simulate.write import (
     CountingBaselines,

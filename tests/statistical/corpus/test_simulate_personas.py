@@ -9,9 +9,8 @@ import pyarrow.compute as pc
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate._people import the_world
 from sottovoce.corpus.simulate.community import SimulatedCommunity
-from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.parameters import SimulationParameters, the_world
 from sottovoce.corpus.simulate.write import occurrences, simulate
 
 USERS = 1500

@@ -5,16 +5,16 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate._people import (
+from sottovoce.corpus.simulate._plan import DAY, HOUR, WEEK, PostPlan, plan_posts
+from sottovoce.corpus.simulate.parameters import (
     AFFLICTED,
     PROFESSIONAL,
     SUPPORTER,
+    SimulationParameters,
     Users,
     draw_users,
     the_world,
 )
-from sottovoce.corpus.simulate._plan import DAY, HOUR, WEEK, PostPlan, plan_posts
-from sottovoce.corpus.simulate.parameters import SimulationParameters
 
 PARAMETERS = SimulationParameters(users=300, weeks=52)
 

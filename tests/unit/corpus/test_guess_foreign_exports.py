@@ -9,8 +9,7 @@ from sottovoce_spark._read import _locate_columns
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.read.guess import grouping_column, person_column
 from sottovoce.corpus.read.guessed import guessed_reading
-from sottovoce.corpus.read.reader import ColumnSample
-from sottovoce.corpus.read.tally import ReadOptions
+from sottovoce.corpus.read.tally import ColumnSample, ReadOptions
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError, ParameterError
 

@@ -11,8 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from sottovoce.assess.ranks_file import read_ranks_as_text
-from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts
-from sottovoce.corpus.read.formats import sample_columns
+from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts, sample_columns
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.corpus.schema import POSTS as POSTS_SCHEMA

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from sottovoce_lab.lda_counts import lda_counts
 
-from sottovoce.corpus.simulate._people import the_world
 from sottovoce.corpus.simulate.parameters import (
     DIFFICULTIES,
     Difficulty,
     SimulationParameters,
     difficulty_named,
+    the_world,
 )
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError

@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from sottovoce.corpus.simulate._people import DOMAINS, WorldTopic, the_world
-from sottovoce.corpus.simulate.parameters import PAPER_TOPICS
+from sottovoce.corpus.simulate.parameters import DOMAINS, PAPER_TOPICS, WorldTopic, the_world
 from sottovoce.corpus.vocabulary import Vocabulary
 
 PAPER_DOMAINS = {

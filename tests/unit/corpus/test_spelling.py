@@ -6,9 +6,8 @@ import pyarrow as pa
 
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.characters import normal_texts
 from sottovoce.corpus.words.codes import tokenize
-from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules, normal_texts
 
 WORDS = ("müde", "اكتئاب", "שלום", "한국")
 VOWELLED = "اِكْتِئَاب"

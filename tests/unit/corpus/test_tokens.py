@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from support import reference_tokens as reference
 
-from sottovoce.corpus.words import characters
-from sottovoce.corpus.words.characters import normal_form
+from sottovoce.corpus.words import rules
 from sottovoce.corpus.words.codes import tokenize
-from sottovoce.corpus.words.rules import ENGLISH, TokenRules
+from sottovoce.corpus.words.rules import ENGLISH, TokenRules, normal_form
 from sottovoce.errors import ParameterError
 
 pytestmark = pytest.mark.kernel
@@ -56,25 +55,25 @@ def test_stop_words_go_and_stems_stay() -> None:
 
 
 def test_every_character_has_the_kind_and_lower_case_of_the_unicode_database() -> None:
-    tables = characters.character_tables()
-    for point in range(characters.CODE_POINTS):
+    tables = rules.character_tables()
+    for point in range(rules.CODE_POINTS):
         character = chr(point)
         category = unicodedata.category(character)
-        expected = characters.SEPARATOR
+        expected = rules.SEPARATOR
         if character == "_" or character.isalnum():
-            expected = characters.WORD
+            expected = rules.WORD
         elif category[0] == "M":
-            expected = characters.EXTEND
+            expected = rules.EXTEND
         elif category == "Cf":
-            expected = characters.IGNORE
+            expected = rules.IGNORE
         assert tables.kind[point] == expected, hex(point)
-    letters = np.flatnonzero(tables.kind == characters.WORD).tolist()
+    letters = np.flatnonzero(tables.kind == rules.WORD).tolist()
     plain = [p for p in letters if chr(p) not in "İΣς"]
     assert [chr(tables.lower[p]) for p in plain] == [chr(p).lower() for p in plain]
 
 
 def test_lower_case_does_not_change_what_a_character_does_to_a_word() -> None:
-    tables = characters.character_tables()
+    tables = rules.character_tables()
     assert (tables.kind[tables.lower] == tables.kind).all()
 
 

@@ -6,8 +6,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus.read.corpus import open_posts
-from sottovoce.corpus.read.truth import Coverage, check_truth_against_posts, read_truth
+from sottovoce.corpus.read.corpus import Coverage, check_truth_against_posts, open_posts, read_truth
 from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import CorpusError
 

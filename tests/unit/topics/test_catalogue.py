@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.corpus.simulate._people import DOMAINS
-from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.parameters import DOMAINS, SimulationParameters
 from sottovoce.corpus.simulate.write import write_community
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic

@@ -7,8 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sottovoce.corpus.read.corpus import open_posts
-from sottovoce.corpus.read.truth import read_truth
+from sottovoce.corpus.read.corpus import open_posts, read_truth
 from sottovoce.corpus.schema import POSTS, TRUTH
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.judgements.profiles import (

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.advisor.evidence import AlertLine, Timeline
 from sottovoce.advisor.standing import Standing, Uncertainty
-from sottovoce.corpus.read.formats import format_by_name
+from sottovoce.corpus.read.corpus import format_by_name
 from sottovoce.errors import CorpusError
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from sottovoce.advisor.person_values import Post
 from sottovoce.errors import CheckFailedError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce_lab.bench.rows import TIMEOUT_S, OwnCommand
 
 _FOUND = (200, 303)

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
 from sottovoce.release.counts import Counts, checked_counts

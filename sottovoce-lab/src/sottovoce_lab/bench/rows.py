@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 Result = TypeVar("Result")
 Work = Callable[[], object]

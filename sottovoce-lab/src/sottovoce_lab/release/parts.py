@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import sottovoce
 from sottovoce.files import output_folder, whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 FOLDER = "parts"
 RECIPE = 3

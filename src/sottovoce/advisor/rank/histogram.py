@@ -40,7 +40,7 @@ from sottovoce.advisor.rank.noise import check_number, noise_margins
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.exact import whole_number
 
 

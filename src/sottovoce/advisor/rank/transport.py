@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from sottovoce.errors import InputError, ParameterError, ProtocolError, RefusedError
 from sottovoce.files import cause_of, refuse_open_to_others
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 MOST_ANSWER_BYTES = 1 << 24
 _TIMEOUT_S = 30.0

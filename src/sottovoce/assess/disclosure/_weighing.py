@@ -16,7 +16,7 @@ from sottovoce.assess.disclosure._context import IF, NOT, OTHERS, OWN, WOULD, Se
 from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
 from sottovoce.assess.disclosure._terms import CLUE, CompiledTopic
 from sottovoce.assess.disclosure._tokens import QUOTE
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 # Classes of words that say of whom a sentence speaks, and whether it denies or supposes.
 _PERSONS = OWN | OTHERS | {NOT, IF, WOULD}

@@ -10,7 +10,7 @@ from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, mi
 from sottovoce.assess.disclosure._tokens import load_frames
 from sottovoce.assess.disclosure._weighing import load_weights
 from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
-from sottovoce.corpus.words.characters import normal_form, normal_form_placed
+from sottovoce.corpus.words.rules import normal_form, normal_form_placed
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.shipped.rules import rules_of, shipped_catalogue
 

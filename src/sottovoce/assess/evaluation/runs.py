@@ -43,8 +43,7 @@ from sottovoce.assess.evaluation.significance import (
 from sottovoce.assess.request import Topics, read_topics
 from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
-from sottovoce.corpus.read.corpus import Corpus, Source, open_posts
-from sottovoce.corpus.read.truth import read_truth
+from sottovoce.corpus.read.corpus import Corpus, Source, open_posts, read_truth
 from sottovoce.errors import InputError
 from sottovoce.files import FilePath
 from sottovoce.topics.catalogue import Catalogue

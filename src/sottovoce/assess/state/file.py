@@ -29,7 +29,7 @@ from sottovoce.assess.state.state import State
 from sottovoce.compiled import ahead
 from sottovoce.corpus.read.footers import RowGroup, read_row_groups
 from sottovoce.errors import InputError, OtherFileError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 KEY = b"sottovoce.state"
 PART_NAME = re.compile(r"[0-9a-f]{64}")

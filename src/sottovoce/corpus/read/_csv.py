@@ -19,8 +19,15 @@ from pyarrow import csv
 
 from sottovoce.corpus.read.bytes import UNDECODABLE, head, readable, utf8_chunks
 from sottovoce.corpus.read.columns import locate
-from sottovoce.corpus.read.reader import ColumnSample, FileReader, sample_rows
-from sottovoce.corpus.read.tally import RAISE_THE_LIMIT, ReadOptions, Skip, Tally
+from sottovoce.corpus.read.tally import (
+    RAISE_THE_LIMIT,
+    ColumnSample,
+    FileReader,
+    ReadOptions,
+    Skip,
+    Tally,
+    sample_rows,
+)
 from sottovoce.errors import CorpusError
 
 # A quote opens a value only where a value starts; elsewhere it is a character. The last group is

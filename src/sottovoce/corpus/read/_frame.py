@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from sottovoce.corpus.read.bytes import readable, without_views
 from sottovoce.corpus.read.columns import check_types, locate
-from sottovoce.corpus.read.reader import (
+from sottovoce.corpus.read.tally import (
     ROWS_LOOKED_AT,
     ColumnSample,
+    ReadOptions,
+    Tally,
     sample_batch,
     sample_objects,
 )
-from sottovoce.corpus.read.tally import ReadOptions, Tally
 from sottovoce.corpus.schema import BATCH_ROWS
 from sottovoce.errors import CorpusError
 

@@ -13,16 +13,18 @@ from pyarrow import json as arrow_json
 
 from sottovoce.corpus.read.bytes import head, line_blocks, utf8_chunks
 from sottovoce.corpus.read.columns import locate
-from sottovoce.corpus.read.reader import (
+from sottovoce.corpus.read.tally import (
     ROWS_LOOKED_AT,
     ColumnSample,
     FileReader,
+    ReadOptions,
+    Skip,
+    Tally,
     sample_objects,
 )
-from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
 from sottovoce.corpus.read.times import from_number
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 LINES_SNIFFED = 100
 # A block with a bad line is cut into so many; a piece of so few bytes is read line by line.

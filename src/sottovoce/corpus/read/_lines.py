@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.corpus.read.bytes import line_blocks, split_lines, utf8_chunks
-from sottovoce.corpus.read.reader import FileReader
-from sottovoce.corpus.read.tally import ReadOptions, Skip, Tally
+from sottovoce.corpus.read.tally import FileReader, ReadOptions, Skip, Tally
 from sottovoce.errors import CorpusError
 
 

@@ -6,12 +6,14 @@ walked before anything is decompressed.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import parquet
 
 from sottovoce.corpus.read.bytes import Growth, readable
@@ -24,14 +26,17 @@ from sottovoce.corpus.read.footers import (
     read_row_groups,
     read_struct,
 )
-from sottovoce.corpus.read.reader import (
+from sottovoce.corpus.read.tally import (
+    MIB,
     MOST_COLUMNS,
+    RAISE_THE_LIMIT,
     ROWS_LOOKED_AT,
     ColumnSample,
     FileReader,
+    ReadOptions,
+    Tally,
     sample_batch,
 )
-from sottovoce.corpus.read.tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
 from sottovoce.corpus.schema import BATCH_BYTES
 from sottovoce.errors import CorpusError
 
@@ -243,25 +248,32 @@ def _longest_entry(file: BinaryIO, page: PageHeader, codec: int) -> int:
 def _longest_value(plain: bytes, values: int) -> int:
     """Few values need no compiler, which takes more memory than most files."""
     if values <= _FEW_VALUES and "numba" not in sys.modules:
-        return longest_of_few(plain, values)
-    from sottovoce.corpus.read._parquet_kernel import longest_value  # noqa: PLC0415 - see above
-
-    return int(longest_value(np.frombuffer(plain, np.uint8), values))
+        return longest_value(plain, values)
+    return int(compile_longest_value()(np.frombuffer(plain, np.uint8), values))
 
 
-def longest_of_few(plain: bytes, values: int) -> int:
-    """The longest of the first ``values`` that stand one after the other, each behind its length.
+def longest_value(plain: bytes | NDArray[np.uint8], values: Any) -> Any:  # noqa: ANN401 - a kernel too
+    """The longest of the first ``values``, one after the other, each behind its length of 4 bytes.
 
     A reader takes no more of them than the header announces, so neither need this.
     """
-    longest = position = 0
-    for _ in range(values):
-        if position + 4 > len(plain):
-            break
-        length = int.from_bytes(plain[position : position + 4], "little")
+    longest = position = number = 0
+    while number < values and position + 4 <= len(plain):
+        number += 1
+        length = 0
+        for place in range(4):
+            length |= int(plain[position + place]) << (8 * place)
         longest = max(longest, length)
         position += 4 + length
     return longest
+
+
+@cache
+def compile_longest_value() -> "Callable[[NDArray[np.uint8], Any], Any]":
+    """The same as a kernel, compiled late: commands that read nothing load no compiler."""
+    from sottovoce.compiled import kernel  # noqa: PLC0415 - see above
+
+    return kernel(longest_value)
 
 
 def _decompress_page(stored: bytes, size: int, codec: int) -> bytes:

@@ -1,33 +1,112 @@
-"""Open posts or documents, from a file of any known format, a data frame or rows.
+"""Open posts, documents or a truth, from a file of any known format, a data frame or rows.
 
 Every format offers a `Reader`. Which one a source needs is decided by the options, by the file's
-name, and by its first row.
+name, and by its first row. To add a format, write a module with a `FileReader`, name it in
+`Format`, and list it in `FORMATS`. A truth is what is known of a community's users, to judge
+rankings by.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sottovoce.corpus.read._csv import CommaReader
 from sottovoce.corpus.read._frame import (
     ArrowStream,
     FrameReader,
     Row,
     is_series,
     rows_reader,
+    sample_frame,
     series_reader,
 )
-from sottovoce.corpus.read.bytes import check_file
+from sottovoce.corpus.read._jsonl import JsonLinesReader
+from sottovoce.corpus.read._lines import LinesReader
+from sottovoce.corpus.read._parquet import ParquetReader
+from sottovoce.corpus.read._tsv import AolReader, TabbedReader
+from sottovoce.corpus.read.bytes import as_bytes, check_file, strict, without_compression
 from sottovoce.corpus.read.columns import check_mapping, split_batch, to_documents, to_posts
-from sottovoce.corpus.read.formats import FORMATS, require_format
-from sottovoce.corpus.read.reader import Reader
-from sottovoce.corpus.read.tally import MIB, ReadOptions, Tally
+from sottovoce.corpus.read.tally import (
+    MIB,
+    ColumnSample,
+    FileReader,
+    Format,
+    Reader,
+    ReadOptions,
+    Tally,
+)
 from sottovoce.corpus.read.times import in_iso_order
-from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
-from sottovoce.errors import CorpusError
+from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS, TRUTH
+from sottovoce.errors import CorpusError, MissingColumnError, SottovoceError
 from sottovoce.steps import while_wanted
+
+FORMATS: dict[Format, type[FileReader]] = {
+    Format.CSV: CommaReader,
+    Format.TSV: TabbedReader,
+    Format.JSONL: JsonLinesReader,
+    Format.PARQUET: ParquetReader,
+    Format.AOL: AolReader,
+    Format.LINES: LinesReader,
+}
+SUFFIXES = {suffix: kind for kind, reader in FORMATS.items() for suffix in reader.suffixes}
+
+
+def format_by_name(path: Path) -> Format | None:
+    """What the name says, with or without a compression's after it; None: it does not say."""
+    return SUFFIXES.get(without_compression(path).suffix.lower())
+
+
+def find_format(path: Path, options: ReadOptions) -> Format | None:
+    """The format that was asked for, or that the name or the first rows say; None: none of them."""
+    named = options.format or format_by_name(path)
+    if options.format is not None or named is None:
+        return named
+    for kind, reader in FORMATS.items():
+        if named in reader.named_as and reader.recognises(path, options):
+            return kind
+    return named
+
+
+def require_format(path: Path, options: ReadOptions) -> Format:
+    """The format of a file; where nothing says it, an error that says what to do."""
+    if (found := find_format(path, options)) is not None:
+        return found
+    if path.suffix.lower() == ".json":
+        raise CorpusError(
+            f"{path}: this looks like a JSON document; only JSON Lines can be read. If it is that, "
+            "add --format jsonl (in Python format='jsonl'); an array becomes JSON Lines by "
+            "jq -c '.[]'."
+        )
+    raise CorpusError(
+        f"{path}: I can't tell the format from the file name. Name the file with one of "
+        f"{', '.join(SUFFIXES)}, or add --format (in Python format=), one of "
+        f"{', '.join(Format)}."
+    )
+
+
+def sample_columns(
+    path: Path,
+    options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+) -> tuple[ColumnSample, ...]:
+    """The columns of a file with their first values; none where it is no table at all."""
+    kind = options.format or format_by_name(path) or Format.CSV
+    try:
+        return FORMATS[kind].sample(path, options)
+    # A name or a value that is no text is a ValueError.
+    except (SottovoceError, pa.ArrowException, OSError, ValueError):
+        return ()
+
+
+def sample_source(source: object, options: ReadOptions) -> tuple[ColumnSample, ...]:
+    """The same of whatever a call takes."""
+    if isinstance(source, str | PathLike):
+        return sample_columns(Path(source), options)
+    return sample_frame(source)
+
 
 Source = str | PathLike[str] | ArrowStream | Iterable[Row]
 """A file's path, a data frame, or rows: dictionaries, tuples, or texts."""
@@ -162,3 +241,90 @@ def _frame_reader(source: object, schema: pa.Schema, options: ReadOptions) -> Re
         "a corpus is a file's path, a data frame that exports Arrow (polars, pandas 2.2 or newer, "
         f"pyarrow) or rows, as dictionaries or tuples; got {type(source).__name__}."
     )
+
+
+def read_truth(source: Source, *, options: ReadOptions = ReadOptions()) -> pa.Table:  # noqa: B008 - frozen
+    """One row per user and topic: persona, whether the topic is sensitive, and grade from 0 to 1.
+
+    Nothing is skipped: judging by half a truth would be worse than not judging.
+
+    >>> read_truth([{"user": "ada", "topic": "debt", "sensitive": True, "grade": 0.8}]).num_rows
+    1
+    """
+    tally = Tally()
+    try:
+        raw = reader_for(source, TRUTH, options).raw_batches(tally)
+        table = pa.Table.from_batches([_conform_truth(batch) for batch in raw], TRUTH)
+    except MissingColumnError as error:
+        # No command maps the columns of a truth: it is somebody's judgement, made for this.
+        raise CorpusError(f"{error.missing} A truth has {', '.join(TRUTH.names)}.") from None
+    if tally.skipped:
+        raise CorpusError(f"the truth must be readable throughout: {tally}.")
+    _check(table)
+    return table
+
+
+class Coverage(NamedTuple):
+    """How many users are in one of truth and posts but not in the other.
+
+    >>> Coverage(truth_users_without_posts=1, post_users_without_truth=0)[0]
+    1
+    """
+
+    truth_users_without_posts: int
+    post_users_without_truth: int
+
+
+def check_truth_against_posts(truth: pa.Table, posts: Corpus) -> Coverage:
+    """Count the users that only the truth or only the posts know; reads the posts once.
+
+    >>> from sottovoce.corpus.read.corpus import open_posts
+    >>> truth = read_truth([{"user": "ada", "topic": "debt", "sensitive": True, "grade": 0.8}])
+    >>> check_truth_against_posts(truth, open_posts([("ben", "2024-01-01", "the sea")]))
+    Coverage(truth_users_without_posts=1, post_users_without_truth=1)
+    """
+    known = set(pc.unique(truth["user"]).to_pylist())
+    posting: set[str] = set()
+    for batch in posts:
+        posting.update(pc.unique(batch["user"]).to_pylist())
+    return Coverage(len(known - posting), len(posting - known))
+
+
+def _conform_truth(raw: pa.RecordBatch) -> pa.RecordBatch:
+    columns = {name: _column(raw, name) for name in TRUTH.names}
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=TRUTH)
+
+
+def _column(raw: pa.RecordBatch, name: str) -> pa.Array:
+    if name not in raw.schema.names:
+        return pa.nulls(raw.num_rows, TRUTH.field(name).type)
+    column, wanted = raw.column(name), TRUTH.field(name).type
+    if pa.types.is_floating(column.type) or pa.types.is_boolean(column.type):
+        return column.cast(wanted)
+    try:
+        return strict(as_bytes(column)).cast(wanted)
+    except pa.ArrowInvalid:
+        raise CorpusError(f"the truth's {name} must be {_WANTED[name]} in every row.") from None
+
+
+_WANTED = {"sensitive": "true or false", "grade": "a number from 0 to 1"}
+
+
+def _check(truth: pa.Table) -> None:
+    if not truth.num_rows:
+        raise CorpusError("the truth has no row.")
+    for field in TRUTH:
+        missing = truth[field.name].null_count
+        if missing and not field.nullable:
+            raise CorpusError(f"the truth has {missing} rows without a {field.name}.")
+    grade = truth["grade"]
+    inside = pc.sum(pc.and_(pc.greater_equal(grade, 0), pc.less_equal(grade, 1))).as_py()
+    if inside < truth.num_rows:
+        outside = truth.num_rows - inside
+        raise CorpusError(f"grade must be from 0 to 1; {outside} rows of the truth are outside.")
+    pairs = truth.group_by(["user", "topic"]).aggregate([]).num_rows
+    if pairs < truth.num_rows:
+        raise CorpusError(
+            f"the truth has {truth.num_rows - pairs} rows that repeat a (user, topic) pair; "
+            "keep one row for each."
+        )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from sottovoce.corpus.clean import of_nobody
-from sottovoce.corpus.read.reader import ColumnSample
+from sottovoce.corpus.read.tally import ColumnSample
 from sottovoce.corpus.read.times import date_orders, to_instants
 from sottovoce.errors import CorpusError, UnclearColumnsError, did_you_mean
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sottovoce.corpus.read._frame import sample_frame
 from sottovoce.corpus.read.bytes import NUL_SHARE_OF_UTF16, check_file, opening
 from sottovoce.corpus.read.columns import locate
-from sottovoce.corpus.read.formats import FORMATS, find_format, format_by_name, sample_columns
+from sottovoce.corpus.read.corpus import FORMATS, find_format, format_by_name, sample_columns
 from sottovoce.corpus.read.guess import (
     ColumnGuess,
     guess_columns,
@@ -25,12 +25,11 @@ from sottovoce.corpus.read.guess import (
     refuse_serial_dates,
     shown_name,
 )
-from sottovoce.corpus.read.reader import ColumnSample
-from sottovoce.corpus.read.tally import ReadOptions
+from sottovoce.corpus.read.tally import ColumnSample, ReadOptions
 from sottovoce.corpus.read.times import date_orders
 from sottovoce.errors import CorpusError, MissingColumnError, UnclearColumnsError, did_you_mean
 from sottovoce.files import whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 AUTO = "auto"
 """The encoding of a file whose bytes are to tell it."""

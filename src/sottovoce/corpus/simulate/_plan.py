@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate._people import (
+from sottovoce.corpus.simulate.parameters import (
     AFFLICTED,
     CURIOUS,
     INTERESTS,
     SUPPORTER,
+    SimulationParameters,
     Users,
     World,
     behaviours,
 )
-from sottovoce.corpus.simulate.parameters import SimulationParameters
 
 SMALL_TALK, DIRECTLY, INDIRECTLY = range(3)
 HOUR = 3600

@@ -11,17 +11,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.corpus.schema import POSTS, TRUTH
-from sottovoce.corpus.simulate._people import (
+from sottovoce.corpus.simulate._plan import PostPlan, plan_posts
+from sottovoce.corpus.simulate.parameters import (
     AFFLICTED,
     INTERESTS,
     PERSONAS,
+    SimulationParameters,
     Users,
     World,
     draw_users,
     the_world,
 )
-from sottovoce.corpus.simulate._plan import PostPlan, plan_posts
-from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.text import (
     AMBIGUOUS,
     DIRECT,

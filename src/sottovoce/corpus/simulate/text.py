@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sottovoce.corpus.simulate._people import DOMAINS, World, the_world
+from sottovoce.corpus.simulate.parameters import DOMAINS, World, the_world
 
 VOCABULARY_SIZE = 20_000
 # The tail belongs to the world, not to one community: it must not depend on a user's seed.

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sottovoce._toml import toml_table
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.simulate.community import CatalogueTopic, SimulatedCommunity, draw_community
 from sottovoce.corpus.simulate.parameters import SimulationParameters, difficulty_named
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.files import output_folder, whole_file
+from sottovoce.parsing import toml_table
 
 POSTS_FILE = "posts.parquet"
 TRUTH_FILE = "truth.parquet"

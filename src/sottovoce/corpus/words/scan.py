@@ -26,7 +26,7 @@ from sottovoce.corpus.words._lexicon import (
     pack,
     unpack_chunk,
 )
-from sottovoce.corpus.words.characters import (
+from sottovoce.corpus.words.rules import (
     DOTTED_I,
     EXTEND,
     IGNORE,

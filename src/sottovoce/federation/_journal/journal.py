@@ -24,7 +24,7 @@ from sottovoce.federation._journal.file import (
     OutgoingFrame,
 )
 from sottovoce.federation.transport.frames import Kind
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.sqlite import StoreFile
 
 _DATA = "data "

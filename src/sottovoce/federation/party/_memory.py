@@ -7,7 +7,7 @@ names of peers and numbers of rows are not. Each change is whole and durable bef
 answered.
 
 A memory that was put back from a backup has forgotten what came after it; how often it was added to
-is counted outside of it too (`sottovoce._noted`).
+is counted outside of it too (`sottovoce._notes`).
 """
 
 import json
@@ -19,11 +19,11 @@ from pathlib import Path
 
 from sottovoce.errors import JournalError
 from sottovoce.federation._journal.file import JournalSeal
-from sottovoce.json import parse_json
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.openings import OpenedWords, Opening
 from sottovoce.learn.query_budget import QueryCharge, check_charge
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value
+from sottovoce.parsing import parse_json
 from sottovoce.sqlite import StoreFile, StoreKind
 
 MEMORY_FILE = "memory.sqlite"

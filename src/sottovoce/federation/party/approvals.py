@@ -12,7 +12,7 @@ from typing import Any
 
 from sottovoce.errors import InputError
 from sottovoce.files import small_text, whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 ASKED_FILE, APPROVED_FILE = "asked.json", "approved.json"
 _LARGEST_FILE = 1 << 22

@@ -35,10 +35,10 @@ from sottovoce.federation.party.history import record_of
 from sottovoce.federation.roster import load_roster, protocol_name
 from sottovoce.federation.setup import AUTHORITY_FOLDER, SetupPlan, set_up
 from sottovoce.files import whole_file
-from sottovoce.json import parse_json
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.codec import Value
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.ledger.elsewhere import LEDGER_VARIABLE
 
 SOCKET_FILE = "control.sock"

@@ -27,13 +27,13 @@ from sottovoce.federation.party.terms import (
     wanted_trust,
 )
 from sottovoce.federation.roster import Roster
-from sottovoce.json import parse_json
 from sottovoce.learn.documents import Documents, Examples, Table, read_labelled
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Party
+from sottovoce.parsing import parse_json
 
 if TYPE_CHECKING:
     from sottovoce.learn.paillier.keys import PrivateKey

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from sottovoce._noted import NotedCount
+from sottovoce._notes import NotedCount
 from sottovoce.errors import ConfigError, JournalError, RestoredCopyError
 from sottovoce.federation._journal.file import JOURNAL, JournalSeal
 from sottovoce.federation._journal.journal import Journal

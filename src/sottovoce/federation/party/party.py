@@ -14,7 +14,7 @@ from typing import TypeVar, get_args
 
 import msgspec
 
-from sottovoce._moves import LEFT_BEHIND, Move, begins_as_archive, unpack
+from sottovoce._notes import LEFT_BEHIND, Move, begins_as_archive, unpack
 from sottovoce.errors import (
     BadFrameError,
     ConfigError,

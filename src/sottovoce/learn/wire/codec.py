@@ -27,7 +27,7 @@ from sottovoce.errors import (
     InputError,
     ParameterError,
 )
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.privacy.exact import read_kept
 
 Value: TypeAlias = Union[  # noqa: UP007 - a recursive alias cannot be written with |

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sottovoce._moves import begins_as_archive, unpack
+from sottovoce._notes import begins_as_archive, unpack
 from sottovoce.errors import InputError, LedgerError
 from sottovoce.files import FilePath, cause_of, check_folder
 from sottovoce.privacy.guarantee import LimitedPrecision

@@ -38,8 +38,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._moves import Move
-from sottovoce._noted import ABSENT, NotedCount, folder_of_notes, noted_in, refusing
+from sottovoce._notes import ABSENT, Move, NotedCount, folder_of_notes, noted_in, refusing
 from sottovoce.errors import BudgetError, LedgerError
 from sottovoce.files import state_folder, whole_file
 from sottovoce.privacy.guarantee import LimitedPrecision

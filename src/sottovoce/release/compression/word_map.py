@@ -27,7 +27,7 @@ from sottovoce.arrays import Integers
 from sottovoce.compiled import Whole, available_cores, kernel, on_threads
 from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.files import cause_of, whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.release.counts import Counts, checked_width
 
 _FAR_FEWER = 16

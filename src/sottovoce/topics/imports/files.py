@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from sottovoce.corpus.read.bytes import Growth
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.characters import fold_case, is_word
-from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.rules import TokenRules, fold_case, is_word
 from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.files import begins_with
 from sottovoce.topics.lda.model import LdaModel

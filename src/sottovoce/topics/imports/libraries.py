@@ -17,7 +17,7 @@ import numpy as np
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import MissingExtraError, ModelFileError, ParameterError
 from sottovoce.files import cause_of
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.topics.imports import _tomotopy_child as tomotopy_child
 from sottovoce.topics.imports.files import (
     import_mallet,

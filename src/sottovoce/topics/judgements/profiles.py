@@ -21,7 +21,7 @@ from sottovoce.corpus.read.corpus import Corpus
 from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of, whole_file
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.topics.judgements.agreement import MAJORITY
 from sottovoce.topics.judgements.sheets import MOST_JUDGES, PROFILE_JUDGES, PROFILE_QUESTION
 from sottovoce.topics.judgements.votes import Vote, vote_counts

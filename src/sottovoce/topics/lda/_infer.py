@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.compiled import Whole, kernel, unchecked_kernel
-from sottovoce.topics.rows import LANES, longest
+from sottovoce.topics.space import LANES, longest
 
 _CACHE_LINE = 64
 _BYTES = 8

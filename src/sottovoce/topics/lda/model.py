@@ -26,8 +26,13 @@ from sottovoce.topics.model_file import (
     rules_record,
     write_folder,
 )
-from sottovoce.topics.rows import checked_rows, contributions_of_words, score_rows, topic_number
-from sottovoce.topics.space import Mode
+from sottovoce.topics.space import (
+    Mode,
+    checked_rows,
+    contributions_of_words,
+    score_rows,
+    topic_number,
+)
 
 KIND = "lda"
 # 32 bits keep seven digits of a probability; a sum over many words keeps fewer.

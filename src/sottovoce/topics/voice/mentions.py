@@ -11,13 +11,17 @@ from scipy import sparse
 
 from sottovoce.compiled import Whole, kernel
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.characters import fold_case, normal_texts
 from sottovoce.corpus.words.codes import DROPPED, OUTSIDE, WordCoder
-from sottovoce.corpus.words.rules import ENGLISH, TokenRules
+from sottovoce.corpus.words.rules import ENGLISH, TokenRules, fold_case, normal_texts
 from sottovoce.corpus.words.scan import text_buffers
 from sottovoce.errors import ParameterError
-from sottovoce.topics.rows import checked_rows, contributions_of_words, score_rows, topic_number
-from sottovoce.topics.space import PostScorer
+from sottovoce.topics.space import (
+    PostScorer,
+    checked_rows,
+    contributions_of_words,
+    score_rows,
+    topic_number,
+)
 
 
 class Mentions(NamedTuple):

@@ -30,8 +30,7 @@ from sottovoce.topics.model_file import (
     rules_record,
     write_folder,
 )
-from sottovoce.topics.rows import checked_rows, score_rows, topic_number
-from sottovoce.topics.space import Mode, Space
+from sottovoce.topics.space import Mode, Space, checked_rows, score_rows, topic_number
 from sottovoce.topics.voice.mentions import (
     FIRST,
     FIRST_PERSON,

@@ -28,7 +28,8 @@ from sottovoce.topics.model_file import (
     rules_record,
     write_folder,
 )
-from sottovoce.topics.rows import (
+from sottovoce.topics.space import (
+    Mode,
     checked_rows,
     contributions_of_words,
     lane_dot,
@@ -37,7 +38,6 @@ from sottovoce.topics.rows import (
     score_rows,
     topic_number,
 )
-from sottovoce.topics.space import Mode
 
 KIND = "w2v"
 # Up to here the words' dot products are less work than a vector for each of a few topics. It does

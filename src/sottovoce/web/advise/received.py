@@ -16,14 +16,13 @@ import pyarrow.compute as pc
 
 from sottovoce.corpus.clean import STEPS, CleaningCounts, clean_posts
 from sottovoce.corpus.read.bytes import COMPRESSIONS
-from sottovoce.corpus.read.corpus import open_posts
-from sottovoce.corpus.read.formats import SUFFIXES, format_by_name, sample_columns
+from sottovoce.corpus.read.corpus import SUFFIXES, format_by_name, open_posts, sample_columns
 from sottovoce.corpus.read.guess import likely_column
 from sottovoce.corpus.read.guessed import guessed_reading
-from sottovoce.corpus.read.reader import ColumnSample
 from sottovoce.corpus.read.tally import (
     MIB,
     RAISE_THE_LIMIT,
+    ColumnSample,
     DateOrder,
     Format,
     ReadOptions,

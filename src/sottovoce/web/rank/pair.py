@@ -34,7 +34,7 @@ from sottovoce.advisor.rank.shares import (
     yield_sum,
 )
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.web.rank.peer import OPEN, VERIFY, Peer, PeerKey, Result, UntilStopped, sound
 from sottovoce.web.rank.service import PUBLISHED, Clock, RankService
 from sottovoce.web.rank.store import Store

@@ -21,7 +21,7 @@ from sottovoce.advisor.rank.shares import Message
 from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError, RefusedError
 from sottovoce.files import cause_of, refuse_open_to_others
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 
 Result = TypeVar("Result")
 

@@ -20,7 +20,7 @@ import numpy as np
 from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.histogram import Histogram
 from sottovoce.errors import BusyError, ProtocolError
-from sottovoce.json import parse_json
+from sottovoce.parsing import parse_json
 from sottovoce.web.rank.store import ReportOutcome, Store, StoredReport
 from sottovoce.web.rank.telemetry import Telemetry
 

@@ -1,8 +1,9 @@
-"""TOML as people would write it: plain values, tables, a word a line where words are many.
+"""The one reader of JSON and of TOML, within bounds, and TOML as people would write it.
 
-Files that commands have written stay the same to the byte, which no library's layout gives.
-What others wrote is read by `parse_toml` within bounds: the standard parser takes for a key of n
-parts the time and memory of n * n.
+What is nested too deep is no JSON, rather than an error of its own. TOML is written as plain
+values, tables, and a word a line where words are many: files that commands have written stay the
+same to the byte, which no library's layout gives. The standard parser takes for a key of n parts
+the time and memory of n * n.
 """
 
 import json
@@ -77,3 +78,15 @@ def toml_table(
 ) -> str:
     """A table under its ``header``, such as ``[[party]]``, ready to be joined to others."""
     return "\n".join([header, *toml_lines(values, word_a_line=word_a_line)]) + "\n"
+
+
+def parse_json(text: str | bytes, **options: Any) -> Any:  # noqa: ANN401 - those of json.loads
+    """What the text says, as ``json.loads`` has it; whatever cannot be read is a ValueError.
+
+    >>> parse_json("[1, 2]")
+    [1, 2]
+    """
+    try:
+        return json.loads(text, **options)
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deep", "", 0) from None
