@@ -248,7 +248,7 @@ def _longest_entry(file: BinaryIO, page: PageHeader, codec: int) -> int:
 def _longest_value(plain: bytes, values: int) -> int:
     """Few values need no compiler, which takes more memory than most files."""
     if values <= _FEW_VALUES and "numba" not in sys.modules:
-        return longest_value(plain, values)
+        return int(longest_value(plain, values))
     return int(compile_longest_value()(np.frombuffer(plain, np.uint8), values))
 
 
