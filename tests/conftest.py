@@ -120,7 +120,7 @@ def some_data(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def documents_enough(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of few documents are opened, since most tests train on some dozens; see the marker."""
     if request.node.get_closest_marker("opened_share") is None:
-        monkeypatch.setattr("sottovoce.learn.opened_bits.MOST_OPENED_SHARE", math.inf)
+        monkeypatch.setattr("sottovoce.learn.support.MOST_OPENED_SHARE", math.inf)
 
 
 @pytest.fixture

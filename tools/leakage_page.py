@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.hidden import comparison
+from sottovoce.learn.modes import comparison
 from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import mode_leakage, run_leakage
 from sottovoce.learn.run.terms import RunTerms

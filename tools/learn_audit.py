@@ -26,7 +26,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import LeakError
-from sottovoce.learn import opened_bits, train
+from sottovoce.learn import support, train
 from sottovoce.learn.attacks.audit import DocumentsRead, audit_openings
 from sottovoce.learn.attacks.opening import OpenedSums
 from sottovoce.learn.attacks.training import audit_training
@@ -183,8 +183,8 @@ def accuracy(asked: str) -> Iterator[dict[str, Any]]:
             for word in {*_WORD.findall(text.lower())} - ENGLISH_STOP_WORDS
         )
         listed = [word for word, _ in used.most_common(words)]
-        for share in (opened_bits.MOST_OPENED_SHARE, np.inf):
-            with mock.patch.object(opened_bits, "MOST_OPENED_SHARE", share):
+        for share in (support.MOST_OPENED_SHARE, np.inf):
+            with mock.patch.object(support, "MOST_OPENED_SHARE", share):
                 trained = train(holders, words=listed)
             right.append((trained.predict(texts[rest].tolist()) == labels[rest]).mean())
             opened.append(len(trained.kept_))

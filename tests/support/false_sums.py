@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
-from sottovoce.learn.opened_bits import OpenedLimit
+from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.ridge import LinearModel
+from sottovoce.learn.sums.fixed import PROJECTIONS, SummandWeights
 from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.weights import PROJECTIONS, SummandWeights
-from sottovoce.learn.support import KeptFeatures
-from sottovoce.learn.training_terms import Recipe, TrainingTerms
+from sottovoce.learn.support import KeptFeatures, OpenedLimit
+from sottovoce.learn.training_terms import LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Traffic
 from sottovoce.learn.wire.message import new_session
 

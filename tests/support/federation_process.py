@@ -21,7 +21,7 @@ from sottovoce.federation._node.node import Node
 from sottovoce.federation.certificates import Credentials
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.federation.transport.frames import Settings
-from sottovoce.learn import opened_bits
+from sottovoce.learn import support
 from support.federations import JOURNAL_KEY, ToyDocuments, ToyTraining
 from support.hidden_systems import small_keys_allowed
 
@@ -79,7 +79,7 @@ def made(given: dict[str, Any], folder: Path, killer: KillAtPoint) -> Node:
 
 
 def main(path: Path) -> None:
-    opened_bits.MOST_OPENED_SHARE = math.inf  # a toy's few rows hide few columns
+    support.MOST_OPENED_SHARE = math.inf  # a toy's few rows hide few columns
     given, killer, known = json.loads(path.read_text()), KillAtPoint(), list[bytes]()
     node = made(given, path.parent, killer)
     with small_keys_allowed(), node:

@@ -16,16 +16,15 @@ from cryptography.x509.oid import NameOID
 
 from sottovoce.federation.certificates import Credentials, fingerprint
 from sottovoce.federation.roster import Member, Roster
-from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
+from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
+from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.paillier.keys import PrivateKey, random_primes
 from sottovoce.learn.solve.plan import Share, opened_integers
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.codec import decode_value, encode_value
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Party, new_session

@@ -11,7 +11,7 @@ import numpy as np
 from sottovoce.federation._node.exchange import MessageInbox
 from sottovoce.federation.transport.calls import MessageClient
 from sottovoce.federation.transport.frames import Answer, Frame, Header, Proposal, pack_frame
-from sottovoce.learn._alike import Alike
+from sottovoce.learn.modes.sums import Alike
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.message import Message

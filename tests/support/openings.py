@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.open import train as open_training
+from sottovoce.learn.modes import open as open_training
 from sottovoce.learn.openings import OpenedWords
 from sottovoce.learn.openings import Opening as Remembered
 from sottovoce.learn.ridge import ExampleSums

@@ -8,12 +8,12 @@ Where to read on, from the call inwards:
 
 - The calls: `_train`, `_trained`, `_text_classifier` with scikit-learn's conventions, and
   `estimators`, the learners on one's own rows; `count_together`, which counts words under noise.
-- From what a holder has to rows: `_holders`, `_examples`, `documents`, `features`, `local_data`.
+- From what a holder has to rows: `_holders`, `_examples`, `documents`, `features`.
 - From rows to a classifier: `support` (which features may be opened), `ridge`, and `rados` for sums
   of examples under random signs.
 - A whole run: `training_terms`, then `run`, whose parties talk through `wire`.
-- The two trust modes, each saying who sees what: `open` and `hidden`; and `count`, where a noised
-  sum hides whole documents.
+- The two trust modes, each saying who sees what, in `modes`; and `count`, where a noised sum hides
+  whole documents.
 - Beneath them: secure sums (`sums`), Paillier (`paillier`, its key files under a passphrase by
   `encrypted_files`), and solves that nobody sees (`solve`).
 - `attacks`: what our own attacks read from sums that are opened, by `audit_training`.

@@ -22,7 +22,7 @@ from sottovoce.learn._examples import (
     plain_labels,
 )
 from sottovoce.learn.documents import Documents, Skipped, Table, read_labelled
-from sottovoce.learn.local_data import feature_places
+from sottovoce.learn.training_terms import feature_places
 
 if TYPE_CHECKING:
     from sottovoce.corpus.read.corpus import Source

@@ -34,7 +34,7 @@ from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn._text_classifier import FederatedTextClassifier
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.hidden.train import HiddenClassifier
+from sottovoce.learn.modes.hidden import HiddenClassifier
 from sottovoce.learn.paillier.wire import decrypt_integers
 from sottovoce.learn.run.records import read_hidden
 from sottovoce.learn.wire import codec

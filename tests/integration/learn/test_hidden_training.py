@@ -9,13 +9,12 @@ from support.trainings import pooled, quick_training, small_peers
 
 from sottovoce.errors import InputError, LeakError, ParameterError, QueryBudgetError
 from sottovoce.learn import train
-from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
-from sottovoce.learn.local_data import LocalData
+from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
+from sottovoce.learn.modes.queries import HiddenContributor, HiddenScorer, QueryTerms
 from sottovoce.learn.query_budget import QueryBudget
 from sottovoce.learn.solve.plan import opened_integers, opened_theta
 from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import new_session
 
@@ -126,12 +125,12 @@ def query(run: Run, rows: int, budget: QueryBudget) -> tuple[HiddenContributor, 
     terms = QueryTerms(
         new_session(), "p0", ("p0",), rows, classifier.modulus, classifier.score_bound, 4
     )
-    asker = HiddenContributor("p0", terms, classifier, classifier.standard.apply(X[:rows]))
+    asker = HiddenContributor("p0", [terms], [classifier], [classifier.standard.apply(X[:rows])])
     own, held = run.keys
     other = QueryBudget(["p0"], 1000)
     scorers = [
-        HiddenScorer(COORDINATOR, terms, own, held.public, budget),
-        HiddenScorer(KEY_HOLDER, terms, held, own.public, other),
+        HiddenScorer(COORDINATOR, [terms], own, held.public, [budget]),
+        HiddenScorer(KEY_HOLDER, [terms], held, own.public, [other]),
     ]
     return asker, Exchange([asker, *scorers])
 
@@ -142,9 +141,9 @@ def test_each_bit_that_the_asker_gets_is_a_fair_coin(exact: Run) -> None:
         with small_keys_allowed():
             asker, exchange = query(exact, 8, QueryBudget(["p0"], 100))
             exchange.run()
-        assert asker.signs is not None
+        assert asker.places is not None
         bits = [m.array("bits", "|u1") for m in exchange.views["p0"] if m.kind == "bits"]
-        np.testing.assert_array_equal(np.where(bits[0] ^ bits[1], 1, -1), asker.signs)
+        np.testing.assert_array_equal(bits[0] ^ bits[1], asker.places)
         coins.append(bits)
     table = np.array([bits[0] for bits in coins])  # 40 coins are there but once in 700,000 runs
     assert 0.125 < table.mean() < 0.875
@@ -159,7 +158,7 @@ def test_either_helper_refuses_beyond_the_budget(exact: Run) -> None:
         asker, exchange = query(exact, 3, budget)
         with pytest.raises(QueryBudgetError, match="2 more rows"):
             exchange.run()
-    assert asker.signs is None
+    assert asker.places is None
     assert budget.rows_left("p0") == 2
     assert budget.rows_left("stranger") == 0
 
@@ -171,9 +170,9 @@ def test_a_row_far_out_of_range_is_refused_and_not_wrapped(exact: Run) -> None:
         new_session(), "p0", ("p0",), 1, classifier.modulus, classifier.score_bound, 4
     )
     with pytest.raises(InputError, match="nothing like those"):
-        HiddenContributor("p0", terms, classifier, np.full((1, 4), 1e4))
+        HiddenContributor("p0", [terms], [classifier], [np.full((1, 4), 1e4)])
     with pytest.raises(InputError, match="finite"):
-        HiddenContributor("p0", terms, classifier, np.full((1, 4), np.nan))
+        HiddenContributor("p0", [terms], [classifier], [np.full((1, 4), np.nan)])
 
 
 def test_the_hidden_mode_does_not_choose_the_penalty() -> None:

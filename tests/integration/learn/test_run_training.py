@@ -37,7 +37,7 @@ from sottovoce.learn import train
 from sottovoce.learn._examples import labels_by_sign
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.hidden.train import HiddenCoordinator, HiddenKeyHolder
+from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder
 from sottovoce.learn.paillier.wire import decrypt_integers
 from sottovoce.learn.run.classify import (
     call_labels,

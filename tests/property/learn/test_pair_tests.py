@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.learn.open._pairs import PairTests
+from sottovoce.learn.modes.guard import PairTests
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.training_terms import ALLOW_RARE, Recipe, TrainingTerms
 

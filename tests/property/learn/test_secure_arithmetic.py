@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.secure_arithmetic import KEY
 
-from sottovoce.learn.hidden.comparison import (
+from sottovoce.learn.modes.comparison import (
     ComparisonPlan,
     SharedNumbers,
     answer_less,

@@ -60,7 +60,7 @@ def of_part(rows: Floats, labels: Integers, members: Integers) -> OpenedSums:
 def unlimited() -> TrainingAudit:
     """Of a training without a limit; pytest's own fixtures lift it for each test only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sottovoce.learn.opened_bits.MOST_OPENED_SHARE", np.inf)
+        patch.setattr("sottovoce.learn.support.MOST_OPENED_SHARE", np.inf)
         return audit_training(as_texts(*drawn(120, 120, shares=EVEN)), seconds=10)
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
-from sottovoce.learn.hidden import classify
-from sottovoce.learn.hidden.classify import masked_scores, query_integers
-from sottovoce.learn.hidden.solvers import QUERY_BITS, SCORE, share_slots
-from sottovoce.learn.hidden.train import HiddenClassifier
+from sottovoce.learn.modes import queries
+from sottovoce.learn.modes.hidden import HiddenClassifier
+from sottovoce.learn.modes.hidden_solve import QUERY_BITS, SCORE, share_slots
+from sottovoce.learn.modes.queries import masked_scores, query_integers
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.wire import array_from_bytes, decrypt_integers, encrypt_integers
 from sottovoce.learn.ridge import Standard
@@ -54,9 +54,7 @@ def opened(classifier: HiddenClassifier, draws: int = DRAWS) -> dict[str, list[i
     plan = share_slots(MODULUS, BITS, 4)
     seen = {}
     for helper, key in zip(HELPERS, two_keys(), strict=True):
-        data = pieces[helper]["scores"]
-        assert isinstance(data, bytes)
-        array = array_from_bytes(data, key.public, plan=plan)
+        array = array_from_bytes(pieces[helper], key.public, plan=plan)
         seen[helper] = [int(number) for number in decrypt_integers(array, key).ravel()]
     return seen
 
@@ -88,9 +86,7 @@ def test_each_helper_opens_uniform_residues_and_quotients(classifier: HiddenClas
 def test_masks_without_multiples_of_the_modulus_are_caught(
     classifier: HiddenClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        classify, "multiple_masks", lambda shape, *_: as_grid([0] * shape[0], shape)
-    )
+    monkeypatch.setattr(queries, "multiple_masks", lambda shape, *_: as_grid([0] * shape[0], shape))
     seen = opened(classifier, 512)
     for helper in HELPERS:
         residues, quotients = p_values(seen[helper])
@@ -101,7 +97,7 @@ def test_masks_without_multiples_of_the_modulus_are_caught(
 def test_a_residue_cut_short_is_caught(
     classifier: HiddenClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classify, "random_below", lambda _: random_below(1 << 64))
+    monkeypatch.setattr(queries, "random_below", lambda _: random_below(1 << 64))
     seen = opened(classifier, 512)
     for helper in HELPERS:
         assert p_values(seen[helper])[0] < 1e-12

@@ -12,8 +12,8 @@ from sottovoce_lab.learn.paper.shown import Outline
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import hidden
 
-from sottovoce.learn.hidden import comparison
-from sottovoce.learn.hidden.comparison import ComparisonPlan
+from sottovoce.learn.modes import comparison
+from sottovoce.learn.modes.comparison import ComparisonPlan
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.keys import PrivateKey
@@ -67,6 +67,7 @@ def test_masks_short_of_their_highest_bits_are_caught(monkeypatch: pytest.Monkey
 BITS = 4
 PAIRS = 200
 PLAN = ComparisonPlan(PAIRS, BITS)
+ZEROS = PLAN.zeros
 
 
 class Opened(NamedTuple):
@@ -79,8 +80,8 @@ class Opened(NamedTuple):
         """P-values: of each claim that the module makes about the key holder's view."""
         zeros = self.residues == 0
         found = zeros.any(axis=1)
-        others = np.bincount(self.residues[~zeros], minlength=PLAN.prime)[1:]
-        high = np.clip(self.quotients.ravel() / PLAN.blur_bound * 64, 0, 63).astype(int)
+        others = np.bincount(self.residues[~zeros], minlength=ZEROS.prime)[1:]
+        high = np.clip(self.quotients.ravel() / ZEROS.blur_bound * 64, 0, 63).astype(int)
         return {
             "found": float(chisquare([found.sum(), (~found).sum()]).pvalue),
             "place": float(chisquare(zeros.sum(axis=0)).pvalue),
@@ -104,9 +105,9 @@ def compared(own: int, theirs: int, monkeypatch: pytest.MonkeyPatch) -> Opened:
     run_together(
         comparison.ask_less(mine, PLAN, KEY.public), comparison.answer_less(others, PLAN, KEY)
     )
-    view = views[0].reshape(PAIRS, PLAN.tests)
-    quotients = (view // PLAN.prime).astype(np.float64)
-    return Opened((view % PLAN.prime).astype(np.int64), quotients)
+    view = views[0].reshape(PAIRS, ZEROS.each)
+    quotients = (view // ZEROS.prime).astype(np.float64)
+    return Opened((view % ZEROS.prime).astype(np.int64), quotients)
 
 
 @pytest.mark.parametrize(("own", "theirs"), [(9, 3), (3, 9), (6, 6), (15, 0)])
@@ -128,7 +129,7 @@ FAULTS: dict[str, tuple[str, Callable[..., object]]] = {
 
 def _cut(shape: tuple[int, ...], bound: int, *, keep_blur: bool) -> Grid:
     """Honest numbers, but no blinding factor, or a blur of 8 bits."""
-    is_blur = bound == PLAN.blur_bound
+    is_blur = bound == ZEROS.blur_bound
     if is_blur == keep_blur:
         return UNIFORM(shape, bound)
     return UNIFORM(shape, 256 if is_blur else 1)

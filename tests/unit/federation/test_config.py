@@ -23,9 +23,9 @@ from sottovoce.federation.party.renewal import load_authority, renew, rotate_ide
 from sottovoce.federation.party.terms import opened_limit
 from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import SetupPlan, peer_names, set_up
-from sottovoce.learn import encrypted_files, opened_bits
+from sottovoce.learn import encrypted_files, support
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.opened_bits import OpenedLimit
+from sottovoce.learn.support import OpenedLimit
 from sottovoce.learn.training_terms import KEY_HOLDER, Recipe
 
 FROM_VARIABLE = "env:PHRASE"
@@ -269,7 +269,7 @@ def test_how_much_sums_may_hold_is_each_partys_own_to_say(tmp_path: Path) -> Non
     assert opened_limit(load_config(written(tmp_path, MINIMAL))).named == ()
     helper = load_config(written(tmp_path, MINIMAL.replace("peer", "keyholder")))
     assert opened_limit(helper).named is None
-    assert Accepts(["open"]).most_opened_share == opened_bits.MOST_OPENED_SHARE
+    assert Accepts(["open"]).most_opened_share == support.MOST_OPENED_SHARE
     none = load_config(written(tmp_path, MINIMAL + named.replace("0.2", "0.0")))
     with pytest.raises(ParameterError, match="most_opened_share must be > 0"):
         opened_limit(none)

@@ -25,10 +25,10 @@ from support.trainings import pooled, small_peers
 
 from sottovoce.errors import InputError
 from sottovoce.learn import train
-from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.paillier.wire import decrypt
 from sottovoce.learn.ridge import ExampleSums, local_sums, ridge_from_sums
 from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import LocalData
 
 Floats = NDArray[np.float64]
 PEERS = small_peers()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.leakage_page import LINK, is_shown
 
-from sottovoce.learn.hidden import comparison
+from sottovoce.learn.modes import comparison
 from sottovoce.learn.wire.message import Leakage
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "explanation" / "learn-arithmetic.md").read_text(

@@ -15,7 +15,7 @@ from sottovoce.errors import (
     ReplayedMessageError,
     UnexpectedMessageError,
 )
-from sottovoce.learn.hidden.comparison import (
+from sottovoce.learn.modes.comparison import (
     Bits,
     ComparisonPlan,
     SharedNumbers,

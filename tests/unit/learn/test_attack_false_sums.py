@@ -8,8 +8,8 @@ import pytest
 from support.false_sums import Floats, Lie, peers_of, terms_of, trained, with_liar
 
 from sottovoce.errors import FalseSummandError
-from sottovoce.learn.open.sums import check_total
-from sottovoce.learn.sums import weights
+from sottovoce.learn.modes.sums import check_total
+from sottovoce.learn.sums import fixed
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.support import KeptFeatures
 
@@ -70,13 +70,13 @@ def test_a_liar_ends_the_training_and_is_named(lie: Lie, liar: str) -> None:
 def test_a_check_that_skips_one_peer_lets_its_lie_through() -> None:
     """Planted: what the test before would see of such a fault."""
     peers = with_liar(peers_of(3, 60, WIDTH), "peer01", a_million_times)
-    unmasked = weights.unmask_projections
+    unmasked = fixed.unmask_projections
 
     def skipping(*given: Any) -> dict[str, Ring]:  # noqa: ANN401 - as there
         return {name: left for name, left in unmasked(*given).items() if name != "peer01"}
 
     with (
-        mock.patch.object(weights, "unmask_projections", skipping),
+        mock.patch.object(fixed, "unmask_projections", skipping),
         pytest.raises(FalseSummandError) as got,
     ):
         trained(peers)

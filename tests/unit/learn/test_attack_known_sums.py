@@ -12,11 +12,11 @@ import pytest
 from support.false_sums import Floats, peers_of, terms_of, trained, with_liar
 
 from sottovoce.errors import FalseSummandError
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.sums import check_total, weights_of_documents
+from sottovoce.learn.modes.sums import check_total, weights_of_documents
 from sottovoce.learn.ridge import ExampleSums, LinearModel, local_sums, ridge_from_sums
-from sottovoce.learn.sums.weights import PROJECTIONS
+from sottovoce.learn.sums.fixed import PROJECTIONS
 from sottovoce.learn.support import KeptFeatures
+from sottovoce.learn.training_terms import LocalData
 
 FACTOR = 3.1
 LIAR = "peer00"

@@ -16,7 +16,7 @@ from support.openings import Opening
 from support.text_runs import GIVEN, LABELS, made_holdings, made_peers, made_terms
 
 from sottovoce.errors import StalledError, TooFewPartiesError
-from sottovoce.learn.open import train as open_training
+from sottovoce.learn.modes import open as open_training
 from sottovoce.learn.ridge import ExampleSums, sums_of_labels
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import RunTerms

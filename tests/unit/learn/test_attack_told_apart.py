@@ -28,9 +28,9 @@ from support.text_runs import (
 )
 
 from sottovoce.errors import AbortedError, DisagreementError
-from sottovoce.learn._alike import Alike
 from sottovoce.learn.data_digest import held_out
 from sottovoce.learn.features import FeatureMap, TextRecipe
+from sottovoce.learn.modes.sums import Alike
 from sottovoce.learn.run.agree import Agreed, opening
 from sottovoce.learn.run.party import RunParty, make_party
 from sottovoce.learn.run.terms import Holdings, RunTerms

@@ -22,9 +22,9 @@ from support.hidden_systems import small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError
-from sottovoce.learn.hidden.classify import masked_scores
-from sottovoce.learn.hidden.comparison import ComparisonPlan, answer_less, ask_less
-from sottovoce.learn.hidden.solvers import share_slots, told_agreed_key
+from sottovoce.learn.modes.comparison import ComparisonPlan, answer_less, ask_less
+from sottovoce.learn.modes.hidden_solve import share_slots, told_agreed_key
+from sottovoce.learn.modes.queries import masked_scores
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.blinding import PublicBlinding
 from sottovoce.learn.paillier.grid import as_grid

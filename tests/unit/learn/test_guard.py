@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import AbortedError, DisagreementError, LeakError
 from sottovoce.learn import train
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open import _guard
-from sottovoce.learn.open._pairs import PairTests
-from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
-from sottovoce.learn.opened_bits import OpenedLimit, most_words
+from sottovoce.learn.modes import guard
+from sottovoce.learn.modes.guard import PairTests
+from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.run.adversaries import adversaries
-from sottovoce.learn.training_terms import Recipe, TrainingTerms
+from sottovoce.learn.support import OpenedLimit, most_words
+from sottovoce.learn.training_terms import LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Party, new_session
 from sottovoce.learn.wire.stages import stage_session
@@ -101,7 +100,7 @@ def test_so_few_words_that_most_rows_repeat_are_not_opened_for_being_fewer(
         name: ((chance.random(x.shape) < 0.05).astype(float), y)
         for name, (x, y) in the_rows().items()
     }
-    monkeypatch.setattr(_guard, "_fewest", lambda _own, _told: 20)
+    monkeypatch.setattr(guard, "_fewest", lambda _own, _told: 20)
     assert 0 < len(opened(the_parties(rows, unlimited))) <= np.log2(180)
 
 
@@ -125,7 +124,7 @@ def test_a_peers_own_documents_bound_what_it_allows_whatever_it_is_told() -> Non
 def test_a_coordinator_that_opens_more_than_is_allowed_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_guard, "_fewest", lambda _own, told: max(told) + 1)
+    monkeypatch.setattr(guard, "_fewest", lambda _own, told: max(told) + 1)
     with pytest.raises(DisagreementError) as refused:
         opened(the_parties(the_rows()))
     assert "lets the sums of at most" in str(refused.value)
@@ -135,12 +134,12 @@ def test_a_coordinator_that_opens_more_than_is_allowed_is_refused(
 def test_a_coordinator_that_opens_other_than_the_most_used_words_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    telling = _guard._telling
+    telling = guard._telling
 
     def lying(kind: str, columns: Any, parties: Any) -> Any:  # noqa: ANN401 - as there
         return telling(kind, columns[::-1].copy() if kind == "opened" else columns, parties)
 
-    monkeypatch.setattr(_guard, "_telling", lying)
+    monkeypatch.setattr(guard, "_telling", lying)
     with pytest.raises(AbortedError, match="the most used must be opened"):
         opened(the_parties(the_rows()))
 

@@ -7,11 +7,11 @@ import pytest
 
 from sottovoce.arrays import Floats
 from sottovoce.learn import train
-from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.rados.learners import rado_solution, rado_solutions
 from sottovoce.learn.rados.rados import RadoMoments
 from sottovoce.learn.ridge import Standard
 from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import LocalData
 
 CHANCE = np.random.default_rng(3)
 ROWS = CHANCE.poisson(0.6, (40, 3)).astype(float)
@@ -38,7 +38,7 @@ def test_every_label_has_the_rados_that_the_same_signatures_give_it(
             made: Floats = (signatures + self.signs) @ self.rows / 2
             return made
 
-    monkeypatch.setattr("sottovoce.learn.local_data.RadoMaker", Known)
+    monkeypatch.setattr("sottovoce.learn.training_terms.RadoMaker", Known)
     known, data = standard(), LocalData(ROWS, SIGNS, np.ones(3, bool))
     models = rado_solutions(data.rado_moments(known, 30), known, 0.1, labels=4)
     rows = known.apply(ROWS)

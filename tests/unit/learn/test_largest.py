@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from support.secure_arithmetic import KEY
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.hidden.largest import (
+from sottovoce.learn.modes.queries import (
     LEAKAGE,
     LargestPlan,
     answer_largest,

@@ -21,8 +21,7 @@ from sottovoce.errors import (
 )
 from sottovoce.learn import train
 from sottovoce.learn.documents import Table
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.train import TrainingCoordinator, TrainingPeer
+from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.ridge import (
     ExampleSums,
     likeliest_penalties,
@@ -32,7 +31,7 @@ from sottovoce.learn.ridge import (
 from sottovoce.learn.run.leakage import mode_leakage
 from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint
 from sottovoce.learn.support import all_kept
-from sottovoce.learn.training_terms import ALLOW_RARE, Recipe, TrainingTerms
+from sottovoce.learn.training_terms import ALLOW_RARE, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message, new_session
 from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller, stage_session

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from sottovoce.learn.opened_bits import (
+from sottovoce.learn.support import (
     OpenedLimit,
     coin_bits,
     most_words,

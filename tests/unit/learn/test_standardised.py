@@ -9,14 +9,13 @@ from support.trainings import quick_training
 
 from sottovoce.errors import DataError, InputError, ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.hidden.classify import QueryTerms, query_integers
-from sottovoce.learn.hidden.comparison import SharedNumbers
-from sottovoce.learn.hidden.solvers import QUERY_BITS, QUERY_SUM, HiddenSolve
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.train import moments_stage, told_standard
+from sottovoce.learn.modes.comparison import SharedNumbers
+from sottovoce.learn.modes.hidden_solve import QUERY_BITS, QUERY_SUM, HiddenSolve
+from sottovoce.learn.modes.open import moments_stage, told_standard
+from sottovoce.learn.modes.queries import QueryTerms, query_integers
 from sottovoce.learn.ridge import Standard
 from sottovoce.learn.support import all_kept
-from sottovoce.learn.training_terms import Recipe, Solver, TrainingTerms
+from sottovoce.learn.training_terms import LocalData, Recipe, Solver, TrainingTerms
 from sottovoce.learn.wire.message import new_session
 
 Floats = NDArray[np.float64]

@@ -16,8 +16,8 @@ from sottovoce.errors import (
     FalseSummandError,
     TooFewPartiesError,
 )
-from sottovoce.learn.sums import weights as weighing
-from sottovoce.learn.sums.fixed import ALLOW_TWO, Ring
+from sottovoce.learn.sums import fixed as weighing
+from sottovoce.learn.sums.fixed import ALLOW_TWO, EPSILON, PROJECTIONS, Ring, SummandWeights
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.masked_sum import (
@@ -26,7 +26,6 @@ from sottovoce.learn.sums.masked_sum import (
     challenge_of,
     pair_mask,
 )
-from sottovoce.learn.sums.weights import EPSILON, PROJECTIONS, SummandWeights
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message, Party, new_session

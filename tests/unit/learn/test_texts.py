@@ -25,10 +25,10 @@ from sottovoce.learn.features import (
     word_buckets,
     word_signs,
 )
-from sottovoce.learn.local_data import SentenceData
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.support import kept_from_sums
+from sottovoce.learn.training_terms import SentenceData
 
 ROWS = [("free prize now", "spam"), ("see you later", "ham"), ("a note", None)]
 

@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.learn.estimators import own_rados
-from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.hidden.solvers import HiddenSolve
-from sottovoce.learn.hidden.train import (
+from sottovoce.learn.modes.hidden import (
     HiddenClassifier,
     HiddenCoordinator,
     HiddenKeyHolder,
     HiddenPeer,
 )
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.train import (
+from sottovoce.learn.modes.hidden_solve import HiddenSolve
+from sottovoce.learn.modes.open import (
     TrainingCoordinator,
     TrainingPeer,
     local_statistics,
@@ -32,6 +30,7 @@ from sottovoce.learn.open.train import (
     supported_features,
     told_standard,
 )
+from sottovoce.learn.modes.queries import HiddenContributor, HiddenScorer, QueryTerms
 from sottovoce.learn.paillier.keys import PrivateKey, generate_key
 from sottovoce.learn.query_budget import planned_budget
 from sottovoce.learn.rados.rados import RadoMoments
@@ -39,7 +38,7 @@ from sottovoce.learn.ridge import LinearModel, Standard, lift_model, local_sums,
 from sottovoce.learn.solve.plan import opened_integers, opened_theta
 from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
 from sottovoce.learn.support import KeptFeatures, all_kept
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Traffic
 from sottovoce.learn.wire.message import new_session
 from sottovoce_lab.learn._data import Examples
@@ -170,11 +169,11 @@ class HiddenParties:
             known.score_bound,
             len(self.terms.peers),
         )
-        peer = HiddenContributor(asker, query, known, known.standard.apply(rows))
+        peer = HiddenContributor(asker, [query], [known], [known.standard.apply(rows)])
         traffic = Exchange([peer, *self._scorers(query)]).run()
-        if peer.signs is None:
+        if peer.places is None:
             raise ValueError("a query that ended has an answer")
-        return peer.signs.astype(np.float64), traffic
+        return np.where(peer.places == 1, 1.0, -1.0), traffic
 
     def _scorers(self, query: QueryTerms) -> list[HiddenScorer]:
         own, held = self.keys
@@ -183,10 +182,10 @@ class HiddenParties:
         return [
             HiddenScorer(
                 name,
-                query,
+                [query],
                 key,
                 other,
-                planned_budget(self.terms.recipe, width, self.terms.peers),
+                [planned_budget(self.terms.recipe, width, self.terms.peers)],
             )
             for name, key, other in helpers
         ]

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.paillier.keys import generate_key
+from sottovoce.learn.training_terms import LocalData
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab.learn._data import Examples, ionosphere
 from sottovoce_lab.learn.paper.blocks import BlockPeer, train_on_blocks

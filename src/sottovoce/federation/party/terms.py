@@ -37,8 +37,8 @@ from sottovoce.learn.count.spend import LedgerSpending, spend_name
 from sottovoce.learn.count_together import public_labels, public_words
 from sottovoce.learn.documents import Documents, Skipped
 from sottovoce.learn.features import FeatureMap, TextRecipe
-from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.run.terms import RunTerms
+from sottovoce.learn.support import OpenedLimit
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.message import new_session
 from sottovoce.privacy.exact import positive

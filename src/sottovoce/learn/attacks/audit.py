@@ -31,8 +31,7 @@ from threadpoolctl import threadpool_limits
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.attacks.opening import OpenedSums
-from sottovoce.learn.opened_bits import coin_bits, pair_bits
-from sottovoce.learn.support import Flags
+from sottovoce.learn.support import Flags, coin_bits, pair_bits
 
 LENGTHS = {"6 or more": (6, 1 << 30), "3 to 5": (3, 5), "1 or 2": (1, 2)}
 _GUESSES = 100

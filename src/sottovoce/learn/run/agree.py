@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DataError
-from sottovoce.learn._alike import Alike, alike_stages
 from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.features import Features, nominate_buckets
-from sottovoce.learn.local_data import LocalData, MappedData, SentenceData, feature_places
+from sottovoce.learn.modes.sums import Alike, alike_stages
 from sottovoce.learn.run.dictionary import (
     KEY_STAGES,
     NOMINATION_STAGES,
@@ -33,7 +32,14 @@ from sottovoce.learn.run.dictionary import (
 from sottovoce.learn.run.terms import ROLES, RunTerms
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import Among
-from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn.training_terms import (
+    COORDINATOR,
+    LocalData,
+    MappedData,
+    SentenceData,
+    TrainingTerms,
+    feature_places,
+)
 from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Listener, Stage, Teller

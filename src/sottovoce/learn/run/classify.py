@@ -15,7 +15,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import DataError, DisagreementError
 from sottovoce.learn._examples import labels_by_sign
 from sottovoce.learn.documents import Documents, Examples
-from sottovoce.learn.open.sums import SumStage
+from sottovoce.learn.modes.sums import SumStage
 from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.agree import OPENING_STAGES, lifted_rows, opening
 from sottovoce.learn.run.records import (

@@ -32,7 +32,7 @@ from sottovoce.errors import (
 )
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.open.sums import SumStage
+from sottovoce.learn.modes.sums import SumStage
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.fixed import KEY_BYTES
 from sottovoce.learn.sums.keys import AgreementKey, Identity, check_signature, seal, unseal

@@ -16,7 +16,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import DataError, InputError
 from sottovoce.learn.data_digest import held_out, numbered_digests
 from sottovoce.learn.documents import Documents, Examples, Table
-from sottovoce.learn.open.sums import SumStage
+from sottovoce.learn.modes.sums import SumStage
 from sottovoce.learn.openings import check_evaluated
 from sottovoce.learn.run.agree import OPENING_STAGES, opening
 from sottovoce.learn.run.classify import (

@@ -15,7 +15,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DataError, ParameterError
-from sottovoce.learn.open.train import (
+from sottovoce.learn.modes.open import (
     KEPT_STAGES,
     model_piece,
     support_coordinator,

@@ -6,7 +6,7 @@ from typing import assert_never
 from sottovoce.learn.count.sum import count_leakage
 from sottovoce.learn.run.adversaries import adversaries, rado_adversaries
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.sums.weights import EPSILON, PROJECTIONS
+from sottovoce.learn.sums.fixed import EPSILON, PROJECTIONS
 from sottovoce.learn.support import caps
 from sottovoce.learn.training_terms import Mode, Recipe
 from sottovoce.learn.wire.message import Leakage, Learns

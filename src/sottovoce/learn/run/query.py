@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import StalledError
-from sottovoce.learn._examples import labels_by_sign
-from sottovoce.learn.hidden import classify as hidden_query
-from sottovoce.learn.hidden import largest as labels_query
-from sottovoce.learn.hidden.classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.hidden.largest import LabelsContributor, LabelsQuery, LabelsScorer
+from sottovoce.learn.modes.queries import (
+    LABELS_STAGES,
+    STAGES,
+    HiddenContributor,
+    HiddenScorer,
+    QueryTerms,
+)
 from sottovoce.learn.paillier.key_files import public_key_from_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.query_budget import LedgerBudget
@@ -40,8 +42,8 @@ Scoring = Generator[Stage, Any, Record]
 
 def query_plan(asker: str) -> tuple[str, ...]:
     """The stages of one peer's query, for two labels and for more."""
-    of_two = tuple(_prefix(asker, 0) + stage for stage in hidden_query.STAGES)
-    return (*of_two, *(_labels_prefix(asker) + stage for stage in labels_query.STAGES))
+    of_two = tuple(_prefix(asker, 0) + stage for stage in STAGES)
+    return (*of_two, *(_labels_prefix(asker) + stage for stage in LABELS_STAGES))
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,26 +63,11 @@ class PeerScorePart:
 
 def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
     """A contributor's part; the asker ends with the label of each row."""
-    if len(trained.classifiers) > 1:
-        return (yield from _adding_labels(name, terms, trained, part))
-    (kept,) = (read_hidden(each) for each in trained.classifiers)
-    query, weights = _query(terms, part.asker, kept), _weights(name, terms, kept, part)
-    contributor = HiddenContributor(name, query, kept.classifier(), weights)
-    party = yield from contributor.nest(_prefix(part.asker, 0))
-    if name != part.asker:
-        return ()
-    if party.signs is None:
-        raise StalledError("a query ended without an answer.")
-    return labels_by_sign(party.signs, trained.labels)
-
-
-def _adding_labels(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
-    """The same for several labels, of which the asker learns the one with the largest score."""
     kept = [read_hidden(each) for each in trained.classifiers]
-    query = LabelsQuery(tuple(_query(terms, part.asker, each) for each in kept))
+    query = [_query(terms, part.asker, each) for each in kept]
     weights = [_weights(name, terms, each, part) for each in kept]
-    party = LabelsContributor(name, query, [each.classifier() for each in kept], weights)
-    yield from party.nest(_labels_prefix(part.asker))
+    party = HiddenContributor(name, query, [each.classifier() for each in kept], weights)
+    yield from party.nest(_prefix_of(part.asker, len(kept)))
     if name != part.asker:
         return ()
     if party.places is None:
@@ -101,12 +88,8 @@ def scoring(
         for k, kept in enumerate(helpers)
     ]
     other = _other(name, key, helpers[0])
-    if len(helpers) == 1:
-        two = HiddenScorer(name, queries[0], key, other, counted[0])
-        yield from two.nest(_prefix(asker, 0))
-    else:
-        more = LabelsScorer(name, LabelsQuery(tuple(queries)), key, other, counted)
-        yield from more.nest(_labels_prefix(asker))
+    scorer = HiddenScorer(name, queries, key, other, counted)
+    yield from scorer.nest(_prefix_of(asker, len(helpers)))
     pairs = zip(helpers, budgets, strict=True)
     spent = [replace(kept, budget=KeptBudget.from_budget(budget)) for kept, budget in pairs]
     return {**record, "helpers": to_value(spent)}
@@ -118,6 +101,10 @@ def _prefix(asker: str, classifier: int) -> str:
 
 def _labels_prefix(asker: str) -> str:
     return f"{asker}'s query of labels: "
+
+
+def _prefix_of(asker: str, classifiers: int) -> str:
+    return _prefix(asker, 0) if classifiers == 1 else _labels_prefix(asker)
 
 
 def _charge_name(terms: RunTerms, asker: str, classifier: int) -> bytes:

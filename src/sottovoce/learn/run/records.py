@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.features import Features
-from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.query_budget import (
     QueryBudget,
     QueryCharge,
@@ -25,12 +24,12 @@ from sottovoce.learn.ridge import LinearModel, Standard
 from sottovoce.learn.run.agree import Agreed
 from sottovoce.learn.run.terms import RunKind, RunTerms
 from sottovoce.learn.support import KeptFeatures
-from sottovoce.learn.training_terms import COORDINATOR, Mode
+from sottovoce.learn.training_terms import COORDINATOR, LocalData, Mode
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value, from_value, to_value
 
 if TYPE_CHECKING:
-    from sottovoce.learn.hidden.train import HiddenClassifier
+    from sottovoce.learn.modes.hidden import HiddenClassifier
     from sottovoce.learn.paillier.array import EncryptedArray
 
 Record = dict[str, Value]
@@ -112,14 +111,14 @@ class KeptHidden:
 
     def classifier(self) -> "HiddenClassifier":
         """With both shares as encrypted arrays."""
-        from sottovoce.learn.hidden.train import HiddenClassifier  # noqa: PLC0415 - masks need no gmpy2
+        from sottovoce.learn.modes.hidden import HiddenClassifier  # noqa: PLC0415 - masks need no gmpy2
 
         shares = self._share(self.coordinator), self._share(self.key_holder)
         numbers = self.modulus, self.score_bound, self.query_bits
         return HiddenClassifier(self.standard, *numbers, *shares)
 
     def _share(self, kept: KeptShare) -> "EncryptedArray":
-        from sottovoce.learn.hidden.solvers import share_slots  # noqa: PLC0415 - masks need no gmpy2
+        from sottovoce.learn.modes.hidden_solve import share_slots  # noqa: PLC0415 - masks need no gmpy2
         from sottovoce.learn.paillier.key_files import public_key_from_text  # noqa: PLC0415 - likewise
         from sottovoce.learn.paillier.wire import array_from_bytes  # noqa: PLC0415 - likewise
 

@@ -17,9 +17,9 @@ from sottovoce.errors import (
 from sottovoce.learn.count.recipe import CountRecipe, check_cells
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import MOST_FEATURES, TextRecipe
-from sottovoce.learn.opened_bits import OpenedLimit
 from sottovoce.learn.sums.fixed import checked_parties
 from sottovoce.learn.sums.keys import Identity, derive_key
+from sottovoce.learn.support import OpenedLimit
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
 from sottovoce.learn.wire.codec import (
     Value,

@@ -16,9 +16,7 @@ from sottovoce.errors import DataError
 from sottovoce.learn.data_digest import data_digest, held_out, keyed_digest
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import Features
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open import train as open_training
-from sottovoce.learn.opened_bits import OpenedLimit
+from sottovoce.learn.modes import open as open_training
 from sottovoce.learn.openings import (
     ChangedDocuments,
     EarlierSums,
@@ -41,7 +39,8 @@ from sottovoce.learn.run.agree import (
 from sottovoce.learn.run.dictionary import PeerSecrets
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.mask_peer import TRAINED, Among
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.support import OpenedLimit
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.stages import Stage, Staged
 
@@ -196,7 +195,7 @@ def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
 
 def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
     """The key holder's part."""
-    from sottovoce.learn.hidden.train import HiddenKeyHolder  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.modes.hidden import HiddenKeyHolder  # noqa: PLC0415 - masks need no gmpy2
 
     key = holdings.wanted_key(KEY_HOLDER)
 
@@ -244,7 +243,7 @@ def _stages(terms: RunTerms) -> tuple[str, ...]:
         case "open":
             return open_training.STAGES
         case "hidden":
-            from sottovoce.learn.hidden import train as hidden_training  # noqa: PLC0415 - masks need no gmpy2
+            from sottovoce.learn.modes import hidden as hidden_training  # noqa: PLC0415 - masks need no gmpy2
 
             return hidden_training.STAGES
         case _:
@@ -262,7 +261,7 @@ def _peer(
         case "open":
             return open_training.TrainingPeer(name, inner, data)
         case "hidden":
-            from sottovoce.learn.hidden.train import HiddenPeer  # noqa: PLC0415 - likewise
+            from sottovoce.learn.modes.hidden import HiddenPeer  # noqa: PLC0415 - likewise
 
             return HiddenPeer(name, inner, data, first)
         case _:
@@ -277,6 +276,6 @@ def _coordinator(
 ) -> Staged:
     if key is None:
         return open_training.TrainingCoordinator(inner, limit)
-    from sottovoce.learn.hidden.train import HiddenCoordinator  # noqa: PLC0415 - likewise
+    from sottovoce.learn.modes.hidden import HiddenCoordinator  # noqa: PLC0415 - likewise
 
     return HiddenCoordinator(inner, key, first)

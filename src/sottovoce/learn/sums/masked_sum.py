@@ -21,12 +21,13 @@ from sottovoce.learn.sums.fixed import (
     KEY_BYTES,
     AllowTwo,
     Ring,
+    SummandWeights,
+    check_projected,
     checked_parties,
     expand_key,
     fewest,
 )
 from sottovoce.learn.sums.keys import AgreementKey, derive_key, open_shares
-from sottovoce.learn.sums.weights import SummandWeights, check_projected
 from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 

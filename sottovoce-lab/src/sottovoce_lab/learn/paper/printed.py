@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError
-from sottovoce.learn.local_data import LocalData
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.slots import Program, plan_slots
@@ -26,6 +25,7 @@ from sottovoce.learn.rados.rados import extra_rado
 from sottovoce.learn.ridge import LinearModel, Standard, ridge_from_sums, sums_of_labels
 from sottovoce.learn.sums.fixed import Ring, uniform
 from sottovoce.learn.support import all_kept
+from sottovoce.learn.training_terms import LocalData
 from sottovoce_lab.learn.paper.shown import Outline
 
 Statistics: TypeAlias = Literal["exact", "rados"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.hidden.comparison import (
+from sottovoce.learn.modes.comparison import (
     gather_slots,
     open_integers,
     read_array,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn.hidden.comparison import ComparisonPlan, answer_less, ask_less
+from sottovoce.learn.modes.comparison import ComparisonPlan, answer_less, ask_less
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2
 from sottovoce.learn.paillier.keys import PrivateKey

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sottovoce.errors import DamagedMessageError, InputError
-from sottovoce.learn._alike import told_alike
-from sottovoce.learn.hidden.solvers import (
+from sottovoce.learn.modes.hidden_solve import (
     HiddenSolve,
     check_keys,
     checked_penalty,
@@ -23,8 +22,7 @@ from sottovoce.learn.hidden.solvers import (
     told_share,
     told_summand,
 )
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open.train import (
+from sottovoce.learn.modes.open import (
     KEPT_STAGES,
     MOMENT_STAGES,
     feature_agreement_coordinator,
@@ -34,6 +32,7 @@ from sottovoce.learn.open.train import (
     support_peer,
     told_standard,
 )
+from sottovoce.learn.modes.sums import told_alike
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.key_files import (
     proven_key_to_text,
@@ -42,7 +41,7 @@ from sottovoce.learn.paillier.key_files import (
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.wire import array_to_bytes, encrypt_integers
 from sottovoce.learn.ridge import Standard
-from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
 

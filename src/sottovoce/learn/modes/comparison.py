@@ -18,9 +18,11 @@ The outcome [b < a] = [zero found] xor [s = +1] is left shared between the two b
 sign of numbers that are shared by a sum modulo P is such a comparison: see `SharedNumbers`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +61,52 @@ LEAKAGE = Leakage(
 )
 
 
+class ZeroTests(NamedTuple):
+    """Rows of ``each`` numbers, of which the key holder sees only whether one is zero.
+
+    Numbers are at most ``largest`` in size, and seen modulo ``prime``, which is above that.
+    """
+
+    rows: int
+    each: int
+    largest: int
+    prime: int
+
+    @property
+    def blur_bound(self) -> int:
+        """The t that hides quotients by the prime is uniform below this."""
+        return mask_bound(self.prime)
+
+    def slots(self, key_bits: int) -> SlotPlan:
+        """Packed slots for numbers times rho plus p t."""
+        scaled = self.largest * (self.prime - 1)
+        stages = SlotStage(scaled, 0), SlotStage(scaled + self.prime * self.blur_bound, 0)
+        return plan_slots(Program(stages), key_bits=key_bits)
+
+    def say(self, kind: str, tests: EncryptedArray) -> tuple[Say, NDArray[np.int64]]:
+        """The numbers as rho c + p t, each row in a random order, which stays here."""
+        rho = uniform(tests.shape, self.prime - 1) + 1
+        scaled = tests.times(rho, bound=self.prime - 1)
+        order = np.array([permutation(self.each) for _ in range(self.rows)])
+        mixed = scaled[np.arange(self.rows)[:, None], order]
+        blur = uniform((self.rows * self.each,), self.blur_bound) * self.prime
+        packed = gather_slots(mixed, self.slots(tests.public.bits))
+        hidden = packed.plus_integers(blur, bound=self.prime * self.blur_bound)
+        # In full, since it goes to the owner of the key, who may have chosen its primes.
+        return Say(kind, {"array": array_to_bytes(hidden.blind(full=True))}), order
+
+    def hear(self, kind: str, key: PrivateKey, find: Callable[[NDArray[np.bool_]], Bits]) -> Hear:
+        """What the key holder finds in which numbers of each row are zero."""
+
+        def read(message: Message) -> Bits:
+            size = self.rows * self.each
+            array = read_array(message, key.public, self.slots(key.public.bits), (size,))
+            residues = open_integers(array, key).reshape(self.rows, self.each) % self.prime
+            return find(np.asarray(residues == 0))
+
+        return Hear(kind, read)
+
+
 @dataclass(frozen=True)
 class ComparisonPlan:
     """What both know of a batch of comparisons.
@@ -76,62 +124,34 @@ class ComparisonPlan:
             raise ParameterError("a comparison needs at least one pair, of at least one bit.")
 
     @property
-    def tests(self) -> int:
-        """How many numbers may be zero, for each pair."""
-        return self.bits + 1
-
-    @property
-    def largest_test(self) -> int:
-        """The largest size of a c_i."""
-        return 3 * self.bits + 2
-
-    @property
-    def prime(self) -> int:
-        """The p that tests are seen modulo."""
-        return int(gmpy2.next_prime(self.largest_test))
-
-    @property
-    def blur_bound(self) -> int:
-        """The t that hides quotients by p is uniform below this."""
-        return mask_bound(self.prime)
+    def zeros(self) -> ZeroTests:
+        """What is sent of the tests."""
+        largest = 3 * self.bits + 2
+        return ZeroTests(self.count, self.bits + 1, largest, int(gmpy2.next_prime(largest)))
 
     def bits_plan(self, key_bits: int) -> SlotPlan:
         """A ciphertext for each bit."""
         return roomy_plan(key_bits, SlotStage(1, 0))
-
-    def tests_plan(self, key_bits: int) -> SlotPlan:
-        """Packed slots for tests times rho plus p t."""
-        scaled = self.largest_test * (self.prime - 1)
-        stages = SlotStage(scaled, 0), SlotStage(scaled + self.prime * self.blur_bound, 0)
-        return plan_slots(Program(stages), key_bits=key_bits)
 
 
 def ask_less(numbers: Grid, plan: ComparisonPlan, public: PublicKey) -> PairScript[Bits]:
     """The ciphertext holder's part: its share of [key holder's number < its own], for each pair."""
     own = bits_of(numbers, plan)
     flips = _coins(plan.count)
-    key_bits = public.bits
-    theirs = yield hear_reply("bits", public, plan.bits_plan(key_bits), own.shape)
-    tests = _tests(theirs, own, flips)
-    hidden = _blur_tests(tests, plan, key_bits)
-    # In full, since it goes to the owner of the key, who may have chosen its primes.
-    yield Say("tests", {"array": array_to_bytes(hidden.blind(full=True))})
+    theirs = yield hear_reply("bits", public, plan.bits_plan(public.bits), own.shape)
+    zeros = plan.zeros
+    said, _ = zeros.say("tests", replace(_tests(theirs, own, flips), bound=zeros.largest))
+    yield said
     return flips
 
 
 def answer_less(numbers: Grid, plan: ComparisonPlan, key: PrivateKey) -> PairScript[Bits]:
     """The key holder's part: its share of [its number < ciphertext holder's], for each pair."""
-    key_bits = key.public.bits
     own = bits_of(numbers, plan).astype(object)
-    yield reply("bits", own, plan.bits_plan(key_bits), key)
-
-    def read(message: Message) -> Bits:
-        size = plan.count * plan.tests
-        array = read_array(message, key.public, plan.tests_plan(key_bits), (size,))
-        residues = open_integers(array, key).reshape(plan.count, plan.tests) % plan.prime
-        return np.array((residues == 0).any(axis=1), dtype=np.int64)
-
-    found: Bits = yield Hear("tests", read)
+    yield reply("bits", own, plan.bits_plan(key.public.bits), key)
+    found: Bits = yield plan.zeros.hear(
+        "tests", key, lambda zero: np.array(zero.any(axis=1), dtype=np.int64)
+    )
     return found
 
 
@@ -157,29 +177,14 @@ def _tests(theirs: EncryptedArray, own: Bits, flips: Bits) -> EncryptedArray:
 def _sums_above(array: EncryptedArray) -> EncryptedArray:
     """Sums of what stands before each place of a row, and last the sum of all of it."""
     modulus = array.public.n_squared
-    rows = [_running(row, modulus) for row in array.ciphertexts.tolist()]
+    rows = [
+        [*accumulate(row, lambda left, right: left * right % modulus, initial=gmpy2.mpz(1))]
+        for row in array.ciphertexts.tolist()
+    ]
     shape = (array.shape[0], array.shape[1] + 1)
     grid = as_grid([each for row in rows for each in row], shape)
     # Each bit differs or not, so that a sum of them is at most their number.
     return replace(array, ciphertexts=grid, bound=array.shape[1], blinded=False)
-
-
-def _running(row: list[int], modulus: int) -> list[int]:
-    sums = [gmpy2.mpz(1)]
-    for each in row:
-        sums.append(sums[-1] * each % modulus)
-    return sums
-
-
-def _blur_tests(tests: EncryptedArray, plan: ComparisonPlan, key_bits: int) -> EncryptedArray:
-    """The tests of each pair in random order, as rho c + p t in slots."""
-    rho = uniform(tests.shape, plan.prime - 1) + 1
-    scaled = replace(tests, bound=plan.largest_test).times(rho, bound=plan.prime - 1)
-    order = np.array([permutation(plan.tests) for _ in range(plan.count)])
-    mixed = scaled[np.arange(plan.count)[:, None], order]
-    blur = uniform((plan.count * plan.tests,), plan.blur_bound) * plan.prime
-    packed = gather_slots(mixed, plan.tests_plan(key_bits))
-    return packed.plus_integers(blur, bound=plan.prime * plan.blur_bound)
 
 
 def permutation(length: int) -> list[int]:
@@ -295,11 +300,8 @@ def gather_slots(array: EncryptedArray, plan: SlotPlan) -> EncryptedArray:
 
 
 def _shifted_together(shift: int, modulus: int, groups: Sequence[Sequence[int]]) -> list[int]:
-    return [_horner(shift, modulus, group) for group in groups]
+    def join(sums: int, cipher: int) -> int:
+        joined: int = gmpy2.powmod(sums, shift, modulus) * cipher % modulus
+        return joined
 
-
-def _horner(shift: int, modulus: int, group: Sequence[int]) -> int:
-    sums = group[-1]
-    for cipher in reversed(group[:-1]):
-        sums = gmpy2.powmod(sums, shift, modulus) * cipher % modulus
-    return sums
+    return [reduce(join, reversed(group)) for group in groups]

@@ -11,16 +11,19 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DisagreementError
-from sottovoce.learn._alike import alike_stages, told_alike
-from sottovoce.learn.local_data import LocalData
-from sottovoce.learn.open._guard import (
+from sottovoce.learn.modes.guard import (
     GUARD_STAGES,
     Guarded,
     guard_coordinator,
     guard_peer,
 )
-from sottovoce.learn.open.sums import SumStage, check_total, weights_of_documents
-from sottovoce.learn.opened_bits import OpenedLimit
+from sottovoce.learn.modes.sums import (
+    SumStage,
+    alike_stages,
+    check_total,
+    told_alike,
+    weights_of_documents,
+)
 from sottovoce.learn.rados.learners import rado_solutions
 from sottovoce.learn.rados.rados import vector_size
 from sottovoce.learn.ridge import (
@@ -36,11 +39,12 @@ from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.support import (
     Flags,
     KeptFeatures,
+    OpenedLimit,
     check_label_support,
     kept_from_sums,
     support_size,
 )
-from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn.training_terms import COORDINATOR, LocalData, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller
