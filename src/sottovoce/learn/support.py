@@ -36,7 +36,7 @@ hold m d b bits and sums d^2/2 times 2 b, which is d/m; words of half the docume
 d/4m log2(m), more from sixteen documents on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -148,6 +148,10 @@ class KeptFeatures:
     def width(self) -> int:
         """How many columns are left."""
         return int(self.kept.sum())
+
+    def choose(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Their names, of those of all features."""
+        return tuple(name for name, keep in zip(names, self.kept, strict=True) if keep)
 
     def apply(self, rows: Rows) -> Floats:
         """The columns that may be opened."""

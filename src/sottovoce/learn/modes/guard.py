@@ -254,15 +254,19 @@ def guard_peer(
     yield Stage("allowed", lambda s: Teller(name, s, "allowed", said))
     told = yield Stage("opened", lambda s: Listener(name, s, "opened", [COORDINATOR]))
     opened = told_opened(told.heard[COORDINATOR], uses, most)
+    chosen = _choose_columns(kept, opened)
     if data.earlier is not None:
-        names, shares = _names(terms, _choose_columns(kept, opened)), uses.shares[opened]
+        names, shares = chosen.choose(terms.features), uses.shares[opened]
         data.earlier.note(names, shares, uses.labels.size)
     tests = PairTests.from_counts(terms, *uses.pair_counts(opened))
-    columns = _beside_labels(data, _choose_columns(kept, opened))
-    summand = tests.summand(name, columns, data.row_documents)
+    given = tests.summand(name, _beside_labels(data, chosen), data.row_documents)
     same = told_alike(terms, OPENED, peers, (summed.total, opened))
-    yield Stage("pairs", tests.stage(terms, same.digest).peer(name, data.identity, summand))
-    guarded = yield from _hearing_apart(name, kept, opened)
+    yield Stage("pairs", tests.stage(terms, same.digest).peer(name, data.identity, given))
+    told = yield Stage("apart", lambda s: Listener(name, s, "apart", [COORDINATOR]))
+    apart = told.heard[COORDINATOR].array("columns", "|b1")
+    if apart.size != chosen.width or not apart.any():
+        raise DamagedMessageError(f"of {chosen.width} columns some must be left.")
+    guarded = Guarded(_choose_columns(chosen, apart), kept.width, chosen.width)
     same = told_alike(terms, OPENED, peers, guarded.kept.kept)
     yield from same.party(name, data.identity)
     return guarded
@@ -280,9 +284,9 @@ def guard_coordinator(
     total = summed.total
     uses = Uses.from_numbers(stage.numbers.decode(total), terms.stated_documents(peers), kept.width)
     heard = yield Stage("allowed", lambda s: Listener(COORDINATOR, s, "allowed", peers))
-    hidden = limit.documents(uses.documents, COORDINATOR)
     told = [said.item("words", int) for said in heard.heard.values()]
-    most = min(uses.count_allowed(limit, hidden, uses.order), *told)
+    hidden = limit.documents(uses.documents, COORDINATOR)
+    most = _fewest(uses.count_allowed(limit, hidden, uses.order), told)
     # Fewer words may hold more than more do, where most rows repeat: so it is asked again.
     most = uses.count_allowed(limit, hidden, uses.order[:most])
     if most < 1:
@@ -317,7 +321,10 @@ def _allowed_before(
         yield most_words(documents, counts, halves, data.limit.share)
     before = {} if data.earlier is None else data.earlier.opened_shares()
     if before and data.earlier is not None:
-        names, others = data.earlier.name_columns(_names(terms, kept)), data.earlier.other_labels()
+        names, others = (
+            data.earlier.name_columns(kept.choose(terms.features)),
+            data.earlier.other_labels(),
+        )
         new = np.array([at for at in order if names[at] not in before], np.intp)
         shares = np.concatenate([list(before.values()), uses.shares[new]])
         halves = np.full(labels + others, hidden / 2)
@@ -328,22 +335,13 @@ def _allowed_before(
             yield int(np.flatnonzero(order == new[max(most - len(before), 0)])[0])
 
 
-def _names(terms: TrainingTerms, kept: KeptFeatures) -> tuple[str, ...]:
-    return tuple(name for name, keep in zip(terms.features, kept.kept, strict=True) if keep)
+def _fewest(own: int, told: list[int]) -> int:
+    return min(own, *told)
 
 
 def _telling(kind: str, columns: Flags, parties: tuple[str, ...]) -> Generator[Stage, Any, None]:
     said = {party: {"columns": columns} for party in parties}
     yield Stage(kind, lambda s: Teller(COORDINATOR, s, kind, said))
-
-
-def _hearing_apart(name: str, kept: KeptFeatures, opened: Flags) -> Generator[Stage, Any, Guarded]:
-    told = yield Stage("apart", lambda s: Listener(name, s, "apart", [COORDINATOR]))
-    chosen = _choose_columns(kept, opened)
-    apart = told.heard[COORDINATOR].array("columns", "|b1")
-    if apart.size != chosen.width or not apart.any():
-        raise DamagedMessageError(f"of {chosen.width} columns some must be left.")
-    return Guarded(_choose_columns(chosen, apart), kept.width, chosen.width)
 
 
 def uses_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
