@@ -16,7 +16,7 @@ What removed documents used is known without keeping them: what all used then, l
 that are still there. The other peers are taken to have changed nothing.
 
 The difference of two sums of the open mode is itself G of the documents that changed, so that they
-must be as many as hide one another: see `TrainedDocuments.find_changes` and `open._guard`. Of the
+must be as many as hide one another: see `TrainedDocuments.find_changes` and `modes.guard`. Of the
 hidden mode it is how many of them use each word. By the second rule that is, of fewer than ten,
 none or all of them, which tells no two apart, and of more at most log2(1.07 n) bits of a word's n,
 .34.

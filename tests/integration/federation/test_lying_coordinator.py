@@ -42,8 +42,8 @@ def test_a_peer_that_was_told_something_else_ends_the_run_in_one_sentence(
 
 
 GREEDY = """
-from sottovoce.learn.open import _guard
-_guard._fewest = lambda own, told: own
+from sottovoce.learn.modes import guard
+guard._fewest = lambda own, told: own
 """
 
 
