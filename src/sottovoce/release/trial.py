@@ -11,17 +11,13 @@ draw after draw, in every way that changes how noise is drawn, at several rates.
 of word frequencies that are bought: in documents whose words are all frequent, so that no frequency
 is cut, they are the counts and the noise.
 
-What a release is compared with: Laplace noise, plain local privacy, random projections.
+What a release is compared with: Laplace noise.
 
 Laplace noise in floating point is the textbook mechanism, **not private as computed**. On the
 reals, y + Laplace(1/r) is (N, r N)-limited-precision private. In floating point its outputs lie on
 a sparse, y-dependent set of doubles, so single outputs can rule a neighbour out (Mironov, "On
 significance of the least significant bits for differential privacy", CCS 2012); `reachable` decides
 which. For comparison and as the audit's negative control only.
-
-The geometric mechanism under plain local privacy, on documents cut to a public length, is exact,
-private, and buried in noise. The random-projection sketch, a document's image in a random subspace,
-has no epsilon.
 """
 
 import tempfile

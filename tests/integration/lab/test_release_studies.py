@@ -2,21 +2,27 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sottovoce_lab._data import CountedCorpus
-from sottovoce_lab.release import _cases as cases
-from sottovoce_lab.release import figure_1, figure_2, table_1
+from sottovoce_lab.release import _study, figure_1, figure_2, table_1
 from sottovoce_lab.release import synthetic as release_synthetic
-from sottovoce_lab.release._cases import STRONG, WEAK, Level, ReleaseRecipe, release
+from sottovoce_lab.release._study import (
+    STRONG,
+    WEAK,
+    Level,
+    ReleaseRecipe,
+    ReleaseStudy,
+    ReleaseStudySizes,
+)
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.errors import CorpusError
 from sottovoce.release.compression.embedding import Embedding
 from sottovoce.release.counts import Counts
 from sottovoce.report.result import StudyResult
@@ -42,21 +48,30 @@ def laplace(counts: Counts, rate: Fraction) -> Floats:
     return counts.toarray() + generator.laplace(scale=1 / float(rate), size=counts.shape)
 
 
-def synthetic(seed: int) -> Counts:
+def corpus(seed: int = 0) -> CountedCorpus:
     """Documents of one of four topics, ten words each."""
-    generator = np.random.default_rng(seed)
-    topic = np.arange(60) % 4
+    generator, topic = np.random.default_rng(seed), np.arange(60) % 4
     means = np.where(np.arange(WORDS)[None, :] // 10 == topic[:, None], 2.0, 0.05)
-    return sparse.csr_array(generator.poisson(means))
-
-
-def corpus() -> CountedCorpus:
-    return CountedCorpus(synthetic(0), VOCABULARY, tuple(f"t{i % 4}" for i in range(60)))
+    counts = sparse.csr_array(generator.poisson(means))
+    return CountedCorpus(counts, VOCABULARY, tuple(f"t{each}" for each in topic))
 
 
 def recipe(columns: int = 8) -> ReleaseRecipe:
     vectors = np.repeat(np.eye(4, dtype=np.float32), 10, axis=0)
     return ReleaseRecipe(geometric(), columns, VOCABULARY, Embedding(VOCABULARY, vectors))
+
+
+def study(
+    levels: tuple[Level, ...] = (WEAK,),
+    columns: int = 8,
+    documents: Callable[[int], CountedCorpus] = lambda _seed: corpus(),
+    seeds: int = 2,
+    iterations: int = 10,
+) -> ReleaseStudy:
+    sizes = ReleaseStudySizes(
+        topics=4, seeds=seeds, iterations=iterations, dimensions=4, levels=levels
+    )
+    return ReleaseStudy(recipe(columns), documents, sizes)
 
 
 def assert_sound(result: StudyResult) -> None:
@@ -75,10 +90,7 @@ def topics() -> None:
 
 
 def test_synthetic_shows_the_paper_s_cells_in_both_accountings(topics: None) -> None:
-    settings = release_synthetic.SyntheticReleaseSettings(
-        recipe(), synthetic, topics=4, seeds=2, iterations=10, grid=[Level(Fraction(5), 1)]
-    )
-    result = release_synthetic.run(settings)
+    result = release_synthetic.run(study(documents=corpus))
     assert_sound(result)
     printed = [row for row in result.rows if row["paper_jaccard"] is not None]
     assert len(printed) == 10
@@ -90,20 +102,14 @@ def test_synthetic_shows_the_paper_s_cells_in_both_accountings(topics: None) -> 
 
 def test_noise_costs_topics(topics: None) -> None:
     """Almost no noise keeps the topics; strong noise leaves little more than chance."""
-    grid = [Level(Fraction(50), 1), Level(Fraction(1, 50), 1)]
-    settings = release_synthetic.SyntheticReleaseSettings(
-        recipe(), synthetic, topics=4, seeds=2, iterations=30, grid=grid
-    )
-    rows = release_synthetic.run(settings).rows
+    levels = (Level(Fraction(50), 1), Level(Fraction(1, 50), 1))
+    rows = release_synthetic.run(study(levels, documents=corpus, iterations=30)).rows
     jaccard = {row["rate"]: row["jaccard"] for row in rows if row["method"] == "none"}
     assert float(str(jaccard[50.0])) > 0.5 > float(str(jaccard[0.02]))
 
 
 def test_figure_2_runs_every_method_at_equal_true_epsilon(topics: None) -> None:
-    settings = figure_2.ReleaseFigure2Settings(
-        recipe(), corpus(), topics=4, levels=[WEAK], seeds=2, iterations=5, dimensions=4
-    )
-    result = figure_2.run(settings)
+    result = figure_2.run(study(iterations=5))
     assert_sound(result)
     for accounting in ("tight", "paper"):
         rows = [row for row in result.rows if row["accounting"] == accounting]
@@ -118,10 +124,7 @@ def test_figure_2_runs_every_method_at_equal_true_epsilon(topics: None) -> None:
 
 
 def test_table_1_shows_the_shared_words_of_a_pair(topics: None) -> None:
-    settings = table_1.ReleaseTable1Settings(
-        recipe(columns=4), corpus(), topics=4, pair=2, iterations=10, documents=40
-    )
-    result = table_1.run(settings)
+    result = table_1.run(study(columns=4, seeds=1), pair=2)
     assert_sound(result)
     assert len(result.rows) == 20
     for row in result.rows:
@@ -137,50 +140,25 @@ def test_table_1_shows_the_shared_words_of_a_pair(topics: None) -> None:
     assert printed == {None, 0.6, 0.2121, 0.0256, 0.0811}
 
 
-STUDIES: dict[str, tuple[ModuleType, Callable[[], Any]]] = {
-    "synthetic": (
-        release_synthetic,
-        lambda: release_synthetic.SyntheticReleaseSettings(
-            recipe(), synthetic, topics=4, seeds=2, grid=[WEAK]
-        ),
-    ),
-    "figure 2": (
-        figure_2,
-        lambda: figure_2.ReleaseFigure2Settings(
-            recipe(), corpus(), topics=4, levels=[WEAK], seeds=2, dimensions=2
-        ),
-    ),
-    "table 1": (
-        table_1,
-        lambda: table_1.ReleaseTable1Settings(recipe(), corpus(), topics=4, pair=1),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("module", [release_synthetic, figure_2])
 def test_no_private_model_shares_its_seed_with_a_reference(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A common seed would make models of nearly the same text agree by that alone."""
-    study, settings = STUDIES[name]
     seeds: list[int] = []
 
     def untrained(counts: Counts, topics: int, seed: int, **options: int) -> Floats:
         seeds.append(seed)
         return np.random.default_rng(len(seeds)).random((topics, counts.shape[1]))
 
-    monkeypatch.setattr(cases, "fit_topics", untrained)
-    study.run(settings())
-    references = seeds[: 1 if name == "table 1" else 2]
+    monkeypatch.setattr(_study, "fit_topics", untrained)
+    module.run(study())
     assert len(seeds) > 4
-    assert not set(references) & set(seeds[len(references) :])
+    assert not set(seeds[:2]) & set(seeds[2:])
 
 
 def test_figure_1_measures_density_and_foreign_words() -> None:
-    settings = figure_1.ReleaseFigure1Settings(
-        recipe(), laplace, corpus(), documents=30, words_shown=12, length_cap=10
-    )
-    result = figure_1.run(settings)
+    result = figure_1.run(recipe(), corpus().first(30), laplace, length_cap=10)
     assert_sound(result)
     panels = {row["panel"]: row for row in result.rows}
     assert "".join(str(panel) for panel in panels) == "abcdef"
@@ -206,47 +184,29 @@ def test_a_release_spends_exactly_the_rate_it_is_given() -> None:
             spent.append(rate)
             return counts
 
-        base = recipe()
-        spending = ReleaseRecipe(recording, base.columns, base.vocabulary, base.embedding)
         counts = corpus().counts
-        kept = release(spending, method, counts, Fraction(1, 3), 0)
+        kept = replace(recipe(), noise=recording).release(method, counts, Fraction(1, 3), 0)
         assert sum(set(rates)) == Fraction(1, 3)
         assert kept.sum() == counts.sum()
 
 
-def test_a_local_prior_pays_per_document() -> None:
+def test_frequencies_are_bought_once_for_all_documents() -> None:
     calls: list[tuple[int, ...]] = []
 
     def recording(counts: Counts, rate: Fraction) -> Counts:
         calls.append(counts.shape)
         return counts
 
-    release(ReleaseRecipe(recording, 8, prior="local"), "random", corpus().counts, Fraction(1), 0)
-    assert calls == [(60, WORDS), (60, 8)]
-    calls.clear()
-    release(ReleaseRecipe(recording, 8, prior="central"), "random", corpus().counts, Fraction(1), 0)
+    ReleaseRecipe(recording, 8).release("random", corpus().counts, Fraction(1), 0)
     assert calls == [(1, WORDS), (60, 8)]
 
 
 def test_without_an_embedding_its_methods_are_left_out(topics: None) -> None:
-    settings = figure_2.ReleaseFigure2Settings(
-        ReleaseRecipe(geometric(), 8), corpus(), topics=2, levels=[STRONG], seeds=1, iterations=2,
-        dimensions=2,
-    )  # fmt: skip  # one call reads best
-    methods = {row["method"] for row in figure_2.run(settings).rows}
+    bare = replace(study((STRONG,), seeds=1, iterations=2), recipe=ReleaseRecipe(geometric(), 8))
+    methods = {row["method"] for row in figure_2.run(bare).rows}
     assert methods == {"true text", "none", "random", "frequency"}
-
-
-@pytest.mark.parametrize(
-    "bad", [{"prior": "public"}, {"prior_share": Fraction(0)}, {"prior_share": Fraction(1)}]
-)
-def test_a_recipe_that_cannot_be_paid_is_refused(bad: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match="prior"):
-        ReleaseRecipe(geometric(), 8, **bad)
 
 
 def test_parts_that_do_not_match_are_refused() -> None:
     with pytest.raises(CorpusError, match="as many labels and words"):
-        CountedCorpus(synthetic(0), VOCABULARY, ("a",))
-    with pytest.raises(ParameterError, match="pair must be 1 to 4"):
-        table_1.ReleaseTable1Settings(recipe(), corpus(), topics=4, pair=5)
+        CountedCorpus(corpus().counts, VOCABULARY, ("a",))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sottovoce_lab.options import StudyOptions
-from sottovoce_lab.release import _sizes as sizes
+from sottovoce_lab.release import _study as sizes
 from sottovoce_lab.release import figure_2
-from sottovoce_lab.release._cases import compared_with_none, rates_where
+from sottovoce_lab.release._scores import compared_with_none, rates_where
 from sottovoce_lab.release.figure_1 import run_release_figure_1
 from sottovoce_lab.release.figure_2 import run_release_figure_2
 from sottovoce_lab.release.synthetic import run_release_synthetic

@@ -1,6 +1,6 @@
-"""What is measured of a private release, gathered over seeds, and its plot against the rate."""
+"""What is measured of a private release, over seeds: its plot, and which methods are better."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 from matplotlib.axes import Axes
@@ -15,7 +15,8 @@ from sottovoce.release.topics.evaluation import (
     topic_coherence,
 )
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
-from sottovoce.report.result import Row
+from sottovoce.report.result import Row, number
+from sottovoce_lab.release._study import StudyRun
 from sottovoce_lab.release.count_measures import (
     corpus_shape,
     latent_semantics,
@@ -92,31 +93,30 @@ def _draw_methods(axes: Axes, rows: Sequence[Row], score: str) -> None:
             )
 
 
-def topic_scores(private: Floats, true: Floats, counts: Counts) -> dict[str, float]:
-    """Jaccard, exclusivity and coherence of the private topics; ``counts`` are the true text's."""
-    return {
-        "jaccard": match_topics(private, true).mean,
-        "exclusivity": topic_exclusivity(private),
-        "coherence": topic_coherence(private, counts),
+def run_scores(run: StudyRun, dimensions: int | None = None) -> dict[str, float]:
+    """Topics, shape and, in so many dimensions, latent semantics of a release.
+
+    Exclusivity and coherence are those of the private topics, by the counts of the true text;
+    beside the LSA stands the accuracy of a constant.
+    """
+    true = run.corpus.counts
+    scores = {
+        "jaccard": match_topics(run.phi, run.true).mean,
+        "exclusivity": topic_exclusivity(run.phi),
+        "coherence": topic_coherence(run.phi, true),
+        **level_scores(run.true, true),
     }
-
-
-def shape_scores(private: Counts) -> dict[str, float]:
-    """Sparsity and mean document length."""
-    shape = corpus_shape(private)
-    return {"sparsity": shape.sparsity, "mean_length": shape.mean_length}
-
-
-def semantic_scores(
-    private: Counts, true: Counts, labels: Sequence[str], *, dimensions: int, seed: int
-) -> dict[str, float]:
-    """LSA reconstruction error and classification accuracy, with the accuracy of a constant."""
-    scores = latent_semantics(private, true, labels, dimensions=dimensions, seed=seed)
-    return {
-        "lsa_error": scores.error,
-        "accuracy": scores.accuracy,
-        "accuracy_majority": scores.majority,
-    }
+    if dimensions is not None:
+        found = latent_semantics(
+            run.private, true, run.corpus.labels, dimensions=dimensions, seed=run.seed
+        )
+        scores |= {
+            "lsa_error": found.error,
+            "accuracy": found.accuracy,
+            "accuracy_majority": found.majority,
+        }
+    shape = corpus_shape(run.private)
+    return scores | {"sparsity": shape.sparsity, "mean_length": shape.mean_length}
 
 
 def level_scores(true: Floats, counts: Counts) -> dict[str, float]:
@@ -128,10 +128,55 @@ def level_scores(true: Floats, counts: Counts) -> dict[str, float]:
     }
 
 
-def over_seeds(runs: Sequence[dict[str, float]]) -> Row:
+def over_seeds(found: Iterable[Mapping[str, float]]) -> Row:
     """Mean and 95% interval of each score: `score`, `score_low`, `score_high`."""
     row: Row = {}
+    runs = list(found)
     for name in runs[0]:
         interval = mean_interval([run[name] for run in runs])
         row |= {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
     return row | {"seeds": len(runs)}
+
+
+def compared_with_none(rows: Sequence[Row], score: str) -> str:
+    """At which true rates compression beats no compression, and the reverse.
+
+    By whether the 95% intervals of the best compressed method and of none overlap, rate by rate.
+    """
+    if number(rows[0], "seeds") == 1:
+        return "one seed gives no interval, so that nothing can be compared"
+    better, worse, neither = _sorted_rates(rows, score)
+    parts = [
+        f"compression is better at {_list_rates(better)}" if better else "",
+        f"no compression is better at {_list_rates(worse)}" if worse else "",
+        f"their intervals overlap at {_list_rates(neither)}" if neither else "",
+    ]
+    return f"{'; '.join(part for part in parts if part)} (95% intervals, each by itself)"
+
+
+def rates_where(rows: Sequence[Row], holds: Callable[[Row], bool]) -> str:
+    """The true rates at which ``holds`` is true of some method, in words."""
+    found = sorted({number(row, "rate") for row in rows if holds(row)}, reverse=True)
+    return _list_rates(found) if found else "no rate"
+
+
+def _sorted_rates(rows: Sequence[Row], score: str) -> tuple[list[float], list[float], list[float]]:
+    better, worse, neither = [], [], []
+    for rate in sorted({number(row, "rate") for row in rows}, reverse=True):
+        there = [row for row in rows if row["rate"] == rate]
+        plain = [row for row in there if row["method"] == "none"]
+        packed = [row for row in there if row["method"] != "none"]
+        if not plain or not packed:
+            continue
+        best = max(packed, key=lambda row: number(row, score))
+        if number(best, f"{score}_low") > number(plain[0], f"{score}_high"):
+            better.append(rate)
+        elif number(best, f"{score}_high") < number(plain[0], f"{score}_low"):
+            worse.append(rate)
+        else:
+            neither.append(rate)
+    return better, worse, neither
+
+
+def _list_rates(rates: Sequence[float]) -> str:
+    return ("rate " if len(rates) == 1 else "rates ") + ", ".join(f"{rate:.3g}" for rate in rates)

@@ -10,7 +10,6 @@ with compression by frequency. The paper does not name its panels; this is how i
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -21,8 +20,6 @@ from scipy.sparse import csr_array
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.exact import Exact, positive_integer
-from sottovoce.privacy.guarantee import LocalPrivacy, NoGuarantee
-from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.counts import Counts
 from sottovoce.release.trial import LaplaceBaseline
 from sottovoce.report.figures import INK, new_panels
@@ -30,8 +27,8 @@ from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import CountedCorpus
 from sottovoce_lab.options import StudyOptions
-from sottovoce_lab.release._cases import ReleaseRecipe, release
-from sottovoce_lab.release._sizes import ReleaseStudySizes, prepare_documents, sizes_for
+from sottovoce_lab.release import _study
+from sottovoce_lab.release._study import ReleaseRecipe
 from sottovoce_lab.release.count_measures import corpus_shape
 
 SHOWN = (
@@ -60,23 +57,10 @@ NOTES = (
 RealNoise: TypeAlias = Callable[[Counts, Fraction], Floats]
 
 
-@dataclass(frozen=True, eq=False)
-class ReleaseFigure1Settings:
-    """What to draw; fewer documents for a quick look.
-
-    ``laplace`` is the baseline's; ``length_cap`` is public and cuts documents for plain local
-    privacy only, where epsilon = 2 * length_cap * rate.
-    """
-
-    recipe: ReleaseRecipe
-    laplace: RealNoise
-    corpus: CountedCorpus
-    documents: int = 100
-    words_shown: int = 60
-    epsilon: Fraction = Fraction(2)
-    precision: int = 2
-    length_cap: int = 200
-    seed: int = 0
+WORDS_SHOWN = 60
+EPSILON, PRECISION = Fraction(2), 2
+LENGTH_CAP = 200
+"""Public; it cuts documents for plain local privacy only, where epsilon = 2 * LENGTH_CAP * rate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,42 +76,40 @@ def run_release_figure_1(options: StudyOptions) -> StudyResult:
     """Figure 1 on the complaints, or on other documents."""
     if options.seeds is not None:
         raise ParameterError("release-figure-1 shows one draw; leave --seeds out.")
-    sizes = sizes_for(options, full=ReleaseStudySizes(documents=100))
-    corpus, recipe, notes = prepare_documents(options, sizes)
-    result = run(ReleaseFigure1Settings(recipe, _laplace, corpus, documents=sizes.documents))
+    sizes = _study.sizes_for(options, full=_study.ReleaseStudySizes(documents=100))
+    corpus, recipe, notes = _study.prepare_documents(options, sizes)
+    result = run(recipe, corpus)
     return replace(result, notes=result.notes + notes)
 
 
-def run(settings: ReleaseFigure1Settings) -> StudyResult:
+def run(
+    recipe: ReleaseRecipe,
+    corpus: CountedCorpus,
+    laplace: RealNoise | None = None,
+    length_cap: int = LENGTH_CAP,
+) -> StudyResult:
     """Six panels and their sparsity, length and foreign words."""
-    counts = settings.corpus.first(settings.documents).counts
-    panels = _panels(settings, counts)
-    rows = tuple(_row(panel, settings, counts) for panel in panels)
-    by_frequency = np.argsort(-counts.sum(axis=0), kind="stable")
-    shown = _heatmaps(panels, by_frequency[: settings.words_shown])
+    panels = _panels(recipe, corpus.counts, laplace or _laplace, length_cap)
+    rows = tuple(_row(panel, recipe, corpus, length_cap) for panel in panels)
+    by_frequency = np.argsort(-corpus.counts.sum(axis=0), kind="stable")
+    shown = _heatmaps(panels, by_frequency[:WORDS_SHOWN])
     return StudyResult(rows, (Plot(shown, _finding(rows), _description(rows)),), SHOWN, NOTES, WIDE)
 
 
-def _panels(settings: ReleaseFigure1Settings, counts: Counts) -> list[_Panel]:
-    cut = cut_lengths(counts, settings.length_cap)
-    plain = settings.epsilon / (2 * settings.length_cap)
-    limited = settings.epsilon / settings.precision
-    noise, laplace, local = settings.recipe.noise, settings.laplace, "local"
+def _panels(
+    recipe: ReleaseRecipe, counts: Counts, laplace: RealNoise, length_cap: int
+) -> list[_Panel]:
+    cut = cut_lengths(counts, length_cap)
+    plain, limited = EPSILON / (2 * length_cap), EPSILON / PRECISION
+    noise, local, precise = recipe.noise, "local", "limited-precision"
+    packed = recipe.release("frequency", counts, limited, 0)
     return [
         _Panel("a", "true counts", "none", None, _dense(counts)),
         _Panel("b", "Laplace, local", local, plain, laplace(cut, plain)),
         _Panel("c", "geometric, local", local, plain, _dense(noise(cut, plain))),
-        _Panel("d", "Laplace, limited", "limited-precision", limited, laplace(counts, limited)),
-        _Panel(
-            "e", "geometric, limited", "limited-precision", limited, _dense(noise(counts, limited))
-        ),
-        _Panel(
-            "f",
-            "compressed, limited",
-            "limited-precision",
-            limited,
-            _dense(release(settings.recipe, "frequency", counts, limited, settings.seed)),
-        ),
+        _Panel("d", "Laplace, limited", precise, limited, laplace(counts, limited)),
+        _Panel("e", "geometric, limited", precise, limited, _dense(noise(counts, limited))),
+        _Panel("f", "compressed, limited", precise, limited, _dense(packed)),
     ]
 
 
@@ -139,19 +121,19 @@ def _dense(counts: Counts) -> Floats:
     return np.asarray(counts.toarray(), dtype=np.float64)
 
 
-def _row(panel: _Panel, settings: ReleaseFigure1Settings, counts: Counts) -> Row:
-    before = _dense(counts)
+def _row(panel: _Panel, recipe: ReleaseRecipe, corpus: CountedCorpus, length_cap: int) -> Row:
+    counts, before = corpus.counts, _dense(corpus.counts)
     positive = np.maximum(panel.released, 0)
     foreign = ((positive >= 1) & (before == 0)).sum(axis=1)
     original = corpus_shape(counts).mean_length
-    distance = {"limited-precision": settings.precision, "local": 2 * settings.length_cap}
+    distance = {"limited-precision": PRECISION, "local": 2 * length_cap}
     units = distance.get(panel.guarantee)
     return {
         "panel": panel.letter,
-        "data": settings.corpus.name,
+        "data": corpus.name,
         "documents": counts.shape[0],
         "words": counts.shape[1],
-        "columns": settings.recipe.columns if panel.letter == "f" else None,
+        "columns": recipe.columns if panel.letter == "f" else None,
         "mechanism": panel.title,
         "guarantee": panel.guarantee,
         "rate": None if panel.rate is None else float(panel.rate),
@@ -198,55 +180,6 @@ def _heatmaps(panels: list[_Panel], shown: NDArray[np.int64]) -> Figure:
     bar = figure.colorbar(drawn, ax=grid, label=f"count ({DARKEST} or more: darkest)", shrink=0.6)
     bar.ax.yaxis.label.set_color(INK)
     return figure
-
-
-class LocalGeometricBaseline:
-    """Documents cut to L words, each count under noise at the rate epsilon / (2 L)."""
-
-    def __init__(self, epsilon: Exact, length_cap: int) -> None:
-        self.guarantee = LocalPrivacy(epsilon, length_cap)
-        self._mechanism = GeometricMechanism.giving(self.guarantee)
-
-    def release(self, counts: csr_array, *, threshold: int | None = None) -> csr_array:
-        """``counts``, cut and noised."""
-        cut = cut_lengths(counts, self.guarantee.length_cap)
-        return self._mechanism.sparse(cut, threshold=threshold)
-
-
-@dataclass(frozen=True)
-class ProjectionBaseline:
-    """Sketch s = y R and estimate y^ = s R', R of random signs over sqrt(k), k = ``dimensions``.
-
-    E[y^] = y over R. The map is public and deterministic: from the sketch, documents that differ
-    are told apart with certainty, so no finite epsilon holds.
-    """
-
-    words: int
-    dimensions: int
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.dimensions < 1:
-            raise ParameterError(f"dimensions must be >= 1, got {self.dimensions}.")
-
-    @property
-    def guarantee(self) -> NoGuarantee:
-        """None, at any number of dimensions."""
-        return NoGuarantee("a random projection is deterministic once its matrix is public.")
-
-    @cached_property
-    def matrix(self) -> NDArray[np.float64]:
-        """The public R, words x dimensions."""
-        signs = np.random.default_rng(self.seed).integers(0, 2, (self.words, self.dimensions))
-        return np.asarray((2.0 * signs - 1) / np.sqrt(self.dimensions))
-
-    def sketch(self, counts: csr_array) -> NDArray[np.float64]:
-        """The sketches y R of all rows."""
-        return np.asarray(counts @ self.matrix)
-
-    def release(self, counts: csr_array) -> NDArray[np.float64]:
-        """The estimates y^ that a reader of the sketches makes."""
-        return np.asarray(self.sketch(counts) @ self.matrix.T)
 
 
 def cut_lengths(counts: csr_array, length_cap: int) -> csr_array:

@@ -11,35 +11,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError
-from sottovoce.release.topics.evaluation import (
-    MOST_TOKENS,
-    TopicMatch,
-    match_topics,
-    mean_interval,
-    top_words,
-)
+from sottovoce.release.topics.evaluation import TopicMatch, match_topics, mean_interval, top_words
 from sottovoce.report.figures import INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
-from sottovoce.steps import repetitions
 from sottovoce_lab._data import CountedCorpus
 from sottovoce_lab.options import StudyOptions
-from sottovoce_lab.release._cases import (
+from sottovoce_lab.release import _scores, _study
+from sottovoce_lab.release._study import (
     ACCOUNTINGS,
-    NOTES,
     STRONG,
     WEAK,
     Level,
     ReleaseCase,
-    ReleaseRecipe,
-    methods_for,
-    other_seed,
-    release,
-    study_topics,
+    ReleaseStudy,
+    ReleaseStudySizes,
 )
-from sottovoce_lab.release._scores import COLOUR, LABELS, MARKERS, level_scores
-from sottovoce_lab.release._sizes import ReleaseStudySizes, prepare_documents, sizes_for
 
 LEVELS = (WEAK, STRONG)
 DASHES = {WEAK: "-", STRONG: "--"}
@@ -63,23 +50,7 @@ SHOWN = (
 WIDE = ("shared_words", "private_words", "true_words")
 
 
-@dataclass(frozen=True, eq=False)
-class ReleaseTable1Settings:
-    """What to run; fewer documents and iterations for a quick look. ``pair`` counts from 1."""
-
-    recipe: ReleaseRecipe
-    corpus: CountedCorpus
-    topics: int = 25
-    pair: int = 10
-    seeds: int = 1
-    iterations: int = 200
-    most_tokens: int = MOST_TOKENS
-    documents: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a pair that does not exist."""
-        if not 1 <= self.pair <= self.topics:
-            raise ParameterError(f"pair must be 1 to {self.topics}, the topics, got {self.pair}.")
+PAIR = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,52 +62,54 @@ class _Compared:
 
 def run_release_table_1(options: StudyOptions) -> StudyResult:
     """Table 1 on the complaints, or on other documents."""
-    sizes = sizes_for(options, full=ReleaseStudySizes())
-    corpus, recipe, notes = prepare_documents(options, sizes)
-    settings = ReleaseTable1Settings(
-        recipe,
-        corpus,
-        topics=sizes.topics,
-        seeds=sizes.seeds,
-        iterations=sizes.iterations,
-        most_tokens=sizes.most_tokens,
-    )
-    result = run(settings)
+    sizes = _study.sizes_for(options, full=ReleaseStudySizes())
+    corpus, recipe, notes = _study.prepare_documents(options, sizes)
+    result = run(ReleaseStudy(recipe, lambda _seed: corpus, sizes))
     return replace(result, notes=result.notes + notes)
 
 
-def run(settings: ReleaseTable1Settings) -> StudyResult:
-    """One row per method, level and accounting."""
-    corpus = settings.corpus.first(settings.documents)
-    truths = [study_topics(settings, corpus.counts, seed) for seed in repetitions(settings.seeds)]
+def run(study: ReleaseStudy, pair: int = PAIR) -> StudyResult:
+    """One row per method, level and accounting; ``pair`` counts from 1."""
     compared = [
-        _compare(settings, corpus, truths, ReleaseCase(method, level, accounting))
+        _compare(study, ReleaseCase(method, level, accounting), pair)
         for accounting in ACCOUNTINGS
         for level in LEVELS
-        for method in methods_for(settings.recipe)
+        for method in study.recipe.methods
     ]
     rows = tuple(each.row for each in compared)
     finding = _finding(rows)
-    description = f"Jaccards of topic pairs, best first, in each accounting. {finding}"
-    return StudyResult(rows, (Plot(_figure(compared), finding, description),), SHOWN, NOTES, WIDE)
+    plot = Plot(
+        _figure(compared),
+        finding,
+        f"Jaccards of topic pairs, best first, in each accounting. {finding}",
+    )
+    return StudyResult(rows, (plot,), SHOWN, _study.NOTES, WIDE)
 
 
-def _compare(
-    settings: ReleaseTable1Settings,
-    corpus: CountedCorpus,
-    truths: Sequence[Floats],
-    case: ReleaseCase,
-) -> _Compared:
-    rate = case.rate(corpus.counts.shape[1], settings.recipe.columns)
-    models, matches = [], []
-    for seed, true in enumerate(truths):
-        private = release(settings.recipe, case.method, corpus.counts, rate, seed)
-        models.append(study_topics(settings, private, other_seed(settings, seed)))
-        matches.append(match_topics(models[-1], true))
-    row = case.labels(rate) | _pair_row(settings, corpus, matches[0], models[0], truths[0])
-    row |= _over_seeds(settings, matches) | _sizes(settings, corpus)
-    row |= {"paper_jaccard": _paper_figure(case), **level_scores(truths[0], corpus.counts)}
-    return _Compared(case, row, matches[0])
+def _compare(study: ReleaseStudy, case: ReleaseCase, pair: int) -> _Compared:
+    rate = study.rate(case)
+    runs = list(study.runs(case.method, rate))
+    matches = [match_topics(run.phi, run.true) for run in runs]
+    first, match, place = runs[0], matches[0], pair - 1
+    ours = _words(first.corpus, first.phi, int(match.private[place]))
+    theirs = _words(first.corpus, first.true, int(match.true[place]))
+    interval = mean_interval([float(each.jaccards[place]) for each in matches])
+    row: Row = {
+        "pair": pair,
+        "jaccard": float(match.jaccards[place]),
+        "jaccard_mean": match.mean,
+        "private_words": ours,
+        "true_words": theirs,
+        "shared_words": [word for word in ours if word in theirs],
+        "pair_jaccard": interval.mean,
+        "pair_jaccard_low": interval.low,
+        "pair_jaccard_high": interval.high,
+        "seeds": len(matches),
+        **study.columns,
+        "paper_jaccard": _paper_figure(case),
+        **_scores.level_scores(first.true, first.corpus.counts),
+    }
+    return _Compared(case, case.labels(rate) | row, match)
 
 
 def _paper_figure(case: ReleaseCase) -> float | None:
@@ -144,48 +117,6 @@ def _paper_figure(case: ReleaseCase) -> float | None:
     if case.method == "none" and case.accounting == "paper":
         return None
     return PAPER_JACCARDS.get((case.method, case.level))
-
-
-def _pair_row(
-    settings: ReleaseTable1Settings,
-    corpus: CountedCorpus,
-    match: TopicMatch,
-    private: Floats,
-    true: Floats,
-) -> Row:
-    place = settings.pair - 1
-    ours = _words(corpus, private, int(match.private[place]))
-    theirs = _words(corpus, true, int(match.true[place]))
-    return {
-        "pair": settings.pair,
-        "jaccard": float(match.jaccards[place]),
-        "jaccard_mean": match.mean,
-        "private_words": ours,
-        "true_words": theirs,
-        "shared_words": [word for word in ours if word in theirs],
-    }
-
-
-def _over_seeds(settings: ReleaseTable1Settings, matches: Sequence[TopicMatch]) -> Row:
-    interval = mean_interval([float(match.jaccards[settings.pair - 1]) for match in matches])
-    return {
-        "pair_jaccard": interval.mean,
-        "pair_jaccard_low": interval.low,
-        "pair_jaccard_high": interval.high,
-        "seeds": len(matches),
-    }
-
-
-def _sizes(settings: ReleaseTable1Settings, corpus: CountedCorpus) -> Row:
-    return {
-        "data": corpus.name,
-        "documents": corpus.counts.shape[0],
-        "words": corpus.counts.shape[1],
-        "columns": settings.recipe.columns,
-        "topics": settings.topics,
-        "iterations": settings.iterations,
-        "most_tokens": settings.most_tokens,
-    }
 
 
 def _words(corpus: CountedCorpus, phi: Floats, topic: int) -> list[str]:
@@ -233,10 +164,10 @@ def _draw_pairs(axes: Axes, compared: _Compared) -> None:
     axes.plot(
         range(1, len(compared.first.jaccards) + 1),
         compared.first.jaccards,
-        color=COLOUR[case.method],
+        color=_scores.COLOUR[case.method],
         linestyle=DASHES[case.level],
         linewidth=1.2,
-        marker=MARKERS[case.method],
+        marker=_scores.MARKERS[case.method],
         markersize=3,
-        label=f"{LABELS[case.method]}, N = {case.level.precision}",
+        label=f"{_scores.LABELS[case.method]}, N = {case.level.precision}",
     )
