@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 from sottovoce_lab.release import _summed
 from sottovoce_lab.release._summed import summed_rows
-from sottovoce_lab.release.analyse_rows import AnalyseSetting, compared_rows
 from sottovoce_lab.release.parts import PartStore
 from sottovoce_lab.release.pinned import PinnedCorpus
 
@@ -42,10 +41,3 @@ def test_the_error_of_totals_is_the_foretold_one_and_below_that_of_clipped_count
     assert number(chosen, "mean") == pytest.approx(number(chosen, "predicted"), rel=0.15)
     assert number(chosen, "mean") < number(rows[_summed.CLIPPED], "mean")
     assert number(difference, "mean") < 0
-
-
-def test_the_best_baseline_of_an_error_is_the_lowest() -> None:
-    setting = AnalyseSetting(data="news", documents=9, words=3, rate=1.0, score="error")
-    rows = compared_rows(setting, [0.1], {"poor": [0.9], "good": [0.3]})
-    assert rows[-1]["baseline"] == 0.3
-    assert rows[-1]["mean"] == pytest.approx(-0.2)

@@ -18,6 +18,7 @@ from sottovoce_lab.release.analyse_topics import (
     topic_corpus,
     topic_rows,
 )
+from sottovoce_lab.release.parts import PartStore
 from sottovoce_lab.release.pinned import count_pinned
 
 from sottovoce.errors import ParameterError
@@ -38,10 +39,10 @@ def test_references_are_kept_and_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = sparse.csr_array(np.random.default_rng(0).poisson(1.0, (30, 25)))
-    first = reference_topics(counts, 2, topics=2, references=2, cache=tmp_path)
+    first = reference_topics(counts, 2, 2, tmp_path, references=2)
     assert len(list(tmp_path.iterdir())) == 2
     monkeypatch.setattr(analyse_topics, "fit_topics", lambda *_given, **_named: np.zeros((2, 25)))
-    again = reference_topics(counts, 2, topics=2, references=2, cache=tmp_path)
+    again = reference_topics(counts, 2, 2, tmp_path, references=2)
     assert all(np.array_equal(*pair) for pair in zip(first, again, strict=True))
 
 
@@ -56,9 +57,9 @@ def test_references_that_were_being_made_when_a_study_stopped_are_made_again(
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(np, "save", stopped)
-        reference_topics(counts, 2, topics=2, references=1, cache=tmp_path)
+        reference_topics(counts, 2, 2, tmp_path, references=1)
     assert not list(tmp_path.glob("*.npy"))
-    (again,) = reference_topics(counts, 2, topics=2, references=1, cache=tmp_path)
+    (again,) = reference_topics(counts, 2, 2, tmp_path, references=1)
     assert again.shape == (2, 25)
     (kept,) = tmp_path.glob("*.npy")
     assert kept.stat().st_mode & 0o077 == 0
@@ -78,9 +79,12 @@ def test_a_baseline_sees_cells_from_its_threshold_on_alone() -> None:
     assert found[0] == pytest.approx([0.5, 0.5, 0, 0], abs=0.01)
 
 
-def test_rows_hold_every_reader_and_the_difference_to_the_best_baseline() -> None:
+def test_rows_hold_every_reader_and_the_difference_to_the_best_baseline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(analyse_topics, "THRESHOLDS", (2,))
     corpus = simulated_corpus_of(planted_topics(60, 3), 400, seed=0)
-    rows = topic_rows(corpus, 1.0, seeds=2, thresholds=(2,), topics=3)
+    rows = topic_rows(corpus, 1.0, 2, PartStore())
     rows = [row for row in rows if row["score"] == "jaccard"]
     assert [row["reader"] for row in rows] == [
         "lda >= 2",
@@ -98,7 +102,7 @@ def test_rows_hold_every_reader_and_the_difference_to_the_best_baseline() -> Non
 
 def test_an_unknown_corpus_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ParameterError, match="one of complaints, news, blogs"):
-        topic_corpus("novels")
+        topic_corpus("novels", 25)
 
 
 def test_the_bench_compares_speed_and_topics_at_both_rates(

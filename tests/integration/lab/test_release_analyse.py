@@ -20,6 +20,7 @@ from sottovoce_lab.release._classified import (
     tune_strength,
 )
 from sottovoce_lab.release.analyse_rows import NAMES
+from sottovoce_lab.release.parts import PartStore
 from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, count_pinned, counted_corpus
 
 from sottovoce.errors import ParameterError
@@ -76,7 +77,7 @@ def test_a_baseline_tells_classes_apart_where_there_is_little_noise(name: str) -
 
 
 def test_rows_compare_the_chosen_reader_with_every_baseline_on_the_same_release() -> None:
-    rows = classified_rows(made_corpus(), (Fraction(2),), 2)
+    rows = classified_rows(made_corpus(), (Fraction(2),), 2, PartStore())
     assert all(tuple(row) == NAMES for row in rows)
     readers = [*BASELINES, "largest class", "chosen", "difference"]
     assert [row["reader"] for row in rows] == ["true text", *readers, *readers]

@@ -12,6 +12,7 @@ from sottovoce_lab.release.analyse_topics import (
     topic_rows,
     topic_values,
 )
+from sottovoce_lab.release.parts import PartStore
 from sottovoce_lab.release.to_find import DrawnRows, TopicsToFind, first_rows
 
 from sottovoce.privacy.noise_law import NoiseLaw
@@ -60,13 +61,17 @@ def test_a_baseline_reads_every_token_up_to_a_limit(monkeypatch: pytest.MonkeyPa
     assert tokens == pytest.approx(15_000, rel=0.1)
     assert documents_read(corpus, 1.0, 3) > read
     assert documents_read(corpus, 0.4, 1) < read
-    values = topic_values(corpus, 1.0, 0, thresholds=(1,), topics=3, threads=1)
+    monkeypatch.setattr(analyse_topics, "THRESHOLDS", (1,))
+    values = topic_values(corpus, 1.0, 0)
     assert list(values["jaccard"]) == ["chosen", "lda >= 1, part", "frequent", "chance"]
 
 
-def test_rows_say_how_many_topics_were_seen_beside_the_dimensions_of_the_meter() -> None:
+def test_rows_say_how_many_topics_were_seen_beside_the_dimensions_of_the_meter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(analyse_topics, "THRESHOLDS", (3,))
     corpus = simulated_corpus_of(TOPICS, 300, seed=0)
-    rows = topic_rows(corpus, 1.0, seeds=1, thresholds=(3,), topics=3, threads=1)
+    rows = topic_rows(corpus, 1.0, 1, PartStore())
     seen = {row["reader"]: row for row in rows if row["score"] == "topics_seen"}
     assert list(seen) == ["meter", "lda >= 3", "frequent", "chosen", "difference"]
     assert seen["chosen"]["mean"] == 3

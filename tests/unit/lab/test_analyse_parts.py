@@ -74,7 +74,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_seeds_that_are_missing(
 ) -> None:
     asked: list[int] = []
 
-    def stopping(_corpus: object, _rate: float, seed: int, **_named: object) -> Values:
+    def stopping(_corpus: object, _rate: float, seed: int) -> Values:
         asked.append(seed)
         if asked == [0, 1]:
             raise KeyboardInterrupt
@@ -89,7 +89,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_seeds_that_are_missing(
     corpus = DrawnCorpus("simulated", (made_up_topics(30, 3),), 100)
     store = PartStore.open_beside(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        topic_rows(corpus, 1.0, seeds=3, topics=3, store=store)
-    rows = topic_rows(corpus, 1.0, seeds=3, topics=3, store=store)
+        topic_rows(corpus, 1.0, 3, store)
+    rows = topic_rows(corpus, 1.0, 3, store)
     assert asked == [0, 1, 1, 2]
     assert rows[1]["values"] == [0.5, 1.5, 2.5]

@@ -19,9 +19,8 @@ from sottovoce.release.classify.inputs import Labelled
 from sottovoce.release.classify.logistic import SoftmaxProblem, chosen_classifier
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.report.result import Row
-from sottovoce.steps import repetitions
 from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
-from sottovoce_lab.release.parts import PartStore, Values, by_reader
+from sottovoce_lab.release.parts import Parameters, PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PinnedCorpus
 
 # A column of this value lets the intercept be learnt almost without a price.
@@ -124,55 +123,31 @@ class ClassifiedCorpus:
             data=name, documents=documents, words=words, rate=rate, score="accuracy"
         )
 
-    def parameters(
-        self, rate: Fraction | None, seed: int | None, reader: str = "classifiers"
-    ) -> dict[str, str | int | float | None]:
-        """What a part is known by; the text itself has neither rate nor seed."""
+    def parameters(self, rate: Fraction | None) -> Parameters:
+        """What a part is known by; the text itself has no rate."""
         documents, words = self.corpus.counts.shape
         return {
-            "reader": reader,
+            "reader": "classifiers",
             "data": self.corpus.name,
             "documents": documents,
             "words": words,
             "classes": self.classes,
             "rate": None if rate is None else str(rate),
-            "seed": seed,
         }
 
 
 def classified_rows(
-    corpus: PinnedCorpus, rates: Sequence[Fraction], seeds: int, store: PartStore | None = None
+    corpus: PinnedCorpus, rates: Sequence[Fraction], seeds: int, store: PartStore
 ) -> list[Row]:
     """Ours, the baselines and their difference at every rate, on true and on released documents."""
-    known, kept = ClassifiedCorpus.from_corpus(corpus), store or PartStore()
-    reference = text_accuracy(known, kept)
-    rows = [reader_row(known.setting(None), TEXT, [reference])]
+    known = ClassifiedCorpus.from_corpus(corpus)
+    text = store.values(known.parameters(None), partial(_on_text, known))[TRUE][TEXT]
+    rows = [reader_row(known.setting(None), TEXT, [text])]
     for rate in rates:
-        rows += _rate_rows(known, rate, seeds, reference, kept)
-    return rows
-
-
-def text_accuracy(known: ClassifiedCorpus, store: PartStore) -> float:
-    """The chosen reader's accuracy on the text itself."""
-    return store.values(known.parameters(None, None), partial(_on_text, known))[TRUE][TEXT]
-
-
-def _rate_rows(
-    known: ClassifiedCorpus, rate: Fraction, seeds: int, reference: float, store: PartStore
-) -> list[Row]:
-    parts = [
-        store.values(known.parameters(rate, seed), partial(_one_seed, known, rate, seed))
-        for seed in repetitions(seeds)
-    ]
-    rows = []
-    for which in (TRUE, RELEASED):
-        scores = by_reader(parts, which)
-        rows += compared_rows(
-            known.setting(float(rate), released=which == RELEASED),
-            scores.pop(CHOSEN),
-            scores,
-            reference=reference,
-        )
+        parts = store.values_by_seed(known.parameters(rate), seeds, partial(_one_seed, known, rate))
+        for which in (TRUE, RELEASED):
+            setting = known.setting(float(rate), released=which == RELEASED)
+            rows += compared_rows(setting, by_reader(parts, which), reference=text)
     return rows
 
 
@@ -204,13 +179,9 @@ def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
 
 def _on_text(known: ClassifiedCorpus) -> Values:
     """The chosen reader's accuracy where there is almost no noise."""
-    return {TRUE: {TEXT: _measure_accuracy(known, known.corpus.counts, CLEAR_RATE, 0)}}
-
-
-def _measure_accuracy(known: ClassifiedCorpus, cells: Counts, rate: float, seed: int) -> float:
-    right = 0.0
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    right, counts = 0.0, known.corpus.counts
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for train, test in folds.split(known.codes, known.codes):
-        chosen = chosen_classifier(cells[train], known.codes[train], rate, seed=seed)
-        right += float(np.sum(chosen.predict(known.corpus.counts[test]) == known.codes[test]))
-    return right / known.codes.size
+        chosen = chosen_classifier(counts[train], known.codes[train], CLEAR_RATE, seed=0)
+        right += float(np.sum(chosen.predict(counts[test]) == known.codes[test]))
+    return {TRUE: {TEXT: right / known.codes.size}}

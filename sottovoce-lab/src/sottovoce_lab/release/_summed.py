@@ -16,10 +16,9 @@ from sottovoce.release.analysis.moments import Moments, released_moments
 from sottovoce.release.analysis.totals import noise_reach, normal_quantile
 from sottovoce.release.counts import Counts
 from sottovoce.report.result import Row
-from sottovoce.steps import repetitions
 from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce_lab.release.analyse_topics import add_noise
-from sottovoce_lab.release.parts import PartStore, Values, by_reader
+from sottovoce_lab.release.parts import Parameters, PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PinnedCorpus
 
 LEVEL = 0.95
@@ -43,30 +42,20 @@ def _rate_rows(
     corpus: PinnedCorpus, truth: Moments, rate: float, seeds: int, store: PartStore
 ) -> list[Row]:
     documents, words = corpus.counts.shape
-    known: dict[str, str | int | float | None] = {
-        "reader": "sums",
-        "data": corpus.name,
-        "documents": documents,
-        "words": words,
-    }
-    parts = [
-        store.values(
-            {**known, "rate": rate, "seed": seed},
-            partial(summed_values, corpus.counts, truth, rate, seed),
-        )
-        for seed in repetitions(seeds)
-    ]
+    known: Parameters = {
+        "reader": "sums", "data": corpus.name, "documents": documents, "words": words, "rate": rate
+    }  # fmt: skip
+    parts = store.values_by_seed(known, seeds, partial(summed_values, corpus.counts, truth, rate))
     setting = partial(AnalyseSetting, data=corpus.name, documents=documents, words=words, rate=rate)
-    covered, errors = by_reader(parts, "coverage"), by_reader(parts, "error")
     rows = [
         reader_row(setting(score="coverage"), name, values, predicted=LEVEL)
-        for name, values in covered.items()
+        for name, values in by_reader(parts, "coverage").items()
     ]
     expected = math.sqrt(2 / math.pi * documents * NoiseLaw(rate).variance)
     predicted = expected * words / float(truth.totals.sum())
-    return rows + compared_rows(
-        setting(score="error"), errors.pop(CHOSEN), errors, reference=0.0, predicted=predicted
-    )
+    errors = by_reader(parts, "error")
+    compared = compared_rows(setting(score="error"), errors, reference=0.0, predicted=predicted)
+    return rows + compared
 
 
 def summed_values(counts: Counts, truth: Moments, rate: float, seed: int) -> Values:

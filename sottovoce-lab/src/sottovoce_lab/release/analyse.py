@@ -10,6 +10,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from sottovoce.errors import MissingExtraError, ParameterError, check_choice
 from sottovoce.report.result import Row, StudyResult
@@ -21,6 +22,7 @@ from sottovoce_lab.release.analyse_rows import plots_of
 from sottovoce_lab.release.analyse_topics import (
     MADE_UP,
     TOPICS,
+    AnyCorpus,
     drawn_corpus,
     topic_corpus,
     topic_rows,
@@ -138,38 +140,33 @@ def _corpus(name: str, sizes: AnalyseSizes) -> PinnedCorpus:
 
 def topics_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
     """Topics of every data set, and of drawn documents of every number."""
-    rows: list[Row] = []
-    for name in _corpora(data, tuple(PINNED)):
-        corpus = topic_corpus(
-            name, cache=store.folder, documents=sizes.documents, topics=sizes.topics
-        )
-        for rate in sizes.rates:
-            rows += topic_rows(
-                corpus, float(rate), seeds=sizes.seeds, topics=sizes.topics, store=store
-            )
-    return rows + (_drawn_rows(sizes, store) if data in {None, SIMULATED} else [])
-
-
-def _drawn_rows(sizes: AnalyseSizes, store: PartStore) -> list[Row]:
-    source = "complaints" if is_here("complaints") else MADE_UP
-    rows: list[Row] = []
-    for documents, rates in sizes.drawn:
-        corpus = drawn_corpus(
-            documents, source, cache=store.folder, words=sizes.words, topics=sizes.topics
-        )
-        for rate in rates:
-            rows += topic_rows(
-                corpus, float(rate), seeds=sizes.seeds, topics=sizes.topics, store=store
-            )
-    return rows
+    topics, cache = sizes.topics, store.folder
+    corpora: list[tuple[Callable[[], AnyCorpus], tuple[Fraction, ...]]] = [
+        (partial(topic_corpus, name, topics, cache=cache, documents=sizes.documents), sizes.rates)
+        for name in _corpora(data, tuple(PINNED))
+    ]
+    if data in {None, SIMULATED}:
+        source = "complaints" if is_here("complaints") else MADE_UP
+        corpora += [
+            (partial(drawn_corpus, documents, source, sizes.words, topics, cache=cache), rates)
+            for documents, rates in sizes.drawn
+        ]
+    return [
+        row
+        for open_corpus, rates in corpora
+        for corpus in (open_corpus(),)
+        for rate in rates
+        for row in topic_rows(corpus, float(rate), sizes.seeds, store)
+    ]
 
 
 def classifiers_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
     """Accuracy on each data set that has classes."""
-    rows: list[Row] = []
-    for name in _corpora(data, CLASSED):
-        rows += classified_rows(_corpus(name, sizes), sizes.rates, sizes.seeds, store)
-    return rows
+    return [
+        row
+        for name in _corpora(data, CLASSED)
+        for row in classified_rows(_corpus(name, sizes), sizes.rates, sizes.seeds, store)
+    ]
 
 
 def sums_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:

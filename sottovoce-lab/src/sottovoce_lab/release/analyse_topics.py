@@ -13,8 +13,8 @@ name says so.
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError
+from sottovoce.errors import check_choice
 from sottovoce.files import output_folder, whole_file
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import released_moments, signal_meter
@@ -34,8 +34,8 @@ from sottovoce.steps import repetitions
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce_lab.release.count_measures import unigram_jaccard
-from sottovoce_lab.release.parts import PartStore, Values, by_reader
-from sottovoce_lab.release.pinned import PINNED, WORDS, counted_corpus
+from sottovoce_lab.release.parts import Parameters, PartStore, Values, by_reader
+from sottovoce_lab.release.pinned import PINNED, counted_corpus
 from sottovoce_lab.release.to_find import (
     LENGTH_SHAPE,
     MEAN_LENGTH,
@@ -47,7 +47,7 @@ from sottovoce_lab.release.to_find import (
 )
 
 TOPICS = 25
-REFERENCES, SEEDS = 3, 5
+REFERENCES = 3
 THRESHOLDS = (1, 2, 3)
 BASELINE_ITERATIONS = 150
 MOST_TOKENS = {0.5: 15_000_000, 0.0: 4_000_000}
@@ -112,35 +112,24 @@ ITERATIONS = dict.fromkeys(PINNED, 300) | {"blogs": 150, "background": 150}
 
 
 def topic_corpus(
-    name: str,
-    *,
-    cache: Path | None = None,
-    documents: int | None = None,
-    words: int = WORDS,
-    topics: int = TOPICS,
+    name: str, topics: int, *, cache: Path | None = None, documents: int | None = None
 ) -> TopicCorpus:
     """A pinned corpus by its name, with the topics of its text."""
-    if name not in ITERATIONS:
-        raise ParameterError(f"data must be one of {', '.join(ITERATIONS)}; got {name!r}.")
-    corpus = PINNED[name]() if words == WORDS else counted_corpus(name, words)
-    counts = corpus.first(documents).counts
-    known = reference_topics(counts, ITERATIONS[name], topics=topics, cache=cache)
-    return TopicCorpus(name, known, counts)
+    check_choice("data", name, ITERATIONS)
+    counts = PINNED[name]().first(documents).counts
+    return TopicCorpus(name, reference_topics(counts, ITERATIONS[name], topics, cache), counts)
 
 
 def drawn_corpus(
-    documents: int,
-    source: str = "complaints",
-    *,
-    cache: Path | None = None,
-    words: int = WORDS,
-    topics: int = TOPICS,
-    length: float = MEAN_LENGTH,
+    documents: int, source: str, words: int, topics: int, *, cache: Path | None = None
 ) -> DrawnCorpus:
     """Documents of the topics of a pinned corpus, by their first reference, or of made-up ones."""
-    known = _source_topics(source, words, topics, cache)
     name = SIMULATED if source == "complaints" else f"{SIMULATED} from {source}"
-    return DrawnCorpus(name, known, documents, length)
+    if source == MADE_UP:
+        return DrawnCorpus(name, (made_up_topics(words, topics),), documents)
+    counts = counted_corpus(source, words).counts
+    known = reference_topics(counts, ITERATIONS[source], topics, cache, references=1)
+    return DrawnCorpus(name, known, documents)
 
 
 def made_up_topics(words: int, topics: int) -> Floats:
@@ -148,31 +137,21 @@ def made_up_topics(words: int, topics: int) -> Floats:
     return np.asarray(np.random.default_rng(0).dirichlet(np.full(words, 0.05), topics))
 
 
-def _source_topics(source: str, words: int, topics: int, cache: Path | None) -> tuple[Floats, ...]:
-    if source == MADE_UP:
-        return (made_up_topics(words, topics),)
-    counts = (PINNED[source]() if words == WORDS else counted_corpus(source, words)).counts
-    return reference_topics(counts, ITERATIONS[source], topics=topics, references=1, cache=cache)
-
-
 def reference_topics(
     counts: Counts,
     iterations: int,
-    *,
-    topics: int = TOPICS,
-    references: int = REFERENCES,
+    topics: int,
     cache: Path | None = None,
+    *,
+    references: int = REFERENCES,
 ) -> tuple[Floats, ...]:
     """The true text's topics by several seeds; kept in ``cache`` under the hash of all of it."""
+
+    def fit(seed: int) -> Floats:
+        return fit_topics(counts, topics, seed, iterations=iterations, most_tokens=_ALL_TOKENS)
+
     return tuple(
-        _fit_once(
-            counts,
-            f"{topics} {iterations} {seed}",
-            partial(
-                fit_topics, counts, topics, seed, iterations=iterations, most_tokens=_ALL_TOKENS
-            ),
-            cache,
-        )
+        _fit_once(counts, f"{topics} {iterations} {seed}", partial(fit, seed), cache)
         for seed in repetitions(references)
     )
 
@@ -235,19 +214,13 @@ def documents_read(corpus: AnyCorpus, rate: float, threshold: int) -> int:
     return min(documents, max(1, int(most)))
 
 
-def topic_values(
-    corpus: AnyCorpus,
-    rate: float,
-    seed: int,
-    *,
-    thresholds: Sequence[int] = THRESHOLDS,
-    topics: int = TOPICS,
-    threads: int | None = None,
-) -> Values:
+def topic_values(corpus: AnyCorpus, rate: float, seed: int) -> Values:
     """Jaccards and recognised topics of every reader, on one release; what the meter said of it."""
-    released = corpus.draw_release(rate, seed)
-    found = {CHOSEN: chosen_topics(released, rate, seed, topics=topics, threads=threads)}
-    for level in thresholds:
+    released, topics = corpus.draw_release(rate, seed), corpus.topics
+    # A seed that no reference has: with one in common, little noise would look like none.
+    reader = PrivateTopics(topics, rate=rate, random_state=REFERENCES + seed)
+    found = {CHOSEN: reader.fit(released).components_}
+    for level in THRESHOLDS:
         read = documents_read(corpus, rate, level)
         name = f"lda >= {level}" + ("" if read == corpus.shape[0] else ", part")
         cells = first_rows(released, read)
@@ -256,99 +229,47 @@ def topic_values(
     totals = np.maximum(moments.totals, 0)
     found["frequent"] = np.tile(totals, (topics, 1))
     jaccard = {name: corpus.jaccard(each) for name, each in found.items()}
-    jaccard["frequent"] = _frequent(corpus, totals)
-    seen = {name: float(corpus.count_recognised(each)) for name, each in found.items()}
+    own = [unigram_jaccard(true, totals) for true in corpus.references]
+    jaccard |= {
+        "frequent": float(np.mean(own)),
+        "chance": chance_jaccard(corpus.shape[1], topics),
+    }
     return {
-        "jaccard": jaccard | {"chance": chance_jaccard(corpus.shape[1], topics)},
-        "topics_seen": seen,
+        "jaccard": jaccard,
+        "topics_seen": {name: float(corpus.count_recognised(each)) for name, each in found.items()},
         METER: {"dimensions": float(signal_meter(moments).dimensions)},
     }
 
 
-def chosen_topics(
-    released: "Counts | DrawnRows",
-    rate: float,
-    seed: int,
-    *,
-    topics: int = TOPICS,
-    threads: int | None = None,
-) -> Floats:
-    """By the reader that held-out documents choose."""
-    # A seed that no reference has: with one in common, little noise would look like none.
-    reader = PrivateTopics(topics, rate=rate, threads=threads, random_state=REFERENCES + seed)
-    found: Floats = reader.fit(released).components_
-    return found
+def topic_rows(corpus: AnyCorpus, rate: float, seeds: int, store: PartStore) -> list[Row]:
+    """Baselines, the chosen reader and their difference, of one corpus at one rate.
 
-
-def topic_rows(
-    corpus: AnyCorpus,
-    rate: float,
-    *,
-    seeds: int = SEEDS,
-    thresholds: Sequence[int] = THRESHOLDS,
-    topics: int = TOPICS,
-    threads: int | None = None,
-    store: PartStore | None = None,
-) -> list[Row]:
-    """The rows of one corpus at one rate: baselines, the chosen reader, and their difference."""
-    parts = [
-        (store or PartStore()).values(
-            topic_parameters(corpus, rate, seed, topics),
-            partial(
-                topic_values,
-                corpus,
-                rate,
-                seed,
-                thresholds=thresholds,
-                topics=topics,
-                threads=threads,
-            ),
-        )
-        for seed in repetitions(seeds)
-    ]
-    jaccards = by_reader(parts, "jaccard")
-    rows = compared_rows(
-        topic_setting(corpus, rate, "jaccard", topics),
-        jaccards.pop(CHOSEN),
-        jaccards,
-        reference=corpus.agreement,
-    )
-    return rows + seen_rows(corpus, rate, topics, parts)
-
-
-def topic_parameters(
-    corpus: AnyCorpus, rate: float, seed: int, topics: int, reader: str = "topics"
-) -> dict[str, str | int | float | None]:
-    """What a part is known by."""
+    First in Jaccards; then in how many topics each showed, beside how many dimensions the meter
+    counted.
+    """
     documents, words = corpus.shape
-    return {
-        "reader": reader,
+    known: Parameters = {
+        "reader": "topics",
         "data": corpus.name,
         "documents": documents,
         "words": words,
         "length": round(corpus.length, 3),
-        "topics": topics,
+        "topics": corpus.topics,
         "rate": rate,
-        "seed": seed,
     }
-
-
-def topic_setting(corpus: AnyCorpus, rate: float, score: str, topics: int) -> AnalyseSetting:
-    """Of the rows of one score."""
-    documents, words = corpus.shape
-    return AnalyseSetting(
-        data=corpus.name, documents=documents, words=words, rate=rate, score=score, topics=topics
+    parts = store.values_by_seed(known, seeds, partial(topic_values, corpus, rate))
+    jaccard = AnalyseSetting(
+        data=corpus.name,
+        documents=documents,
+        words=words,
+        rate=rate,
+        score="jaccard",
+        topics=corpus.topics,
     )
-
-
-def seen_rows(corpus: AnyCorpus, rate: float, topics: int, parts: Sequence[Values]) -> list[Row]:
-    """How many topics each reader showed, beside how many dimensions the meter counted."""
-    setting = topic_setting(corpus, rate, "topics_seen", topics)
-    seen, meter = by_reader(parts, "topics_seen"), [part[METER]["dimensions"] for part in parts]
-    chosen = seen.pop(CHOSEN)
-    rows = [reader_row(setting, METER, meter)]
-    return rows + compared_rows(setting, chosen, seen, reference=corpus.seen_in_text)
-
-
-def _frequent(corpus: AnyCorpus, totals: Floats) -> float:
-    return float(np.mean([unigram_jaccard(true, totals) for true in corpus.references]))
+    seen = replace(jaccard, score="topics_seen")
+    meter = [part[METER]["dimensions"] for part in parts]
+    return [
+        *compared_rows(jaccard, by_reader(parts, "jaccard"), reference=corpus.agreement),
+        reader_row(seen, METER, meter),
+        *compared_rows(seen, by_reader(parts, "topics_seen"), reference=corpus.seen_in_text),
+    ]

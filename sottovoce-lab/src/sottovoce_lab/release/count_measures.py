@@ -15,7 +15,7 @@ from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.errors import CorpusError
 from sottovoce.release.counts import Counts, Weights
 from sottovoce.release.topics.evaluation import TOP, checked_topics, match_topics, top_words
 
@@ -41,7 +41,6 @@ def latent_semantics(
     their unit-length embeddings; the true held-out rows give the error and the accuracy.
     """
     classes = np.asarray(labels)
-    _check(private, true, classes, dimensions)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     # Products of this size wait longer for a second BLAS thread than it saves.
     with threadpool_limits(1, "blas"):
@@ -88,21 +87,6 @@ def _fold_scores(  # both halves of one fold
     classifier.fit(normalize(private @ basis), known)
     accuracy = classifier.score(normalize(held_out @ basis), hidden)
     return reconstruction_error(held_out, basis), float(accuracy)
-
-
-def _check(private: Counts, true: Counts, classes: NDArray[np.str_], dimensions: int) -> None:
-    if private.shape != true.shape or len(classes) != true.shape[0]:
-        raise CorpusError(
-            f"private and true counts and labels must match, got {private.shape}, {true.shape} "
-            f"and {len(classes)} labels."
-        )
-    if not 1 <= dimensions < true.shape[1]:
-        raise ParameterError(
-            f"dimensions must be 1 to {true.shape[1] - 1}, below the words, got {dimensions}."
-        )
-    sizes = np.unique(classes, return_counts=True)[1]
-    if len(sizes) == 1 or sizes.min() < FOLDS:
-        raise CorpusError(f"labels must name >= 2 classes of >= {FOLDS} documents each.")
 
 
 @dataclass(frozen=True)

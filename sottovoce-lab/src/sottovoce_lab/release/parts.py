@@ -11,12 +11,14 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import sottovoce
 from sottovoce.files import output_folder, whole_file
 from sottovoce.parsing import parse_json
+from sottovoce.steps import repetitions
 
 FOLDER = "parts"
 RECIPE = 3
@@ -54,6 +56,15 @@ class PartStore:
             }
             _keep(path, {"parameters": known, **took, "values": found})
         return found
+
+    def values_by_seed(
+        self, parameters: Parameters, seeds: int, compute: Callable[[int], Values]
+    ) -> list[Values]:
+        """The parts of all seeds."""
+        return [
+            self.values({**parameters, "seed": seed}, partial(compute, seed))
+            for seed in repetitions(seeds)
+        ]
 
 
 def by_reader(parts: Sequence[Values], score: str) -> dict[str, list[float]]:

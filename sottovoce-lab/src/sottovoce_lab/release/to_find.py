@@ -30,6 +30,11 @@ class TopicsToFind:
     name: str
     references: tuple[Floats, ...]
 
+    @property
+    def topics(self) -> int:
+        """How many there are."""
+        return len(self.references[0])
+
     def jaccard(self, topics: Floats) -> float:
         """The mean over the references."""
         return float(np.mean([match_topics(topics, true).mean for true in self.references]))
