@@ -13,9 +13,7 @@ from sottovoce_lab.assess.figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce_lab.assess.table_1 import run_assess_table_1
 from sottovoce_lab.assess.table_2 import run_assess_table_2
 from sottovoce_lab.assess.table_3 import run_assess_table_3
-from sottovoce_lab.assess.table_4 import run_table_4
-from sottovoce_lab.assess.table_5 import run_table_5
-from sottovoce_lab.assess.table_6 import run_table_6
+from sottovoce_lab.assess.tables import run_table_4, run_table_5, run_table_6
 from sottovoce_lab.learn.figures import run_learn_figures
 from sottovoce_lab.learn.printed import run_learn_paper
 from sottovoce_lab.learn.solvers import run_learn_solvers

@@ -9,7 +9,6 @@ from sottovoce.errors import ParameterError
 from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
 from sottovoce.loop.subject import (
     DEFAULT,
-    StudyCommunity,
     simulated_catalogue,
     simulated_community,
 )
@@ -49,22 +48,10 @@ QUICK = AssessStudySizes(
 )
 
 
-def sizes_for(options: StudyOptions, full: AssessStudySizes) -> AssessStudySizes:
-    """The sizes that were asked for; a quick look has at most the quick levels."""
-    if options.quick:
-        levels = tuple(level for level in full.levels if level in QUICK.levels)
-        full = replace(QUICK, levels=levels)
-    return replace(full, seeds=options.seeds or full.seeds)
-
-
 def is_own(options: StudyOptions) -> bool:
     """Whether a user's own files are to be judged; refuse half of what that needs."""
-    for name, value in (
-        ("data", options.data),
-        ("documents", options.documents),
-        ("embedding", options.embedding),
-    ):
-        if value is not None:
+    for name in ("data", "documents", "embedding"):
+        if getattr(options, name) is not None:
             raise ParameterError(
                 f"the assess studies take no --{name}; give --posts, --truth, --topics and --model "
                 "to judge your own community."
@@ -79,21 +66,74 @@ def is_own(options: StudyOptions) -> bool:
     return all(given)
 
 
-def scored_communities(
-    options: StudyOptions, sizes: AssessStudySizes, measures: Sequence[str] = PAPER_METHODS
-) -> Iterator[ScoredCommunity]:
-    """Every community of a study, scored for ``measures``.
+@dataclass(frozen=True)
+class AssessStudy:
+    """A study of measures as it was asked for: on a user's own community, or on simulated ones."""
 
-    The background of a seed is the same at every level, so its models are trained once; the
-    communities of a seed are drawn from streams of their own.
-    """
-    if is_own(options):
-        yield _own(options, measures)
-        return
-    for seed in repetitions(sizes.seeds):
-        knowledge = seed_knowledge(sizes, seed, needed_spaces(measures))
-        for level in sizes.levels:
-            yield seed_community(sizes, seed, level, knowledge, measures)
+    options: StudyOptions
+    sizes: AssessStudySizes
+    own: bool
+
+    @classmethod
+    def from_options(cls, options: StudyOptions, full: AssessStudySizes) -> "AssessStudy":
+        """A quick look has at most the quick levels."""
+        if options.quick:
+            levels = tuple(level for level in full.levels if level in QUICK.levels)
+            full = replace(QUICK, levels=levels)
+        return cls(options, replace(full, seeds=options.seeds or full.seeds), is_own(options))
+
+    def communities(self, measures: Sequence[str] = PAPER_METHODS) -> Iterator[ScoredCommunity]:
+        """Every community, scored for ``measures``.
+
+        The background of a seed is the same at every level, so its models are trained once; the
+        communities of a seed are drawn from streams of their own.
+        """
+        if self.own:
+            yield _own(self.options, measures)
+            return
+        for seed in repetitions(self.sizes.seeds):
+            knowledge = seed_knowledge(self.sizes, seed, needed_spaces(measures))
+            for level in self.sizes.levels:
+                yield seed_community(self.sizes, seed, level, knowledge, measures)
+
+    def outcomes(
+        self, measures: Sequence[str] = PAPER_METHODS
+    ) -> dict[str, list[CommunityOutcome]]:
+        """All communities judged, by level."""
+        found: dict[str, list[CommunityOutcome]] = {}
+        for scored in self.communities(measures):
+            found.setdefault(scored.community.level, []).append(outcome(scored, SETTING))
+        return found
+
+    def columns(self, outcomes: Sequence[CommunityOutcome]) -> Row:
+        """How large it was, for every row."""
+        judged = outcomes[0].community.judged
+        return {
+            "seeds": 1 if self.own else self.sizes.seeds,
+            "users": max(len(topic.users) for topic in judged),
+            "sensitive": sum(int(topic.sensitive.sum()) for topic in judged),
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done, in words."""
+        if self.own:
+            return ("Your own community; 95% bootstrap intervals over users, by topic.",)
+        sizes = self.sizes
+        quick = ("A quick look: too little of everything for its figures to mean much.",)
+        return (
+            *(quick if self.options.quick else ()),
+            (
+                f"Simulated communities of {sizes.users} users over {sizes.weeks} weeks, "
+                f"{sizes.seeds} seeds; {sizes.training.words()}, trained on each seed's "
+                f"{sizes.background} background texts. Means with 95% Student-t intervals over "
+                "seeds."
+            ),
+            (
+                "People who do not exist: only comparisons on the same communities mean anything. "
+                "The paper's figures are for other communities, with 20 to 34% sensitive users."
+            ),
+        )
 
 
 def seed_knowledge(sizes: AssessStudySizes, seed: int, spaces: Sequence[str]) -> Knowledge:
@@ -117,16 +157,6 @@ def needed_spaces(measures: Sequence[str]) -> list[str]:
     return [space for space in ("w2v", "lda") if space in spaces]
 
 
-def outcomes_by_level(
-    options: StudyOptions, sizes: AssessStudySizes, measures: Sequence[str] = PAPER_METHODS
-) -> dict[str, list[CommunityOutcome]]:
-    """All communities judged, by level."""
-    found: dict[str, list[CommunityOutcome]] = {}
-    for scored in scored_communities(options, sizes, measures):
-        found.setdefault(scored.community.level, []).append(outcome(scored, SETTING))
-    return found
-
-
 def _own(options: StudyOptions, measures: Sequence[str]) -> ScoredCommunity:
     if options.posts is None or options.truth is None or options.topics is None:
         raise ParameterError("your own community needs --posts, --truth and --topics together.")
@@ -138,45 +168,3 @@ def _own(options: StudyOptions, measures: Sequence[str]) -> ScoredCommunity:
         raise ParameterError(f"this study is about {needed} measures: give such a --model.")
     community = own_community(options.posts, options.truth, options.read)
     return score_community(community, knowledge, possible)
-
-
-def keep_modelled_topics(community: StudyCommunity, knowledge: Knowledge) -> StudyCommunity:
-    """The community judged only on the topics that the adversary's model has."""
-    known = set(knowledge.catalogue.names)
-    kept = [place for place, topic in enumerate(community.judged) if topic.name in known]
-    return replace(
-        community,
-        judged=tuple(community.judged[place] for place in kept),
-        personas=tuple(community.personas[place] for place in kept),
-    )
-
-
-def size_columns(
-    options: StudyOptions, sizes: AssessStudySizes, outcomes: Sequence[CommunityOutcome]
-) -> Row:
-    """How large it was, for every row."""
-    own = is_own(options)
-    return {
-        "seeds": 1 if own else sizes.seeds,
-        "users": max(len(topic.users) for topic in outcomes[0].community.judged),
-        "sensitive": sum(int(topic.sensitive.sum()) for topic in outcomes[0].community.judged),
-    }
-
-
-def notes_for(options: StudyOptions, sizes: AssessStudySizes) -> tuple[str, ...]:
-    """What was done, in words."""
-    if is_own(options):
-        return ("Your own community; 95% bootstrap intervals over users, by topic.",)
-    quick = ("A quick look: too little of everything for its figures to mean much.",)
-    return (
-        *(quick if options.quick else ()),
-        (
-            f"Simulated communities of {sizes.users} users over {sizes.weeks} weeks, {sizes.seeds} "
-            f"seeds; {sizes.training.words()}, trained on each seed's {sizes.background} "
-            "background texts. Means with 95% Student-t intervals over seeds."
-        ),
-        (
-            "People who do not exist: only comparisons on the same communities mean anything. The "
-            "paper's figures are for other communities, with 20 to 34% sensitive users."
-        ),
-    )

@@ -12,13 +12,7 @@ from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.judgements.profiles import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
-from sottovoce_lab.assess.experiment import (
-    SETTING,
-    AssessStudySizes,
-    is_own,
-    scored_communities,
-    sizes_for,
-)
+from sottovoce_lab.assess.experiment import SETTING, AssessStudy, AssessStudySizes
 from sottovoce_lab.assess.outcomes import ScoredCommunity
 from sottovoce_lab.options import StudyOptions
 
@@ -43,9 +37,9 @@ def run_figure_1(options: StudyOptions) -> StudyResult:
     if options.seeds is not None:
         raise ParameterError("assess-figure-1 shows one draw; leave --seeds out.")
     full = AssessStudySizes(users=4000, levels=(DEFAULT,))
-    sizes = replace(sizes_for(options, full), seeds=1)
+    study = AssessStudy.from_options(options, full)
     measures = ("bow", "lda")
-    (scored,) = scored_communities(options, sizes, measures)
+    (scored,) = replace(study, sizes=replace(study.sizes, seeds=1)).communities(measures)
     measure = measures[-1] if measures[-1] in scored.measures else measures[0]
     scores, drawn = _draw_scores(scored, measure)
     topic = scored.community.judged[0].name
@@ -54,7 +48,7 @@ def run_figure_1(options: StudyOptions) -> StudyResult:
         for name, values in ({EVERYBODY: scores} | drawn).items()
         for row in _regions(name, values, scores)
     ]
-    whose = "Your own community" if is_own(options) else "A simulated community"
+    whose = "Your own community" if study.own else "A simulated community"
     note = f"{whose}, {len(scores)} users; strength of interest ({measure}) in {topic!r}."
     return StudyResult(tuple(rows), (_plot(scores, drawn),), SHOWN, (note, SLIP))
 

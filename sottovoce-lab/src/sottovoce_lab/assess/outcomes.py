@@ -33,8 +33,8 @@ from sottovoce.assess.state.state import State
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.loop.adversary import Knowledge
 from sottovoce.loop.subject import StudyCommunity
-from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.result import Row
+from sottovoce_lab.columns import interval_columns, mean_columns
 
 AFFLICTED = "afflicted"
 
@@ -156,19 +156,13 @@ def share_below(scores: Floats) -> Floats:
 PERSONAS = ("afflicted", "supporter", "curious", "professional", "bystander")
 
 
-def interval_columns(name: str, values: Sequence[float]) -> Row:
-    """Mean and Student-t interval over communities: ``name``, ``name_low``, ``name_high``."""
-    found = mean_interval(values)
-    return {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
-
-
 def metric_columns(outcomes: Sequence[CommunityOutcome], measure: str) -> Row:
     """All metrics of one measure: over communities, or by bootstrap over users if there is one."""
     if len(outcomes) == 1:
         return _bootstrap_row(outcomes[0], measure)
     row: Row = {}
     for metric in METRICS:
-        row |= interval_columns(metric, [each.metrics[measure][metric] for each in outcomes])
+        row |= mean_columns(metric, [each.metrics[measure][metric] for each in outcomes])
     return row
 
 
@@ -176,46 +170,27 @@ def gain_columns(outcomes: Sequence[CommunityOutcome], measure: str, baseline: s
     """How much a measure gains over another in MAP and NDCG, community by community."""
     row: Row = {"against": baseline}
     for metric in ("map", "ndcg"):
-        row |= _gain(outcomes, measure, baseline, metric)
+        name = f"{metric}_gain"
+        if len(outcomes) == 1 and baseline is not None:
+            row |= _bootstrap_gain(outcomes[0], measure, baseline, metric)
+            continue
+        gains = [] if baseline is None else differences(outcomes, measure, baseline, metric)
+        row |= mean_columns(name, gains)
     return row
 
 
-def _gain(
-    outcomes: Sequence[CommunityOutcome], measure: str, baseline: str | None, metric: str
-) -> Row:
-    name = f"{metric}_gain"
-    if baseline is None:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    if len(outcomes) == 1:
-        return _bootstrapped_gain(outcomes[0], measure, baseline, metric)
-    return interval_columns(name, differences(outcomes, measure, baseline, _metric(metric)))
-
-
 def differences(
-    outcomes: Sequence[CommunityOutcome],
-    measure: str,
-    baseline: str,
-    value: Callable[[CommunityOutcome, str], float],
+    outcomes: Sequence[CommunityOutcome], measure: str, baseline: str, metric: str
 ) -> list[float]:
-    """A value of one measure less that of another, for each community."""
-    return [value(each, measure) - value(each, baseline) for each in outcomes]
-
-
-def _metric(metric: str) -> Callable[[CommunityOutcome, str], float]:
-    return lambda outcome, measure: outcome.metrics[measure][metric]
+    """A metric of one measure less that of another, for each community."""
+    return [each.metrics[measure][metric] - each.metrics[baseline][metric] for each in outcomes]
 
 
 def persona_columns(outcomes: Sequence[CommunityOutcome], measure: str) -> Row:
     """Where each persona stands; blank for personas that nobody has."""
     row: Row = {}
     for persona in PERSONAS:
-        values = [
-            each.standing[measure][persona]
-            for each in outcomes
-            if persona in each.standing[measure]
-        ]
-        blank: Row = {persona: None, f"{persona}_low": None, f"{persona}_high": None}
-        row |= interval_columns(persona, values) if values else blank
+        row |= mean_columns(persona, [each.standing[measure].get(persona) for each in outcomes])
     return row
 
 
@@ -223,11 +198,8 @@ def pair_columns(outcomes: Sequence[CommunityOutcome], measure: str, topics: Seq
     """Of pairs of an afflicted and another user, in how many the afflicted stands higher."""
     row: Row = {}
     for persona in PERSONAS[1:]:
-        name = f"above_{persona}"
         shares = [_mean_share(each, measure, persona, topics) for each in outcomes]
-        known = [share for share in shares if share is not None]
-        blank: Row = {name: None, f"{name}_low": None, f"{name}_high": None}
-        row |= interval_columns(name, known) if known else blank
+        row |= mean_columns(f"above_{persona}", shares)
     return row
 
 
@@ -263,17 +235,14 @@ def _bootstrap_row(outcome: CommunityOutcome, measure: str) -> Row:
     drawn = outcome.draws[measure]
     row: Row = {}
     for metric, value in outcome.metrics[measure].items():
-        found = percentile_interval(value, drawn[metric])
-        row |= {metric: found.value, f"{metric}_low": found.low, f"{metric}_high": found.high}
+        row |= interval_columns(metric, percentile_interval(value, drawn[metric]))
     return row
 
 
-def _bootstrapped_gain(outcome: CommunityOutcome, measure: str, baseline: str, metric: str) -> Row:
-    drawn = outcome.draws
-    value = outcome.metrics[measure][metric] - outcome.metrics[baseline][metric]
-    found = paired_difference(value, drawn[measure][metric], drawn[baseline][metric])
-    name = f"{metric}_gain"
-    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+def _bootstrap_gain(outcome: CommunityOutcome, measure: str, baseline: str, metric: str) -> Row:
+    (value,) = differences([outcome], measure, baseline, metric)
+    ours, theirs = outcome.draws[measure][metric], outcome.draws[baseline][metric]
+    return interval_columns(f"{metric}_gain", paired_difference(value, ours, theirs))
 
 
 SPACES = ("bow", "w2v", "lda")

@@ -11,10 +11,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.figures import COLOURS, legend_below, new_figure
 from sottovoce.report.page import Plot
-from sottovoce.report.result import Row, StudyResult
+from sottovoce.report.result import Row, StudyResult, number
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.judgements.agreement import agreement_table, fleiss_kappa, judged_topics
 from sottovoce.topics.judgements.sheets import SURVEY_FILE, TOPIC_JUDGES, read_survey, survey_check
@@ -26,16 +25,13 @@ from sottovoce.topics.judgements.votes import (
     without_checks,
 )
 from sottovoce_lab._data import SIMULATED, DataAbsentError, data_file
+from sottovoce_lab.assess._paper import PRINTED
 from sottovoce_lab.assess._simulated_judges import smallest_catalogue, topic_ballots
+from sottovoce_lab.columns import mean_columns
 from sottovoce_lab.options import StudyOptions, refuse_documents
 
-PAPER_TOPICS: dict[str, tuple[int, ...]] = {
-    "quora": (29, 43, 48, 56, 68, 99, 106, 51),
-    "nyt": (8, 27, 60, 84, 73, 90, 111, 47),
-    "hf": (38, 32, 30, 21, 22, 28, 23, 6),
-}
-"""R-Susceptibility, Table 1: topics by judges agreeing, from 7 down to 0."""
-PAPER_KAPPAS = {"quora": 0.241, "nyt": 0.157, "hf": 0.294}
+PAPER_TOPICS: dict[str, list[int]] = PRINTED["1"]["topics"]
+PAPER_KAPPAS: dict[str, float] = PRINTED["1"]["kappas"]
 SHOWN = ("row", "ours", "paper_quora", "paper_nyt", "paper_hf", "people")
 WIDE = ("ours_percent", "paper_quora_percent", "paper_nyt_percent", "paper_hf_percent", "p_value")
 SIMULATED_NOTE = (
@@ -57,26 +53,21 @@ NO_SURVEY = "The sensitivity survey is not at hand (SOTTOVOCE_DATA), so its rows
 
 
 @dataclass(frozen=True, eq=False)
-class AssessTable1Settings:
-    """Simulated judges of a catalogue, or ``votes`` that were cast (the catalogue may be None)."""
+class Panels:
+    """Who judged: the votes of real judges, or of a simulated panel for each seed.
 
-    catalogue: Catalogue | None
-    survey: Mapping[str, float] | None = None
-    votes: Sequence[Vote] | None = None
-    judges: int = TOPIC_JUDGES
-    seeds: int = 20
+    Simulated judges have a ``catalogue`` of what they judged.
+    """
 
-    def __post_init__(self) -> None:
-        if self.seeds < 1 or self.judges < 2:  # noqa: PLR2004 - one judge agrees with nobody
-            raise ParameterError("seeds must be >= 1 and judges >= 2.")
-        if self.catalogue is None and self.votes is None:
-            raise ParameterError("simulated judges need a catalogue to judge.")
+    votes: Sequence[Sequence[Vote]]
+    catalogue: Catalogue | None = None
+    simulated: bool = False
 
-    def panels(self) -> list[list[Vote]]:
-        """The votes of one panel of judges, or of a simulated one for each seed."""
-        if self.votes is not None or self.catalogue is None:
-            return [list(self.votes or ())]
-        return [topic_ballots(self.catalogue, self.judges, seed) for seed in range(self.seeds)]
+    @classmethod
+    def simulate(cls, catalogue: Catalogue, seeds: int) -> "Panels":
+        """As many panels of the paper's size."""
+        ballots = [topic_ballots(catalogue, TOPIC_JUDGES, seed) for seed in range(seeds)]
+        return cls(ballots, catalogue, simulated=True)
 
 
 def run_assess_table_1(options: StudyOptions) -> StudyResult:
@@ -86,26 +77,18 @@ def run_assess_table_1(options: StudyOptions) -> StudyResult:
     """
     refuse_documents(options, "assess-table-1")
     catalogue = _given_catalogue(options)
-    if catalogue is None and not options.votes:
-        catalogue = smallest_catalogue()
-    settings = AssessTable1Settings(
-        catalogue,
-        _published_survey(),
-        _votes(options, catalogue),
-        seeds=options.seeds or (3 if options.quick else 20),
-    )
-    return run(settings)
+    if options.votes:
+        real, _ = without_checks(read_votes(options.votes).votes)
+        votes = real if catalogue is None else topic_votes(real, catalogue)
+        panels = Panels([votes], catalogue)
+    else:
+        seeds = options.seeds or (3 if options.quick else 20)
+        panels = Panels.simulate(catalogue or smallest_catalogue(), seeds)
+    return run(panels, _published_survey())
 
 
 def _given_catalogue(options: StudyOptions) -> Catalogue | None:
     return None if options.data in {None, SIMULATED} else Catalogue.load(Path(str(options.data)))
-
-
-def _votes(options: StudyOptions, catalogue: Catalogue | None) -> list[Vote] | None:
-    if not options.votes:
-        return None
-    real, _ = without_checks(read_votes(options.votes).votes)
-    return real if catalogue is None else topic_votes(real, catalogue)
 
 
 def _published_survey() -> dict[str, float] | None:
@@ -115,25 +98,25 @@ def _published_survey() -> dict[str, float] | None:
         return None
 
 
-def run(settings: AssessTable1Settings) -> StudyResult:
+def run(panels: Panels, survey: Mapping[str, float] | None = None) -> StudyResult:
     """Counts by judges agreeing, kappa, and the survey, each with the paper's figure beside."""
-    panels = settings.panels()
-    rows = _table(panels) + _kappas(panels)
+    votes = panels.votes
+    rows = _table(votes) + _kappas(votes)
     notes = [RECOMPUTED_NOTE]
-    if settings.votes is None and settings.catalogue is not None:
-        rows += [_domains(settings.catalogue, panels)]
+    if panels.simulated and panels.catalogue is not None:
+        rows += [_domains(panels.catalogue, votes)]
         notes.insert(0, SIMULATED_NOTE)
-    if settings.survey is None:
+    if survey is None:
         notes.append(NO_SURVEY)
     else:
-        found, points = _survey(settings, panels)
+        found, points = _survey(panels, survey)
         rows += found
         notes.append(SURVEY_NOTE.format(points=points))
     sizes: Row = {
-        "data": "simulated judges" if settings.votes is None else "votes",
-        "topics": len({vote.item for vote in panels[0]}),
+        "data": "simulated judges" if panels.simulated else "votes",
+        "topics": len({vote.item for vote in votes[0]}),
         "judges": max(row["judges"] for row in rows if isinstance(row["judges"], int)),
-        "seeds": len(panels),
+        "seeds": len(votes),
     }
     full = tuple(_EMPTY | row | sizes for row in rows)
     finding = _finding(full)
@@ -162,16 +145,9 @@ def _table(panels: Sequence[Sequence[Vote]]) -> list[Row]:
 
 
 def _count_row(agreeing: int, judges: int, items: int, found: Sequence[int]) -> Row:
-    interval = mean_interval([float(count) for count in found])
-    row: Row = {
-        "row": f"{agreeing} of {judges} judges",
-        "agreeing": agreeing,
-        "judges": judges,
-        "ours": interval.mean,
-        "ours_low": interval.low,
-        "ours_high": interval.high,
-        "ours_percent": 100.0 * interval.mean / items,
-    }
+    row: Row = {"row": f"{agreeing} of {judges} judges", "agreeing": agreeing, "judges": judges}
+    row |= mean_columns("ours", found)
+    row["ours_percent"] = 100.0 * number(row, "ours") / items
     if judges == TOPIC_JUDGES:
         for name, topics in PAPER_TOPICS.items():
             count = topics[TOPIC_JUDGES - agreeing]
@@ -181,12 +157,8 @@ def _count_row(agreeing: int, judges: int, items: int, found: Sequence[int]) -> 
 
 
 def _kappas(panels: Sequence[Sequence[Vote]]) -> list[Row]:
-    ours = [fleiss_kappa(vote_counts(panel)[1]) for panel in panels]
-    known = [kappa for kappa in ours if kappa is not None]
     row: Row = {"row": "Fleiss' kappa", "judges": None}
-    if known:
-        interval = mean_interval(known)
-        row |= {"ours": interval.mean, "ours_low": interval.low, "ours_high": interval.high}
+    row |= mean_columns("ours", [fleiss_kappa(vote_counts(panel)[1]) for panel in panels])
     printed: Row = {f"paper_{name}": kappa for name, kappa in PAPER_KAPPAS.items()}
     again: Row = {f"paper_{name}": paper_kappa(topics) for name, topics in PAPER_TOPICS.items()}
     return [row | printed, {"row": "kappa from the paper's own counts", "judges": None, **again}]
@@ -203,35 +175,25 @@ def paper_kappa(topics: Sequence[int]) -> float:
 
 def _domains(catalogue: Catalogue, panels: Sequence[Sequence[Vote]]) -> Row:
     """How often the plurality of the seven categories is the catalogue's own domain."""
-    shares = []
-    for panel in panels:
-        judged = judged_topics(catalogue, panel)
-        shares.append(
-            float(np.mean([each.domain == catalogue.by_name[each.topic].domain for each in judged]))
-        )
-    interval = mean_interval(shares)
-    return {
-        "row": "domain by plurality is the catalogue's (share)",
-        "judges": None,
-        "ours": interval.mean,
-        "ours_low": interval.low,
-        "ours_high": interval.high,
-    }
+    shares = [
+        float(np.mean([each.domain == catalogue.by_name[each.topic].domain for each in judged]))
+        for judged in (judged_topics(catalogue, panel) for panel in panels)
+    ]
+    row: Row = {"row": "domain by plurality is the catalogue's (share)", "judges": None}
+    return row | mean_columns("ours", shares)
 
 
-def _survey(
-    settings: AssessTable1Settings, panels: Sequence[Sequence[Vote]]
-) -> tuple[list[Row], int]:
-    survey = settings.survey or {}
-    shares = _mean_shares(panels)
+def _survey(panels: Panels, survey: Mapping[str, float]) -> tuple[list[Row], int]:
+    items, counts = vote_counts([vote for panel in panels.votes for vote in panel])
+    shares = dict(zip(items, (counts[:, 0] / counts.sum(axis=1)).tolist(), strict=True))
     judged = survey_check(shares, survey)
     rows: list[Row] = [
         {"row": f"survey: {point.kind}", "judges": None, "ours": point.ours, "people": point.people}
         for point in judged.points
     ]
     checks = {"judges' shares": judged}
-    if settings.catalogue is not None:
-        flags = {topic.name: float(topic.sensitive) for topic in settings.catalogue}
+    if panels.catalogue is not None:
+        flags = {topic.name: float(topic.sensitive) for topic in panels.catalogue}
         checks["the catalogue's marks"] = survey_check(flags, survey)
     rows += [
         {
@@ -244,12 +206,6 @@ def _survey(
         for name, check in checks.items()
     ]
     return rows, len(judged.points)
-
-
-def _mean_shares(panels: Sequence[Sequence[Vote]]) -> dict[str, float]:
-    """The share of yes on each topic, over all panels."""
-    items, counts = vote_counts([vote for panel in panels for vote in panel])
-    return dict(zip(items, (counts[:, 0] / counts.sum(axis=1)).tolist(), strict=True))
 
 
 def _finding(rows: Sequence[Row]) -> str:

@@ -18,51 +18,18 @@ from sottovoce.errors import ParameterError
 from sottovoce.report.figures import ACCENT, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
-from sottovoce.topics.background import Texts, WordChoice
+from sottovoce.topics.background import Texts
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.lda.train import LdaParameters, train_lda
 from sottovoce.topics.match import Fit, Matching, match_model
 from sottovoce.topics.salient import salient_words
 from sottovoce_lab._data import SIMULATED
+from sottovoce_lab.assess._paper import PRINTED
 from sottovoce_lab.assess._simulated_judges import smallest_catalogue
 from sottovoce_lab.options import StudyOptions
 
-PAPER_WORDS: dict[str, tuple[str, ...]] = {
-    "clinical depression": (
-        "depression",
-        "depress",
-        "suicide",
-        "feel",
-        "depressed",
-        "suffer",
-        "suicidal",
-        "commit",
-    ),
-    "drug addiction": (
-        "drug",
-        "addiction",
-        "addict",
-        "cocaine",
-        "heroin",
-        "substance",
-        "meth",
-        "addictive",
-    ),
-    "pregnancy": (
-        "baby",
-        "birth",
-        "pregnancy",
-        "pregnant",
-        "mother",
-        "woman",
-        "born",
-        "child",
-    ),
-    "hiv": ("hiv", "disease", "aids", "virus", "spread", "infection", "cure", "vaccine"),
-    "financial debts": ("debt", "loan", "pay", "student", "interest", "payment", "money", "owe"),
-}
-"""R-Susceptibility, Table 2: eight words of each topic, from a model of Quora posts."""
+PAPER_WORDS: dict[str, list[str]] = PRINTED["2"]
 SHOWN_WORDS = 8
 SHOWN = ("topic", "dimension", "share", "overlap", "our_words", "paper_words")
 WIDE = ("dimensions", "also", "shared_words", "paper_words_known")
@@ -85,10 +52,9 @@ class AssessTable2Settings:
 
     catalogue: Catalogue
     texts: Texts
-    data: str = "simulated"
+    data: str = SIMULATED
     topics: int = 100
     iterations: int = 150
-    words: WordChoice | None = None
 
 
 def run_assess_table_2(options: StudyOptions) -> StudyResult:
@@ -96,15 +62,9 @@ def run_assess_table_2(options: StudyOptions) -> StudyResult:
     if options.seeds is not None:
         raise ParameterError("assess-table-2 shows one model; leave --seeds out.")
     data = options.data or SIMULATED
-    catalogue = smallest_catalogue()
-    settings = AssessTable2Settings(
-        catalogue,
-        _background(options, data),
-        data,
-        topics=60 if options.quick else 100,
-        iterations=20 if options.quick else 150,
-    )
-    return run(settings)
+    topics, iterations = (60, 20) if options.quick else (100, 150)
+    texts = _background(options, data)
+    return run(AssessTable2Settings(smallest_catalogue(), texts, data, topics, iterations))
 
 
 def _background(options: StudyOptions, data: str) -> Texts:
@@ -124,7 +84,7 @@ def _background(options: StudyOptions, data: str) -> Texts:
 def run(settings: AssessTable2Settings) -> StudyResult:
     """One row per sensitive topic: our words beside the paper's."""
     parameters = LdaParameters(settings.topics, settings.iterations, workers=1)
-    model = train_lda(settings.texts, parameters, words=settings.words)
+    model = train_lda(settings.texts, parameters)
     matching = match_model(settings.catalogue, model)
     eight = salient_words(model.phi.T.astype("float64"), model.vocabulary.terms, SHOWN_WORDS)
     rows = tuple(
@@ -133,7 +93,7 @@ def run(settings: AssessTable2Settings) -> StudyResult:
     )
     finding = _finding(rows)
     plot = Plot(_figure(rows), finding, f"Bars: words shared with the paper. {finding}")
-    notes = NOTES if settings.data != "simulated" else (*NOTES, SIMULATED_NOTE)
+    notes = NOTES if settings.data != SIMULATED else (*NOTES, SIMULATED_NOTE)
     return StudyResult(rows, (plot,), SHOWN, notes, WIDE)
 
 
@@ -143,7 +103,7 @@ def _row(
     fits = [fit for fit in matching.fits if fit.topic == topic.name]
     best = max(fits, key=lambda fit: fit.reach, default=None)
     ours = list(eight[best.dimension]) if best else []
-    paper = list(PAPER_WORDS.get(topic.name, ()))
+    paper = PAPER_WORDS.get(topic.name, [])
     shared = [word for word in ours if word in paper]
     return {
         "topic": topic.name,
@@ -158,14 +118,7 @@ def _row(
 
 
 def _fit_row(best: Fit | None) -> Row:
-    if best is None:
-        return {"dimension": None, "share": None, "lift": None, "also": None}
-    return {
-        "dimension": best.dimension,
-        "share": best.share,
-        "lift": best.lift,
-        "also": best.also,
-    }
+    return {name: getattr(best, name, None) for name in ("dimension", "share", "lift", "also")}
 
 
 def _sizes(settings: AssessTable2Settings, model: LdaModel) -> Row:

@@ -16,7 +16,6 @@ from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError
-from sottovoce.release.topics.evaluation import mean_interval
 from sottovoce.report.figures import COLOURS, legend_below, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
@@ -24,7 +23,6 @@ from sottovoce.steps import repetitions
 from sottovoce.topics.judgements.agreement import fleiss_kappa
 from sottovoce.topics.judgements.profiles import (
     HEALTH_FORUM_BASE,
-    Profile,
     coded_profiles,
     judged_truth,
     sample_users,
@@ -34,21 +32,16 @@ from sottovoce.topics.judgements.sheets import PROFILE_JUDGES
 from sottovoce.topics.judgements.votes import vote_counts
 from sottovoce.topics.space import BagOfWords
 from sottovoce_lab._data import SIMULATED
+from sottovoce_lab.assess._paper import PRINTED
 from sottovoce_lab.assess._simulated_judges import profile_ballots, simulated_catalogue
+from sottovoce_lab.columns import mean_columns
 from sottovoce_lab.options import StudyOptions, refuse_documents
 
-PAPER_USERS: dict[str, tuple[int, int | None, int]] = {
-    "clinical depression": (24, 42, 20),
-    "drug addiction": (22, 31, 11),
-    "pregnancy": (15, 42, 21),
-    "hiv": (14, 19, 5),
-    "financial debts": (24, None, 11),
-    "TOTAL": (99, 134, 68),
-}
-"""R-Susceptibility, Table 3, as printed: AOL, health forums, Quora."""
-PAPER_JUDGED = (500, 400, 200)
-PAPER_KAPPAS = (0.442, 0.444, 0.468)
-CORRECTED_QUORA = {"financial debts": 10, "TOTAL": 67}
+PAPER_USERS: dict[str, list[int | None]] = PRINTED["3"]["users"]
+"""As printed: AOL, health forums, Quora."""
+PAPER_JUDGED: list[int] = PRINTED["3"]["judged"]
+PAPER_KAPPAS: list[float] = PRINTED["3"]["kappas"]
+CORRECTED_QUORA: dict[str, int] = PRINTED["3"]["corrected Quora"]
 SHOWN = ("topic", "ours", "uniform", "of", "paper_aol", "paper_hf", "paper_quora")
 WIDE = ("paper_quora_corrected", "paper_of")
 NOTES = (
@@ -73,21 +66,6 @@ NOTES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class AssessTable3Settings:
-    """``simulate`` takes a seed and gives a community."""
-
-    simulate: Callable[[int], SimulatedCommunity]
-    seeds: int = 5
-    users_per_topic: int = 100
-    base: float = HEALTH_FORUM_BASE
-    judges: int = PROFILE_JUDGES
-
-    def __post_init__(self) -> None:
-        if self.seeds < 1 or self.judges < 2 or self.users_per_topic < 1:  # noqa: PLR2004 - one judge agrees with nobody
-            raise ParameterError("seeds and users per topic must be >= 1, judges >= 2.")
-
-
 @dataclass(frozen=True)
 class _Judged:
     """Sensitive users by topic and in total, how many were judged, and kappa."""
@@ -106,33 +84,31 @@ def run_assess_table_3(options: StudyOptions) -> StudyResult:
             "own: topics judge export-profiles and import-profiles."
         )
 
-    def community(seed: int) -> SimulatedCommunity:
-        users, weeks = (200, 6) if options.quick else (2000, 26)
+    users, weeks = (200, 6) if options.quick else (2000, 26)
+
+    def draw(seed: int) -> SimulatedCommunity:
         return simulate(
             SimulationParameters(users=users, weeks=weeks, seed=seed, background_documents=1)
         )
 
-    settings = AssessTable3Settings(
-        community,
-        seeds=options.seeds or (1 if options.quick else 5),
-        users_per_topic=40 if options.quick else 100,
-    )
-    return run(settings)
+    return run(draw, options.seeds or (1 if options.quick else 5), 40 if options.quick else 100)
 
 
-def run(settings: AssessTable3Settings) -> StudyResult:
-    """One row per topic, the total, and kappa."""
+def run(
+    draw_community: Callable[[int], SimulatedCommunity], seeds: int, users_per_topic: int
+) -> StudyResult:
+    """One row per topic, the total, and kappa, over the community of each seed."""
     sampled, uniform = [], []
-    for seed in repetitions(settings.seeds):
-        community = settings.simulate(seed)
-        sampled.append(_judge_profiles(settings, community, settings.base, seed))
-        uniform.append(_judge_profiles(settings, community, 1.0, seed))
+    for seed in repetitions(seeds):
+        community = draw_community(seed)
+        for judged, base in ((sampled, HEALTH_FORUM_BASE), (uniform, 1.0)):
+            judged.append(_judge_profiles(community, base, seed, users_per_topic))
     rows = [_row(topic, sampled, uniform) for topic in sampled[0].sensitive]
     sizes: Row = {
-        "data": "simulated",
-        "judges": settings.judges,
-        "base": settings.base,
-        "seeds": settings.seeds,
+        "data": SIMULATED,
+        "judges": PROFILE_JUDGES,
+        "base": HEALTH_FORUM_BASE,
+        "seeds": seeds,
     }
     full = tuple(row | sizes for row in (*rows, _kappa_row(sampled, uniform)))
     finding = _finding(full)
@@ -160,10 +136,16 @@ def strengths(community: SimulatedCommunity) -> tuple[list[str], dict[str, NDArr
 
 
 def _judge_profiles(
-    settings: AssessTable3Settings, community: SimulatedCommunity, base: float, seed: int
+    community: SimulatedCommunity, base: float, seed: int, users_per_topic: int
 ) -> _Judged:
-    profiles = _sample_profiles(settings, community, base, seed)
-    votes = profile_ballots(profiles, community.truth, settings.judges, seed)
+    users, by_topic = strengths(community)
+    count = min(users_per_topic, len(users))
+    profiles = coded_profiles(
+        (users[place], topic)
+        for number, (topic, scores) in enumerate(by_topic.items())
+        for place in sample_users(users, scores, count, base=base, seed=seed * 100 + number)
+    )
+    votes = profile_ballots(profiles, community.truth, PROFILE_JUDGES, seed)
     table = sensitive_users(judged_truth(votes, profiles))
     return _Judged(
         {str(row["topic"]): _whole(row["sensitive"]) for row in table},
@@ -172,26 +154,11 @@ def _judge_profiles(
     )
 
 
-def _sample_profiles(
-    settings: AssessTable3Settings, community: SimulatedCommunity, base: float, seed: int
-) -> list[Profile]:
-    users, by_topic = strengths(community)
-    count = min(settings.users_per_topic, len(users))
-    return coded_profiles(
-        (users[place], topic)
-        for number, (topic, scores) in enumerate(by_topic.items())
-        for place in sample_users(users, scores, count, base=base, seed=seed * 100 + number)
-    )
-
-
 def _row(topic: str, sampled: Sequence[_Judged], uniform: Sequence[_Judged]) -> Row:
-    interval = mean_interval([float(each.sensitive[topic]) for each in sampled])
-    aol, forums, quora = PAPER_USERS.get(topic, (None, None, None))
+    aol, forums, quora = PAPER_USERS.get(topic, [None] * 3)
     return {
         "topic": topic,
-        "ours": interval.mean,
-        "ours_low": interval.low,
-        "ours_high": interval.high,
+        **mean_columns("ours", [float(each.sensitive[topic]) for each in sampled]),
         "uniform": float(np.mean([each.sensitive[topic] for each in uniform])),
         "of": sampled[0].judged[topic],
         "paper_aol": aol,
@@ -204,14 +171,11 @@ def _row(topic: str, sampled: Sequence[_Judged], uniform: Sequence[_Judged]) -> 
 
 def _kappa_row(sampled: Sequence[_Judged], uniform: Sequence[_Judged]) -> Row:
     aol, forums, quora = PAPER_KAPPAS
-    ours, plain = (
-        [each.kappa for each in panel if each.kappa is not None] for panel in (sampled, uniform)
-    )
+    plain = [each.kappa for each in uniform if each.kappa is not None]
     row: Row = dict.fromkeys((*SHOWN, *WIDE), None)
     row |= {"topic": "Fleiss' kappa", "paper_aol": aol, "paper_hf": forums, "paper_quora": quora}
-    if ours:
-        interval = mean_interval(ours)
-        row |= {"ours": interval.mean, "ours_low": interval.low, "ours_high": interval.high}
+    if any(each.kappa is not None for each in sampled):
+        row |= mean_columns("ours", [each.kappa for each in sampled])
     return row | {"uniform": float(np.mean(plain)) if plain else None}
 
 
