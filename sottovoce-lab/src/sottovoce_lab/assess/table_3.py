@@ -98,7 +98,7 @@ def run(
     draw_community: Callable[[int], SimulatedCommunity], seeds: int, users_per_topic: int
 ) -> StudyResult:
     """One row per topic, the total, and kappa, over the community of each seed."""
-    sampled, uniform = [], []
+    sampled, uniform = list[_Judged](), list[_Judged]()
     for seed in repetitions(seeds):
         community = draw_community(seed)
         for judged, base in ((sampled, HEALTH_FORUM_BASE), (uniform, 1.0)):

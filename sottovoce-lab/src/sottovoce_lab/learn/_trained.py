@@ -4,7 +4,7 @@ Each has the plain twin whose predictions it must give: the same rounded numbers
 solved without any protocol.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,7 @@ from sottovoce.learn.paillier.keys import PrivateKey, generate_key
 from sottovoce.learn.query_budget import planned_budget
 from sottovoce.learn.rados.rados import RadoMoments
 from sottovoce.learn.ridge import LinearModel, Standard, lift_model, local_sums, ridge_from_sums
-from sottovoce.learn.solve.plan import opened_integers, opened_theta
+from sottovoce.learn.solve.plan import opened_integers
 from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
 from sottovoce.learn.support import KeptFeatures, all_kept
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
@@ -138,6 +138,11 @@ class StudyClassifier:
         return np.where(self.model.scores(rows) > 0, 1.0, -1.0)
 
 
+def trained_in_clear(given: PeerTraining) -> StudyClassifier:
+    """The plain twin itself."""
+    return StudyClassifier(plain_twin(given), Traffic(), exact=True)
+
+
 def open_trained(given: PeerTraining) -> StudyClassifier:
     """By the open mode's protocol; exact if theta is the plain twin's to the last bit."""
     peers = [TrainingPeer(name, given.terms, each) for name, each in given.holders.items()]
@@ -149,17 +154,18 @@ def open_trained(given: PeerTraining) -> StudyClassifier:
     return StudyClassifier(model, traffic, same and model.intercept == twin.intercept)
 
 
-@dataclass(frozen=True, repr=False)
-class HiddenParties:
-    """The parties of a hidden training that has ended: what a peer needs to ask."""
+@dataclass(frozen=True)
+class HiddenTrained(StudyClassifier):
+    """A hidden classifier, opened by the study; and what a peer of its training needs to ask."""
 
-    terms: TrainingTerms
-    classifier: HiddenClassifier
-    keys: tuple[PrivateKey, PrivateKey]
+    terms: TrainingTerms = field(repr=False, kw_only=True)
+    known: HiddenClassifier = field(repr=False, kw_only=True)
+    keys: tuple[PrivateKey, PrivateKey] = field(repr=False, kw_only=True)
 
     def ask(self, rows: Floats) -> tuple[Signs, Traffic]:
-        """Classify as the first peer, by the hidden mode's protocol."""
-        asker, known = self.terms.peers[0], self.classifier
+        """Classify by Protocol 3, as the first peer."""
+        peers, known = self.terms.peers, self.known
+        asker = peers[0]
         query = QueryTerms(
             new_session(),
             asker,
@@ -167,39 +173,19 @@ class HiddenParties:
             len(rows),
             known.modulus,
             known.score_bound,
-            len(self.terms.peers),
+            len(peers),
         )
+        own, held = self.keys
+        budgets = [planned_budget(self.terms.recipe, known.standard.kept.width, peers)]
         peer = HiddenContributor(asker, [query], [known], [known.standard.apply(rows)])
-        traffic = Exchange([peer, *self._scorers(query)]).run()
+        helpers = [
+            HiddenScorer(COORDINATOR, [query], own, held.public, budgets),
+            HiddenScorer(KEY_HOLDER, [query], held, own.public, budgets),
+        ]
+        traffic = Exchange([peer, *helpers]).run()
         if peer.places is None:
             raise ValueError("a query that ended has an answer")
         return np.where(peer.places == 1, 1.0, -1.0), traffic
-
-    def _scorers(self, query: QueryTerms) -> list[HiddenScorer]:
-        own, held = self.keys
-        width = self.classifier.standard.kept.width
-        helpers = ((COORDINATOR, own, held.public), (KEY_HOLDER, held, own.public))
-        return [
-            HiddenScorer(
-                name,
-                [query],
-                key,
-                other,
-                [planned_budget(self.terms.recipe, width, self.terms.peers)],
-            )
-            for name, key, other in helpers
-        ]
-
-
-@dataclass(frozen=True)
-class HiddenTrained(StudyClassifier):
-    """A hidden classifier, opened by the study; and its parties, to ask."""
-
-    parties: HiddenParties = field(repr=False, kw_only=True)
-
-    def ask(self, rows: Floats) -> tuple[Signs, Traffic]:
-        """Classify by Protocol 3, as the first peer."""
-        return self.parties.ask(rows)
 
 
 def hidden_trained(given: PeerTraining) -> HiddenTrained:
@@ -216,20 +202,16 @@ def hidden_trained(given: PeerTraining) -> HiddenTrained:
     kept = given.decide_features()
     standard = given.standard(kept)
     plain = solved_exactly(hidden_twin(given, standard))
-    if given.recipe.solver == "chebyshev":
-        exact, theta = False, opened_theta(own, held)
-    else:
-        opened = opened_integers(own, held)
-        exact = opened == plain.adjugate
-        theta = np.array([float(each) for each in plain.theta]) if exact else np.array(opened)
+    opened = opened_integers(own, held)
+    exact = opened == plain.adjugate
+    theta = np.array([float(each) for each in plain.theta]) if exact else np.array(opened)
     model = lift_model(standard.undone(theta), kept)
-    parties = HiddenParties(given.terms, known, keys)
-    return HiddenTrained(model, traffic, exact, parties=parties)
+    return HiddenTrained(model, traffic, exact, terms=given.terms, known=known, keys=keys)
 
 
 def hidden_twin(given: PeerTraining, standard: Standard) -> IntegerSystem:
     """The integers that the hidden mode solves, added up in clear."""
-    recipe = replace(given.recipe, penalty=given.recipe.penalty)
+    recipe = given.recipe
     solve = HiddenSolve(recipe, recipe.penalty or 0.0, standard.width, given.terms.peers)
     parts = [
         solve.quantise(standard.apply(each.rows), each.signs, standard.count) for each in given.data

@@ -27,6 +27,7 @@ from sottovoce.report.result import Row
 from sottovoce_lab.assess.blogs._judges import one_sided_p
 from sottovoce_lab.assess.blogs._people import BlogKnowledge, Timelines
 from sottovoce_lab.assess.blogs._selection import Selection
+from sottovoce_lab.columns import interval_columns, mean_columns
 
 NAMED = "voice-t"
 """The one method that was named before the test half was looked at."""
@@ -171,13 +172,13 @@ def metric_columns(topics: Sequence[Mapping[str, Floats]]) -> Row:
     row: Row = {}
     for column, metric in COLUMNS.items():
         values = np.mean([topic[metric] for topic in topics], axis=0)
-        row |= _interval(column, values)
+        row |= _middle(column, values)
     for percent in BANDS:
         flagged, found = (
             np.sum([topic[f"{what}_{percent}"] for topic in topics], axis=0)
             for what in ("flagged", "found")
         )
-        row |= _interval(f"precision_top_{percent}", found / np.maximum(flagged, 1.0))
+        row |= _middle(f"precision_top_{percent}", found / np.maximum(flagged, 1.0))
         row[f"flagged_top_{percent}"] = float(flagged[0])
         row |= lift_columns(topics, percent)
     return row
@@ -203,18 +204,12 @@ def lift_columns(topics: Sequence[Mapping[str, Floats]], percent: int) -> Row:
     return {name: float(hits[0] / alarms[0]), f"{name}_log_error": float(drawn_lifts.std())}
 
 
-def _interval(name: str, values: Floats) -> Row:
-    """The value on all people, and the middle 95% over draws of them."""
-    found = percentile_interval(float(values[0]), values[1:])
-    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
-
-
 def gain_columns(
     drawn: Mapping[str, Sequence[Mapping[str, Floats]]], name: str, places: Sequence[int]
 ) -> Row:
     """Average precision of the named method less this one's, on the same draws of people."""
     if name == NAMED:
-        return _empty_gain_row("gain") | {"p": None}
+        return mean_columns("gain", []) | {"p": None}
     ours, theirs = (
         np.mean([drawn[each][place]["average_precision"] for place in places], axis=0)
         for each in (NAMED, name)
@@ -239,34 +234,27 @@ def matched_columns(
     row: Row = {}
     for column, (alike, metric) in MATCHED.items():
         gain, p_name = f"{column}_gain", f"{column}_p"
+        blank = mean_columns(gain, []) | {p_name: None}
         if name not in matched[alike]:
-            row |= _empty_gain_row(column) | _empty_gain_row(gain) | {p_name: None}
+            row |= mean_columns(column, []) | blank
             continue
         ours, own = (
             np.mean([matched[alike][each][place][metric] for place in places], axis=0)
             for each in (NAMED, name)
         )
-        row |= _interval(column, own)
-        row |= (
-            _empty_gain_row(gain) | {p_name: None}
-            if name == NAMED
-            else _gain(gain, p_name, ours, own)
-        )
+        row |= _middle(column, own)
+        row |= blank if name == NAMED else _gain(gain, p_name, ours, own)
     return row
 
 
-def _empty_gain_row(name: str) -> Row:
-    return {name: None, f"{name}_low": None, f"{name}_high": None}
+def _middle(name: str, values: Floats) -> Row:
+    """The value on all people, and the middle 95% over draws of them."""
+    return interval_columns(name, percentile_interval(float(values[0]), values[1:]))
 
 
 def _gain(name: str, p_name: str, ours: Floats, theirs: Floats) -> Row:
     found = paired_difference(float(ours[0] - theirs[0]), ours[1:], theirs[1:])
-    return {
-        name: found.value,
-        f"{name}_low": found.low,
-        f"{name}_high": found.high,
-        p_name: found.p_value,
-    }
+    return interval_columns(name, found) | {p_name: found.p_value}
 
 
 def shuffled_columns(shuffled: Mapping[str, Sequence[Floats]] | None, places: Sequence[int]) -> Row:

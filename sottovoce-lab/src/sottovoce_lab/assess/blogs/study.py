@@ -7,7 +7,7 @@ labels. Users are split by hash; the measure ``voice-t`` was developed and named
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +23,10 @@ from sottovoce.assess.measures.catalogue import (
 from sottovoce.assess.ranking import BANDS
 from sottovoce.report.figures import ACCENT, INK, new_panels
 from sottovoce.report.page import Plot
-from sottovoce.report.result import Row, StudyResult
+from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import data_file
-from sottovoce_lab.assess.blogs._judges import (
-    BlogTopicRanks,
-    draw_people,
-    drawn_metrics,
-    matched_metrics,
-    orders_of,
-    shuffled_precision,
-    week_strata,
-)
+from sottovoce_lab.assess.blogs import _judges, _scores
+from sottovoce_lab.assess.blogs._judges import BlogTopicRanks
 from sottovoce_lab.assess.blogs._people import (
     POST_LABELS,
     Half,
@@ -41,20 +34,7 @@ from sottovoce_lab.assess.blogs._people import (
     checked_half,
     read_timelines,
 )
-from sottovoce_lab.assess.blogs._scores import (
-    BASELINES,
-    KEYWORD_RATE,
-    KEYWORDS,
-    KEYWORDS_T,
-    NAMED,
-    WEEKS,
-    ScoredTimelines,
-    gain_columns,
-    matched_columns,
-    metric_columns,
-    score_timelines,
-    shuffled_columns,
-)
+from sottovoce_lab.assess.blogs._scores import NAMED, ScoredTimelines, score_timelines
 from sottovoce_lab.assess.blogs._selection import LEAST_POSTS, sample_posts, select
 from sottovoce_lab.options import StudyOptions
 
@@ -120,9 +100,9 @@ BLOGS = "blogs.parquet"
 FIXED = "ten posts"
 ALL = "all posts"
 EVERY = "all topics"
-TO_BEAT = (POSTS, "ent", KEYWORDS, KEYWORD_RATE)
+TO_BEAT = (POSTS, "ent", _scores.KEYWORDS, _scores.KEYWORD_RATE)
 """The baselines that the named method was meant to beat; keyword counting in both its forms."""
-ALSO = (WORDS, WEEKS, KEYWORDS_T)
+ALSO = (WORDS, _scores.WEEKS, _scores.KEYWORDS_T)
 """What else it is held against: other volumes, and keywords under its own aggregation."""
 SHOWN = ("ranked_by", "topic", "measure", "r_precision", "map", "auc", "gain", "p_holm")
 WIDE = (
@@ -171,7 +151,10 @@ def run_assess_blogs(options: StudyOptions) -> StudyResult:
     timelines = read_timelines(posts, half, options.labels_column or POST_LABELS)
     scored = score_timelines(timelines, knowledge)
     names = [topic.name for topic in knowledge.catalogue.sensitive]
-    ranked = {ranked_by: _rank_topics(scored, names, ranked_by, size) for ranked_by in (FIXED, ALL)}
+    ranked = {
+        ranked_by: [_ranked_topic(scored, name, ranked_by, size) for name in names]
+        for ranked_by in (FIXED, ALL)
+    }
     rows = tuple(
         row
         for ranked_by, topics in ranked.items()
@@ -180,12 +163,6 @@ def run_assess_blogs(options: StudyOptions) -> StudyResult:
     rates = findings_at_rates(ranked[ALL], _select_rows(rows, EVERY, ALL))
     notes = (*_notes(half, size, posts), *knowledge.notes, *rates)
     return StudyResult(rows, (_plot(rows),), SHOWN, notes, WIDE)
-
-
-def _rank_topics(
-    scored: ScoredTimelines, names: Sequence[str], ranked_by: str, size: BlogStudySize
-) -> list[BlogTopicRanks]:
-    return [_ranked_topic(scored, name, ranked_by, size) for name in names]
 
 
 def _ranked_topic(
@@ -201,9 +178,9 @@ def _ranked_topic(
         name,
         selection.users,
         selection.afflicted,
-        orders_of(scores),
+        _judges.orders_of(scores),
         {
-            "weeks": week_strata(weeks),
+            "weeks": _judges.week_strata(weeks),
             "posts": volume_strata(np.bincount(selection.writer).astype(np.float64)),
             "words": volume_strata(np.mean([each[WORDS] for each in scores], axis=0)),
         },
@@ -213,16 +190,17 @@ def _ranked_topic(
 def _rows(
     topics: Sequence[BlogTopicRanks], ranked_by: str, size: BlogStudySize, users: int
 ) -> Iterator[Row]:
-    people = draw_people(users, size.replicates, seed=0)
+    people = _judges.draw_people(users, size.replicates, seed=0)
+    names = topics[0].orders
     drawn = {
-        name: [drawn_metrics(topic, name, people) for topic in topics] for name in topics[0].orders
+        name: [_judges.drawn_metrics(topic, name, people) for topic in topics] for name in names
     }
     tested = (NAMED, *TO_BEAT, *ALSO)
     # With a hundred samples all measures would take an hour.
     compared = tested if ranked_by == FIXED else tuple(drawn)
     matched = {
         alike: {
-            name: [matched_metrics(topic, name, people, alike) for topic in topics]
+            name: [_judges.matched_metrics(topic, name, people, alike) for topic in topics]
             for name in compared
         }
         for alike in ("weeks", "posts")
@@ -233,15 +211,15 @@ def _rows(
     for group, places in groups:
         rows = [
             {"ranked_by": ranked_by, "topic": group, "measure": name, "role": _role(name)}
-            | metric_columns([drawn[name][place] for place in places])
-            | gain_columns(drawn, name, places)
-            | matched_columns(matched, name, places)
-            | shuffled_columns(shuffled.get(name), places)
+            | _scores.metric_columns([drawn[name][place] for place in places])
+            | _scores.gain_columns(drawn, name, places)
+            | _scores.matched_columns(matched, name, places)
+            | _scores.shuffled_columns(shuffled.get(name), places)
             | {
                 "users": sum(int(topics[place].users.size) for place in places),
                 "afflicted": sum(int(topics[place].afflicted.sum()) for place in places),
             }
-            for name in topics[0].orders
+            for name in names
         ]
         yield from _correct_rows(rows)
 
@@ -249,7 +227,7 @@ def _rows(
 def _role(name: str) -> str:
     if name == NAMED:
         return "named"
-    return "baseline" if name in BASELINES or name == "ent" else "measure"
+    return "baseline" if name in _scores.BASELINES or name == "ent" else "measure"
 
 
 def _shuffle_labels(
@@ -257,7 +235,7 @@ def _shuffle_labels(
 ) -> dict[str, list[Floats]]:
     return {
         alike: [
-            shuffled_precision(topic, name, topic.strata[alike], size.permutations, 0)
+            _judges.shuffled_precision(topic, name, topic.strata[alike], size.permutations, 0)
             for topic in topics
         ]
         for alike in ("words", "weeks")
@@ -270,7 +248,7 @@ def _correct_rows(rows: Sequence[Row]) -> list[Row]:
     names = [row["measure"] for row in tested]
     columns: dict[str, dict[object, float]] = {}
     for raw, corrected in (("p", "p_holm"), ("matched_map_p", "matched_map_p_holm")):
-        adjusted = holm([_number(row, raw) for row in tested])
+        adjusted = holm([number(row, raw) for row in tested])
         columns[corrected] = dict(zip(names, adjusted, strict=True))
     return [
         row | {column: found.get(row["measure"]) for column, found in columns.items()}
@@ -306,26 +284,20 @@ def _select_rows(rows: Sequence[Row], topic: str, ranked_by: str = FIXED) -> lis
     return [row for row in rows if row["ranked_by"] == ranked_by and row["topic"] == topic]
 
 
-def _number(row: Row, name: str) -> float:
-    return cast("float", row[name])
-
-
 def _plot(rows: Sequence[Row]) -> Plot:
     """Average precision of every measure by ten posts, with intervals."""
-    own = sorted(_select_rows(rows, EVERY), key=lambda row: _number(row, "map"))
+    own = sorted(_select_rows(rows, EVERY), key=lambda row: number(row, "map"))
     figure, panels = new_panels(1, width=6.4, height=0.8 + 0.22 * len(own))
     for place, row in enumerate(own):
         colour = ACCENT if row["measure"] == NAMED else INK
-        panels[0].plot(
-            [_number(row, "map_low"), _number(row, "map_high")], [place] * 2, color=colour
-        )
-        panels[0].plot([_number(row, "map")], [place], "o", color=colour)
+        panels[0].plot([number(row, "map_low"), number(row, "map_high")], [place] * 2, color=colour)
+        panels[0].plot([number(row, "map")], [place], "o", color=colour)
     panels[0].set(title="MAP over topics, ten posts a user", yticks=range(len(own)))
     panels[0].set_yticklabels([f"{row['measure']}" for row in own])
     best, random = own[-1], next(row for row in own if row["measure"] == RANDOM)
     named = next(row for row in own if row["measure"] == NAMED)
     finding = (
-        f"MAP by ten posts: {NAMED} {_number(named, 'map'):.3f}, highest {best['measure']} "
-        f"{_number(best, 'map'):.3f}, chance {_number(random, 'map'):.3f}."
+        f"MAP by ten posts: {NAMED} {number(named, 'map'):.3f}, highest {best['measure']} "
+        f"{number(best, 'map'):.3f}, chance {number(random, 'map'):.3f}."
     )
     return Plot(figure, finding, f"Dots with 95% intervals, a row for each measure. {finding}")
