@@ -27,11 +27,11 @@ from sottovoce.release.inputs import CountsElsewhere, lengths_and_bytes
 from sottovoce_spark._states import TALLIES, tally_counts
 
 BLOCKS = (
-    "file string, start bigint, number int, digest string, lengths binary, columns binary, "
+    "file string, start bigint, number bigint, digest string, lengths binary, columns binary, "
     "data binary, tally array<bigint>"
 )
 NAMES = ("file", "start", "number")
-DIGESTED = "file string, start bigint, number int, digest string, first bigint"
+DIGESTED = "file string, start bigint, number bigint, digest string, first bigint"
 TEXTS = "lengths binary, texts binary"
 TOTALS = "totals binary"
 _NO_BLOCK = -1
@@ -99,10 +99,12 @@ def digest_blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     digest = CountsDigest()
     for batch in rows:
         for row in batch.to_pylist():
-            yield _digest_row((*(row[name] for name in NAMES), row["digest"], digest.rows))
+            named = {name: row[name] for name in (*NAMES, "digest")}
+            yield pa.RecordBatch.from_pylist([{**named, "first": digest.rows}])
             digest.add(*arrays_of(row))
     whole = digest.counts(0)
-    yield _digest_row(("", whole.nnz, _NO_BLOCK, " ".join(whole.digests), digest.rows))
+    total = {"file": "", "start": whole.nnz, "number": _NO_BLOCK, "digest": " ".join(whole.digests)}
+    yield pa.RecordBatch.from_pylist([{**total, "first": digest.rows}])
 
 
 def total_counts(width: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -112,13 +114,6 @@ def total_counts(width: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
         for row in batch.to_pylist():
             total += np.asarray(matrix_of(row, width).sum(axis=0)).ravel()
     yield pa.record_batch({"totals": pa.array([total.tobytes()], pa.binary())})
-
-
-def _digest_row(row: tuple[object, ...]) -> pa.RecordBatch:
-    kinds = {"file": pa.string(), "start": pa.int64(), "number": pa.int32()}
-    kinds |= {"digest": pa.string(), "first": pa.int64()}
-    columns = [pa.array([value], kind) for value, kind in zip(row, kinds.values(), strict=True)]
-    return pa.record_batch(columns, names=list(kinds))
 
 
 def matrix_of(row: dict[str, bytes], width: int) -> Counts:
@@ -148,39 +143,16 @@ def block_row(file: str, start: int, number: int, counts: Counts) -> pa.RecordBa
     """A block as a row."""
     lengths = np.diff(counts.indptr).astype(np.int64).tobytes()
     columns = counts.indices.astype(np.int32).tobytes()
-    data = counts.data.tobytes()
-    digest = hashlib.sha256(b"".join((lengths, columns, data))).hexdigest()
-    return _row(file, start, number, digest, lengths, columns, data, [])
+    arrays = {"lengths": lengths, "columns": columns, "data": counts.data.tobytes()}
+    digest = hashlib.sha256(b"".join(arrays.values())).hexdigest()
+    name = {"file": file, "start": start, "number": number, "digest": digest}
+    return pa.RecordBatch.from_pylist([{**name, **arrays, "tally": [0] * TALLIES}])
 
 
 def _tally_block(tally: Tally) -> pa.RecordBatch:
-    return _row("", 0, _NO_BLOCK, "", b"", b"", b"", tally_counts(tally))
-
-
-def _row(
-    file: str,
-    start: int,
-    number: int,
-    digest: str,
-    lengths: bytes,
-    columns: bytes,
-    data: bytes,
-    tally: list[int],
-) -> pa.RecordBatch:
-    if len(tally) not in {0, TALLIES}:
-        raise InputError("a tally has one count for each reason.")
-    return pa.record_batch(
-        {
-            "file": pa.array([file], pa.string()),
-            "start": pa.array([start], pa.int64()),
-            "number": pa.array([number], pa.int32()),
-            "digest": pa.array([digest], pa.string()),
-            "lengths": pa.array([lengths], pa.binary()),
-            "columns": pa.array([columns], pa.binary()),
-            "data": pa.array([data], pa.binary()),
-            "tally": pa.array([tally], pa.list_(pa.int64())),
-        }
-    )
+    name = {"file": "", "start": 0, "number": _NO_BLOCK, "digest": ""}
+    arrays = dict.fromkeys(("lengths", "columns", "data"), b"")
+    return pa.RecordBatch.from_pylist([{**name, **arrays, "tally": tally_counts(tally)}])
 
 
 class CountsDigest:

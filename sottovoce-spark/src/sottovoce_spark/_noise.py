@@ -24,7 +24,7 @@ from sottovoce.privacy.exact import read_kept
 from sottovoce.release.compression.grouped import in_row_order
 from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts
-from sottovoce.release.plan import ColumnNoise
+from sottovoce.release.plan import ColumnNoise, ReleasePlan
 from sottovoce_spark._blocks import BlockName, matrix_of
 from sottovoce_spark.repeatable import RepeatableMechanism
 from sottovoce_spark.shards import ROWS, describe_shard, shard_rows
@@ -56,6 +56,20 @@ class NoiseTask:
     threshold: int | None
     constant_work: bool
 
+    @classmethod
+    def from_plan(
+        cls,
+        secret: bytes,
+        blocks: Mapping[BlockName, Block],
+        maps: Iterable[WordMap],
+        plan: ReleasePlan,
+    ) -> "NoiseTask":
+        """What each task is told of a release by ``plan``."""
+        columns = tuple(each.column.astype(np.int32).tobytes() for each in maps)
+        noise = plan.noise
+        told = (str(noise.rate), noise.threshold, noise.constant_work)
+        return cls(secret, blocks, columns, plan.columns, *told)
+
     @property
     def noise(self) -> ColumnNoise:
         """The noise of the release."""
@@ -75,16 +89,13 @@ class NoiseTask:
 
     def compress_counts(self, counts: Counts, first_document: int) -> Counts:
         """Each document through the map of its place in the corpus."""
-        maps, groups = self.word_maps(), len(self.maps)
+        groups = len(self.maps)
+        maps = [WordMap(np.frombuffer(each, np.int32), self.columns) for each in self.maps]
         parts = [
             maps[(first_document + turn) % groups].compress(counts[turn::groups])
             for turn in range(min(groups, counts.shape[0]))
         ]
         return parts[0] if groups == 1 else in_row_order(parts, groups)
-
-    def word_maps(self) -> tuple[WordMap, ...]:
-        """The public maps."""
-        return tuple(WordMap(np.frombuffer(each, np.int32), self.columns) for each in self.maps)
 
     @cached_property
     def _maps_digest(self) -> str:

@@ -24,7 +24,7 @@ from sottovoce_spark._workers import RankingKey, Shipped
 SCORES = "place int, `key` bigint, user string, score double"
 ORDER = ("place", "key", "user")
 EDGES = (
-    "part int, place int, held bigint, first_key bigint, first_held bigint, last_key bigint, "
+    "part bigint, place bigint, held bigint, first_key bigint, first_held bigint, last_key bigint, "
     "last_held bigint"
 )
 RANKS = "measure string, user string, topic string, score double, `rank` bigint, band string"
@@ -111,10 +111,8 @@ def edges_of(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 found[-1] = _join_edges(found[-1], edge)
             else:
                 found.append(edge)
-    columns = [pa.array(column, pa.int64()) for column in zip(*found, strict=True)]
-    if columns:
-        columns[:2] = [column.cast(pa.int32()) for column in columns[:2]]
-        yield pa.RecordBatch.from_arrays(columns, names=list(Edge._fields))
+    if found:
+        yield pa.RecordBatch.from_pylist([edge._asdict() for edge in found])
 
 
 def positions(edges: Iterable[Edge]) -> Positions:
@@ -156,8 +154,30 @@ def number_rows(
         position = known[part][place]
         first, last = tied_positions(piece["key"].to_numpy(), position)
         bands = band_numbers(last, position.users, evident=evident[place])
-        ranked = _rank_piece(places[place], piece, first, bands)
+        scored = {"user": piece["user"], "score": piece["score"]}
+        ranked = pa.table(rank_columns(places[place], **scored, rank=first, bands=bands))
         yield from ranked.to_batches(max_chunksize=_HANDED_ROWS)
+
+
+def rank_columns(
+    key: RankingKey,
+    *,
+    user: pa.Array,
+    score: pa.Array,
+    rank: NDArray[np.int64],
+    bands: NDArray[np.int32],
+    **more: pa.Array,
+) -> dict[str, pa.Array]:
+    """The columns of one ranking, ``more`` of them after the rank."""
+    return {
+        "measure": pa.repeat(pa.scalar(key.measure), len(user)),
+        "user": user,
+        "topic": pa.repeat(pa.scalar(key.topic), len(user)),
+        "score": score,
+        "rank": pa.array(rank, pa.int64()),
+        **more,
+        "band": BAND_NAMES.take(pa.array(bands)),
+    }
 
 
 def tied_positions(
@@ -178,20 +198,6 @@ def band_numbers(at_least: NDArray[np.int64], users: int, *, evident: int) -> ND
     if not evident:
         return np.full(at_least.size, len(BANDS), np.int32)
     return np.searchsorted(np.array(BANDS) * users, at_least * 100, side="left").astype(np.int32)
-
-
-def _rank_piece(
-    place: RankingKey, piece: pa.Table, first: NDArray[np.int64], bands: NDArray[np.int32]
-) -> pa.Table:
-    columns = {
-        "measure": pa.repeat(pa.scalar(place.measure), piece.num_rows),
-        "user": piece["user"],
-        "topic": pa.repeat(pa.scalar(place.topic), piece.num_rows),
-        "score": piece["score"],
-        "rank": pa.array(first, pa.int64()),
-        "band": BAND_NAMES.take(pa.array(bands)),
-    }
-    return pa.table(columns)
 
 
 def _runs(values: NDArray[np.int32]) -> Iterator[tuple[int, int]]:

@@ -27,24 +27,26 @@ _HELD_BYTES = 256 << 20
 _HANDED_BYTES = 8 << 20
 
 
-def layout(header: StateHeader) -> str:
-    """The columns of a table of states, as Spark writes schemas."""
-    slots = [
-        f"buckets{place} array<int>, strengths{place} array<double>"
+def _columns(header: StateHeader) -> dict[str, str]:
+    """The columns of a table of states, with their kinds as Spark writes them."""
+    pairs = {"pairs": "array<bigint>"} if header.word_buckets else {}
+    slots = {
+        f"{name}{place}": kind
         for place in range(len(header.spaces))
-    ]
-    pairs = ["pairs array<bigint>"] if header.word_buckets else []
-    return ", ".join(
-        ["user string", "posts bigint", "words binary", "tally array<bigint>", *pairs, *slots]
-    )
+        for name, kind in (("buckets", "array<int>"), ("strengths", "array<double>"))
+    }
+    counts = {"posts": "bigint", "words": "binary", "tally": "array<bigint>"}
+    return {"user": "string", **counts, **pairs, **slots}
+
+
+def layout(header: StateHeader) -> str:
+    """The same, as Spark writes schemas."""
+    return ", ".join(f"{name} {kind}" for name, kind in _columns(header).items())
 
 
 def value_columns(header: StateHeader) -> list[str]:
     """All columns but the user."""
-    slots = [
-        f"{kind}{place}" for place in range(len(header.spaces)) for kind in ("buckets", "strengths")
-    ]
-    return ["posts", "words", "tally", *(["pairs"] if header.word_buckets else []), *slots]
+    return list(_columns(header))[1:]
 
 
 def score_posts(shipped: Shipped, raw: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -160,20 +162,23 @@ def _conform_batches(
             yield to_posts(part, work.timezone, tally)
 
 
+_EMPTY = {
+    "array<bigint>": pa.array([[]], pa.list_(pa.int64())),
+    "array<int>": pa.array([[]], pa.list_(pa.int32())),
+    "array<double>": pa.array([[]], pa.list_(pa.float64())),
+}
+
+
 def _tally_row(header: StateHeader, tally: Tally) -> pa.RecordBatch:
-    slots: list[pa.Array] = []
-    if header.word_buckets:
-        slots.append(pa.array([[]], pa.list_(pa.int64())))
-    for _ in header.spaces:
-        slots += [pa.array([[]], pa.list_(pa.int32())), pa.array([[]], pa.list_(pa.float64()))]
-    arrays = [
+    names = list(_columns(header))
+    known = [
         pa.nulls(1, pa.string()),
         pa.array([0], pa.int64()),
         pa.array([b""], pa.binary()),
         pa.array([tally_counts(tally)], pa.list_(pa.int64())),
-        *slots,
     ]
-    return pa.RecordBatch.from_arrays(arrays, names=["user", *value_columns(header)])
+    slots = [_EMPTY[_columns(header)[name]] for name in names[len(known) :]]
+    return pa.RecordBatch.from_arrays([*known, *slots], names=names)
 
 
 def _bound_on_bytes(header: StateHeader, posts: int) -> int:

@@ -22,19 +22,10 @@ from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, Space
+from sottovoce_spark import _ranks
 from sottovoce_spark._community import COUNTS, CommunityCounts, community_of, count_community
 from sottovoce_spark._output import Spark, translate_errors, whole_folder
-from sottovoce_spark._ranks import (
-    EDGES,
-    ORDER,
-    RANKS,
-    SCORES,
-    Edge,
-    edges_of,
-    number_rows,
-    positions,
-    score_users,
-)
+from sottovoce_spark._ranks import Edge
 from sottovoce_spark._read import read_rows
 from sottovoce_spark._states import layout, merge_rows, score_posts, value_columns
 from sottovoce_spark._workers import RankingKey, Shipped, digest_of, pack_work
@@ -188,10 +179,10 @@ def in_order(states: Spark, shipped: Shipped, community: CommunityCounts, places
     """All scores, in parts that follow one another and are sorted."""
     from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
 
-    scores = states.mapInArrow(partial(score_users, shipped, community), SCORES)
+    scores = states.mapInArrow(partial(_ranks.score_users, shipped, community), _ranks.SCORES)
     parts = int(states.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     parts = max(parts, community.users * places // _ROWS_PER_PART)
-    ranges = scores.repartitionByRange(parts, *ORDER).sortWithinPartitions(*ORDER)
+    ranges = scores.repartitionByRange(parts, *_ranks.ORDER).sortWithinPartitions(*_ranks.ORDER)
     # Kept with the rows: a part that is worked out again keeps its number.
     return ranges.withColumn("part", sql.spark_partition_id())
 
@@ -200,9 +191,11 @@ def number_ranks(
     ordered: Spark, places: tuple[RankingKey, ...], community: CommunityCounts
 ) -> Spark:
     """Ranks and bands for scores in order."""
-    edges = [Edge(*row) for row in ordered.mapInArrow(edges_of, EDGES).collect()]
-    known = {part: dict(of_part) for part, of_part in positions(edges).items()}
-    return ordered.mapInArrow(partial(number_rows, places, community.evident, known), RANKS)
+    edges = [Edge(*row) for row in ordered.mapInArrow(_ranks.edges_of, _ranks.EDGES).collect()]
+    known = {part: dict(of_part) for part, of_part in _ranks.positions(edges).items()}
+    return ordered.mapInArrow(
+        partial(_ranks.number_rows, places, community.evident, known), _ranks.RANKS
+    )
 
 
 def on_disk() -> Spark:

@@ -15,8 +15,9 @@ log2(users * error) / error.
 import struct
 import zlib
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -35,26 +36,18 @@ class ExactTop:
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self._values = np.zeros(0)
-        self._counts = np.zeros(0, np.int64)
+        self.values = np.zeros(0)
+        """Different scores, the largest first."""
+        self.counts = np.zeros(0, np.int64)
+        """How many users have each."""
         self._waiting: list[NDArray[np.float64]] = []
         self._waiting_size = 0
 
     @property
-    def values(self) -> NDArray[np.float64]:
-        """Different scores, the largest first."""
-        return self._values
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """How many users have each."""
-        return self._counts
-
-    @property
     def threshold(self) -> float:
         """What is smaller is not kept, however little is waiting; -infinity while there is room."""
-        full = int(self._counts.sum()) >= self.room
-        return float(self._values[-1]) if full and self._values.size else -np.inf
+        full = int(self.counts.sum()) >= self.room
+        return float(self.values[-1]) if full and self.values.size else -np.inf
 
     def add(self, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Take in scores; those for which there is no room any more, with their counts."""
@@ -76,12 +69,12 @@ class ExactTop:
         self, values: NDArray[np.float64], counts: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Take in different scores with their counts; what falls out."""
-        joined, places = np.unique(np.concatenate([self._values, values]), return_inverse=True)
+        joined, places = np.unique(np.concatenate([self.values, values]), return_inverse=True)
         total = np.zeros(joined.size, np.int64)
-        np.add.at(total, places, np.concatenate([self._counts, counts]))
+        np.add.at(total, places, np.concatenate([self.counts, counts]))
         joined, total = joined[::-1], total[::-1]
         kept = int(np.searchsorted(np.cumsum(total) - total, self.room, side="left"))
-        self._values, self._counts = joined[:kept].copy(), total[:kept].copy()
+        self.values, self.counts = joined[:kept].copy(), total[:kept].copy()
         return joined[kept:], total[kept:]
 
 
@@ -177,94 +170,20 @@ class ThinnedBody:
         return self._outline
 
 
-_MAGIC = b"SVRANK01"
-# users, error, exact, users so far, over, under, different scores in the top, levels
-_HEAD = struct.Struct("<8sQddQQQQB")
-_SUM = struct.Struct("<I")
-_BYTES = 8
+class _Record(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A sketch as bytes; arrays have 8 bytes a number, the least first."""
 
-
-class Parts(NamedTuple):
-    """All there is to know of a sketch."""
-
+    promise: tuple[int, float, float]
     users: int
-    error: float
-    exact: float
-    so_far: int
     over: int
     under: int
-    values: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    levels: list[NDArray[np.float64]]
+    values: bytes
+    counts: bytes
+    levels: list[bytes]
 
 
-def pack(parts: Parts) -> bytes:
-    """The bytes that ``unpack`` reads."""
-    head = _HEAD.pack(_MAGIC, *parts[:6], parts.values.size, len(parts.levels))
-    sizes = np.array([level.size for level in parts.levels], "<u8")
-    values = np.concatenate([parts.values, *parts.levels]).astype("<f8")
-    data = b"".join([head, sizes.tobytes(), parts.counts.astype("<i8").tobytes(), values.tobytes()])
-    return data + _SUM.pack(zlib.crc32(data))
-
-
-def unpack(data: bytes) -> Parts:
-    """The parts that ``pack`` was given; ``ValueError`` where the bytes cannot be such."""
-    if len(data) < _HEAD.size + _SUM.size:
-        raise ValueError("cut short")
-    magic, users, error, exact, count, over, under, different, height = _HEAD.unpack_from(data)
-    if magic != _MAGIC or _SUM.unpack(data[-_SUM.size :])[0] != zlib.crc32(data[: -_SUM.size]):
-        raise ValueError("another kind of file, or damaged")
-    words = data[_HEAD.size : -_SUM.size]
-    if len(words) < _BYTES * height:
-        raise ValueError("cut short")
-    sizes = _array(words[: _BYTES * height], "<u8").tolist()
-    if len(words) != _BYTES * (height + 2 * different + sum(sizes)):
-        raise ValueError("its length is wrong")
-    ends = _BYTES * (height + different)
-    counts = _array(words[_BYTES * height : ends], "<i8")
-    values = _array(words[ends:], "<f8")
-    top, *levels = np.split(values, np.cumsum([different, *sizes]))[:-1]
-    return Parts(users, error, exact, count, over, under, top, counts, levels)
-
-
-def _array(part: bytes, kind: str) -> NDArray[Any]:
-    return np.frombuffer(part, kind).astype(kind[1:])
-
-
-_TOO_MANY = 1 << 62
-
-
-def fill(parts: Parts, top: ExactTop, body: ThinnedBody) -> None:
-    """Fill an empty top and body; they must fit each other and the rest of ``parts``."""
-    _fill_top(top, parts.values, parts.counts)
-    _fill_body(body, parts)
-    kept = int(top.counts.sum())
-    if kept + body.users != parts.so_far or parts.so_far > parts.users:
-        raise ValueError("the numbers of users differ")
-    if body.users and kept < top.room:
-        raise ValueError("there was room in the top")
-    if kept and any((level >= top.values[-1]).any() for level in body.levels):
-        raise ValueError("the body reaches into the top")
-    if body.over + body.under > parts.error * parts.so_far:
-        raise ValueError("its error is beyond its promise")
-
-
-def _fill_top(top: ExactTop, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
-    if np.isnan(values).any() or not (values[1:] < values[:-1]).all():
-        raise ValueError("the top does not fall")
-    if (counts < 1).any() or sum(counts.tolist()) >= _TOO_MANY:
-        raise ValueError("a score of no user, or of too many")
-    if top.add_counted(values, counts)[0].size:
-        raise ValueError("the top is too large")
-
-
-def _fill_body(body: ThinnedBody, parts: Parts) -> None:
-    for level in parts.levels:
-        if level.size >= body.width or np.isnan(level).any():
-            raise ValueError("a level is not as it is left")
-    body.levels, body.over, body.under = list(parts.levels), parts.over, parts.under
-
-
+_MAGIC = b"SVRANK02"
+_SUM = struct.Struct("<I")
 Bracket = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 MOST_USERS = 1 << 48
@@ -336,20 +255,55 @@ class RankSketch:
         """As ``from_bytes`` reads it, on any machine."""
         self.settle()
         top, body = self.top, self.body
-        numbers = (*self.promise, self._count, body.over, body.under)
-        return pack(Parts(*numbers, top.values, top.counts, body.levels))
+        arrays = [each.astype("<f8").tobytes() for each in (top.values, *body.levels)]
+        counts = top.counts.astype("<i8").tobytes()
+        numbers = (self.promise, self._count, body.over, body.under)
+        data = _MAGIC + msgspec.msgpack.encode(_Record(*numbers, arrays[0], counts, arrays[1:]))
+        return data + _SUM.pack(zlib.crc32(data))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The sketch that ``to_bytes`` wrote; anything else is refused."""
+        body, told = bytes(data[: -_SUM.size]), bytes(data[-_SUM.size :])
         try:
-            parts = unpack(bytes(data))
-            sketch = cls(parts.users, error=parts.error, exact=parts.exact)
-            fill(parts, sketch.top, sketch.body)
-        except ValueError:
+            if not body.startswith(_MAGIC) or told != _SUM.pack(zlib.crc32(body)):
+                raise ValueError("another kind of file, or damaged")
+            record = msgspec.msgpack.decode(body[len(_MAGIC) :], type=_Record)
+            users, error, exact = record.promise
+            sketch = cls(users, error=error, exact=exact)
+            values, *levels = (
+                np.frombuffer(each, "<f8").astype(np.float64)
+                for each in (record.values, *record.levels)
+            )
+            sketch.top.values = values
+            sketch.top.counts = np.frombuffer(record.counts, "<i8").astype(np.int64)
+            sketch.body.levels = levels
+            sketch.body.over, sketch.body.under = record.over, record.under
+            sketch._count = record.users
+            sketch._refuse_impossible()
+        except (ValueError, RecursionError, msgspec.MsgspecError):
             raise InputError("these bytes are no sketch of ranks, or they are damaged.") from None
-        sketch._count = parts.so_far
         return sketch
+
+    def _refuse_impossible(self) -> None:
+        """Refuse parts that no scores make: what is accepted keeps its promise."""
+        top, body = self.top, self.body
+        kept, whole = sum(top.counts.tolist()), body.users
+        sound = (
+            top.values.size == top.counts.size
+            and bool((top.counts >= 1).all())
+            and (not kept or kept - int(top.counts[-1]) < top.room)
+            and (not whole or kept >= top.room)
+            and kept + whole == self._count <= self.users
+            and min(body.over, body.under) >= 0
+            and body.over + body.under <= self.error * self._count
+            and all(level.size < body.width for level in body.levels)
+            and not any(np.isnan(each).any() for each in (top.values, *body.levels))
+            and bool((top.values[1:] < top.values[:-1]).all())
+            and (not kept or all((level < top.values[-1]).all() for level in body.levels))
+        )
+        if not sound:
+            raise ValueError("the parts do not fit each other")
 
     def _add_piece(self, scores: NDArray[np.float64]) -> None:
         low = scores < self.top.threshold

@@ -36,36 +36,10 @@ from sottovoce.release.inputs import (
 )
 from sottovoce.release.job import Job
 from sottovoce.release.plan import ReleasePlan, refuse_pairs
-from sottovoce_spark._blocks import (
-    BLOCKS,
-    DIGESTED,
-    NAMES,
-    TEXTS,
-    TOTALS,
-    BlockName,
-    Counting,
-    count_blocks,
-    digest_blocks,
-    file_order,
-    texts_of,
-    total_counts,
-)
-from sottovoce_spark._noise import (
-    FOUND,
-    NOISED,
-    Block,
-    NoiseTask,
-    noise_blocks,
-    write_shards,
-)
+from sottovoce_spark import _blocks, _read
+from sottovoce_spark._blocks import BlockName, Counting
+from sottovoce_spark._noise import FOUND, NOISED, Block, NoiseTask, noise_blocks, write_shards
 from sottovoce_spark._output import Spark, translate_errors
-from sottovoce_spark._read import (
-    added_up,
-    address_of_file,
-    format_of,
-    read_rows,
-    rows_by_part,
-)
 from sottovoce_spark._states import tally_of
 from sottovoce_spark._store import found_shards, store_at
 from sottovoce_spark.assess import on_disk
@@ -145,15 +119,7 @@ class SparkWriters:
 
     def work(self, drawing: Drawing, plan: ReleasePlan) -> NoiseTask:
         """What each task is told."""
-        return NoiseTask(
-            secret=drawing.secret,
-            blocks=self.remote.blocks,
-            maps=tuple(each.column.astype(np.int32).tobytes() for each in drawing.maps),
-            columns=plan.columns,
-            rate=str(plan.noise.rate),
-            threshold=plan.noise.threshold,
-            constant_work=plan.noise.constant_work,
-        )
+        return NoiseTask.from_plan(drawing.secret, self.remote.blocks, drawing.maps, plan)
 
     def find_shards(self, folder: str) -> list[Shard]:
         """The shards that lie in ``folder``, read back from there by the workers."""
@@ -164,8 +130,10 @@ class SparkWriters:
         width = len(self.remote.documents.vocabulary)
         if prior == "public":
             return sparse.csr_array((1, width), dtype=np.int64)
-        of_parts = self.remote.counted.mapInArrow(partial(total_counts, width), TOTALS)
-        (total,) = added_up(of_parts, totals="<i8")
+        of_parts = self.remote.counted.mapInArrow(
+            partial(_blocks.total_counts, width), _blocks.TOTALS
+        )
+        (total,) = _read.added_up(of_parts, totals="<i8")
         return sparse.csr_array(total.reshape(1, -1))
 
     def _address(self, folder: str) -> str:
@@ -188,8 +156,10 @@ def counted_documents(
             apply_settings(session, None, batch_rows=block_rows, part_bytes=_PART_BYTES)
         )
         reading = inputs.reading
-        rows = read_rows(session, address, DOCUMENTS, reading, with_origin=True)
-        counts = rows.mapInArrow(partial(count_blocks, counting), BLOCKS).persist(on_disk())
+        rows = _read.read_rows(session, address, DOCUMENTS, reading, with_origin=True)
+        counts = rows.mapInArrow(partial(_blocks.count_blocks, counting), _blocks.BLOCKS).persist(
+            on_disk()
+        )
         kept.callback(counts.unpersist)
         tally = _tally(counts)
         declared = inputs.declarations(vocabulary) + inputs.left_out(_Tallied(tally))
@@ -198,7 +168,7 @@ def counted_documents(
             raise CorpusError(f"no usable row: {tally}.")
         counted = counts.where("number >= 0")
         found, blocks = _digest_blocks(counted, len(vocabulary))
-        kind = format_of(address, reading)
+        kind = _read.format_of(address, reading)
         corpus, charged = _identity(session, rows, replace(reading, format=kind))
         documents = CountedDocuments(found, vocabulary, corpus, documents=charged)
         yield SparkDocuments(documents, declared, tally, out, session, counted, blocks)
@@ -234,10 +204,10 @@ def _tally(counts: Spark) -> Tally:
 
 def _digest_blocks(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockName, Block]]:
     """The hashes that name the request, and where each block stands; one worker does it."""
-    ordered = counted.coalesce(1).sortWithinPartitions(*NAMES)
-    *rows, whole = ordered.mapInArrow(digest_blocks, DIGESTED).collect()
+    ordered = counted.coalesce(1).sortWithinPartitions(*_blocks.NAMES)
+    *rows, whole = ordered.mapInArrow(_blocks.digest_blocks, _blocks.DIGESTED).collect()
     blocks = {
-        BlockName(*(row[name] for name in NAMES)): Block(place, row["first"], row["digest"])
+        BlockName(*(row[name] for name in _blocks.NAMES)): Block(place, row["first"], row["digest"])
         for place, row in enumerate(rows)
     }
     data, columns, pointers = whole["digest"].split()
@@ -248,9 +218,9 @@ def _digest_blocks(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[Bl
 def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> tuple[str, DocumentSet]:
     """The corpus's name and documents, from its texts: a stream through the driver, hashed."""
     identity = CorpusIdentity()
-    for file in sorted(rows.inputFiles(), key=file_order):
-        one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
-        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
-        for row in rows_by_part(session, texts):
+    for file in sorted(rows.inputFiles(), key=_blocks.file_order):
+        one = _read.read_rows(session, _read.address_of_file(file), DOCUMENTS, reading)
+        texts = one.mapInArrow(partial(_blocks.texts_of, reading.max_line_bytes), _blocks.TEXTS)
+        for row in _read.rows_by_part(session, texts):
             identity.add(bytes(row["lengths"]), bytes(row["texts"]))
     return identity.digest(), identity.documents()

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LedgerError
@@ -29,18 +29,11 @@ from sottovoce.files import file_digest, nearest_folder, output_folder, whole_fi
 from sottovoce.parsing import parse_json
 from sottovoce.privacy.ledger.ledger import Ledger, Spend
 from sottovoce.privacy.randomness import system_bytes
+from sottovoce.release import folder as release_folder
 from sottovoce.release.card import ReleaseCard, read_card
 from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts
-from sottovoce.release.folder import (
-    CARD_FILE,
-    SHARD_FOLDERS,
-    SHARDS_FILE,
-    opened_bundle,
-    small_parts,
-    unpack_bundle,
-    write_parts,
-)
+from sottovoce.release.folder import CARD_FILE, SHARD_FOLDERS, SHARDS_FILE, opened_bundle
 from sottovoce.release.job import Job
 from sottovoce.release.plan import ReleasePlan, maps_of
 from sottovoce_spark.repeatable import noise_secret
@@ -117,12 +110,24 @@ def list_unfinished(store: ReleaseStore) -> list[str]:
     return [] if CARD_FILE in names else [name for name in names if SHARD_FOLDERS.fullmatch(name)]
 
 
-def shards_in(bundle: Path) -> ShardList | None:
-    """The shards that a bundle lists; None: it holds its counts itself."""
+class Bundled(NamedTuple):
+    """What a ledger's bundle says of its release."""
+
+    card: ReleaseCard
+    shards: ShardList | None
+    """None: it holds its counts itself."""
+    where: str | None
+    """The store that the shards lie in."""
+
+
+def read_bundle(bundle: Path) -> Bundled:
+    """The card in a bundle, and its shards with where they lie."""
     with opened_bundle(bundle) as archive:
+        card = read_card(archive.read(CARD_FILE).decode())
         if SHARDS_FILE not in archive.namelist():
-            return None
-        return list_in(archive.read(SHARDS_FILE).decode(), str(bundle))
+            return Bundled(card, None, None)
+        shards = list_in(archive.read(SHARDS_FILE).decode(), str(bundle))
+        return Bundled(card, shards, archive.read(WHERE_FILE).decode())
 
 
 def publish_bundle(bundle: Path, store: ReleaseStore) -> None:
@@ -130,16 +135,15 @@ def publish_bundle(bundle: Path, store: ReleaseStore) -> None:
 
     Shards are in their place already, or are copied from there: a ledger keeps none of them.
     """
-    shards = shards_in(bundle)
+    _, shards, where = read_bundle(bundle)
     if shards is None and isinstance(store, LocalStore):
-        unpack_bundle(bundle, store.folder)
+        release_folder.unpack_bundle(bundle, store.folder)
         return
+    if shards is not None and where is not None:
+        if where != store.address:
+            _copy_shards(shards, where, store)
+        _remove_others(shards, store)
     with opened_bundle(bundle) as archive:
-        if shards is not None:
-            where = archive.read(WHERE_FILE).decode()
-            if where != store.address:
-                _copy_shards(shards, where, store)
-            _remove_others(shards, store)
         public = set(archive.namelist()) - {WHERE_FILE}
         for name in sorted(public, key=lambda name: name == CARD_FILE):
             store.write(name, archive.read(name))
@@ -266,11 +270,10 @@ def release_to_shards(
     stored = ledger.release(request, lambda path: drawn.append(draw(path)))
     if stored.output is None:
         raise LedgerError("an output was stored but cannot be read back.")
-    shards = shards_in(stored.output.path)
-    card = bundled_card(stored.output.path)
+    card, shards, where = read_bundle(stored.output.path)
     if replace(card, files={}) != job.card(spend.id):
         raise LedgerError("the stored output is not what was asked for; do not publish it.")
-    if shards is not None and not drawn and where_in(stored.output.path) == store.address:
+    if shards is not None and not drawn and where == store.address:
         check_found(shards, writers.find_shards(shards.folder), store.address)
     publish_bundle(stored.output.path, store)
     return card
@@ -297,18 +300,6 @@ def another_unfinished(store: ReleaseStore) -> InputError:
     )
 
 
-def bundled_card(bundle: Path) -> ReleaseCard:
-    """The card in a bundle."""
-    with opened_bundle(bundle) as archive:
-        return read_card(archive.read(CARD_FILE).decode())
-
-
-def where_in(bundle: Path) -> str | None:
-    """Where the shards of a bundle lie."""
-    with opened_bundle(bundle) as archive:
-        return archive.read(WHERE_FILE).decode() if WHERE_FILE in archive.namelist() else None
-
-
 def _draw(
     path: Path, job: Job, ledger: Ledger, spend: Spend, store: ReleaseStore, writers: ShardWriters
 ) -> bool:
@@ -321,9 +312,11 @@ def _draw(
     card = job.card(spend.id)
     found = writers.draw(drawing, job.plan, folder)
     shards = list_shards(card.documents, card.columns, card.noise_rate, found)
-    parts = small_parts(drawing.maps, drawing.frequencies, job.documents.vocabulary, card)
+    parts = release_folder.small_parts(
+        drawing.maps, drawing.frequencies, job.documents.vocabulary, card
+    )
     parts[SHARDS_FILE] = shards.as_json().encode()
-    write_parts(path, parts, card, {WHERE_FILE: store.address.encode()})
+    release_folder.write_parts(path, parts, card, {WHERE_FILE: store.address.encode()})
     return True
 
 

@@ -17,8 +17,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +29,6 @@ from scipy import sparse
 from sottovoce.corpus.read.footers import read_row_groups
 from sottovoce.errors import InputError
 from sottovoce.files import file_digest, small_text
-from sottovoce.parsing import parse_json
 from sottovoce.privacy.audit.findings import AuditReport, join_reports
 from sottovoce.release.audit import audit_cells
 from sottovoce.release.card import ReleaseCard
@@ -85,6 +85,17 @@ class ShardList:
         return json.dumps(fields, indent=1, sort_keys=True) + "\n"
 
 
+class _Written(msgspec.Struct):
+    """The fields of `shards.json` and their kinds."""
+
+    format: Literal["sottovoce-shards"]
+    version: Literal[1]
+    documents: int
+    columns: int
+    noise_rate: str
+    shards: list[Shard]
+
+
 def list_shards(documents: int, columns: int, noise_rate: str, found: Sequence[Shard]) -> ShardList:
     """The shards that were ``found``, in order, if each document is in one of them and no other."""
     shards = sorted((each for each in found if each.documents), key=lambda each: each.first)
@@ -121,26 +132,13 @@ def read_list(path: Path) -> ShardList:
 def list_in(text: str, place: str) -> ShardList:
     """The list of shards in a text that was found at a ``place``."""
     try:
-        found = _list_of(parse_json(text))
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        fields = msgspec.json.decode(text, type=_Written)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         raise InputError(f"{place} is not a list of shards.") from None
+    found = list_shards(fields.documents, fields.columns, fields.noise_rate, fields.shards)
     if found.as_json() != text:
         raise InputError(f"{place} is not a list of shards as they are written.")
     return found
-
-
-def _list_of(fields: dict[str, Any]) -> ShardList:
-    if (fields["format"], fields["version"]) != (FORMAT, VERSION):
-        raise InputError(f"a list of shards must be of format {FORMAT}, version {VERSION}.")
-    shards = [Shard(**each) for each in fields["shards"]]
-    numbers = (fields["documents"], fields["columns"])
-    numbers += tuple(n for s in shards for n in (s.first, s.documents, s.cells, s.bytes))
-    texts = (fields["noise_rate"], *(text for s in shards for text in (s.name, s.sha256)))
-    if not all(type(n) is int for n in numbers) or not all(type(t) is str for t in texts):
-        raise InputError("a field of the list of shards is not of its kind.")
-    return list_shards(fields["documents"], fields["columns"], fields["noise_rate"], shards)
 
 
 def shard_rows(first: int, counts: Counts) -> Iterator[pa.RecordBatch]:

@@ -5,7 +5,7 @@ one is left for each; it goes to all workers, who look their users up. The rank 
 always holds the true one, at most the stated share of all users wide, and exact in the top 1%.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from sottovoce_spark._community import CommunityCounts
 from sottovoce_spark._output import Spark
-from sottovoce_spark._ranks import BAND_NAMES, band_numbers, scored_users
-from sottovoce_spark._workers import Sent, Shipped
+from sottovoce_spark._ranks import band_numbers, rank_columns, scored_users
+from sottovoce_spark._workers import Shipped
 from sottovoce_spark.rank_sketch import RankSketch
 
-SKETCHES = "place int, part int, sketch binary"
+SKETCHES = "place bigint, part bigint, sketch binary"
 BRACKETS = (
     "measure string, user string, topic string, score double, `rank` bigint, rank_most bigint, "
     "band string"
@@ -84,29 +84,23 @@ def merge_sketches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def look_up(
-    shipped: Shipped, community: CommunityCounts, sent: "Sent", rows: Iterator[pa.RecordBatch]
+    shipped: Shipped, community: CommunityCounts, sent: Spark, rows: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Users with the brackets of their ranks; the band is certain in the top 1%."""
     places = shipped.work().places
-    sketches = [RankSketch.from_bytes(each) for each in _values(sent)]
+    sketches = [RankSketch.from_bytes(each) for each in sent.value]
     for users, scores in scored_users(shipped, community, rows):
         for place, sketch, of_place, evident in zip(
             places, sketches, scores, community.evident, strict=True
         ):
             low, high = sketch.ranks(of_place)
             _, most = sketch.at_least(of_place)
-            columns = {
-                "measure": pa.repeat(pa.scalar(place.measure), len(users)),
-                "user": users,
-                "topic": pa.repeat(pa.scalar(place.topic), len(users)),
-                "score": pa.array(of_place),
-                "rank": pa.array(low, pa.int64()),
-                "rank_most": pa.array(high, pa.int64()),
-                "band": BAND_NAMES.take(
-                    pa.array(band_numbers(most, community.users, evident=evident))
-                ),
-            }
-            yield pa.record_batch(columns)
+            bands = band_numbers(most, community.users, evident=evident)
+            scored = {"user": users, "score": pa.array(of_place)}
+            widest = pa.array(high, pa.int64())
+            yield pa.record_batch(
+                rank_columns(place, **scored, rank=low, bands=bands, rank_most=widest)
+            )
 
 
 def _as_one(sketches: Spark, parts: int) -> Spark:
@@ -115,20 +109,12 @@ def _as_one(sketches: Spark, parts: int) -> Spark:
 
     while parts > 1:
         parts = -(-parts // FAN_IN)
-        grouped = sketches.withColumn("part", sql.floor(sql.col("part") / FAN_IN).cast("int"))
+        grouped = sketches.withColumn("part", sql.floor(sql.col("part") / FAN_IN).cast("bigint"))
         sketches = grouped.repartition("place", "part").mapInArrow(merge_sketches, SKETCHES)
     return sketches
 
 
 def _rows(sketches: Iterable[tuple[int, int, RankSketch]]) -> Iterator[pa.RecordBatch]:
     for place, part, sketch in sketches:
-        arrays = [
-            pa.array([place], pa.int32()),
-            pa.array([part], pa.int32()),
-            pa.array([sketch.to_bytes()], pa.binary()),
-        ]
-        yield pa.RecordBatch.from_arrays(arrays, names=["place", "part", "sketch"])
-
-
-def _values(sent: Spark) -> Sequence[bytes]:
-    return list(sent.value)
+        row = {"place": place, "part": part, "sketch": sketch.to_bytes()}
+        yield pa.RecordBatch.from_pylist([row])

@@ -3,8 +3,6 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from sottovoce.errors import InputError
 from sottovoce.release.inputs import CountsElsewhere
 from sottovoce.release.job import Job
@@ -31,15 +29,7 @@ def drawn_in_shards(job: Job) -> Drawn:
         BlockName("", at, 0): Block(place, at, row["digest"][0].as_py())
         for place, (at, row) in enumerate(zip(firsts, rows, strict=True))
     }
-    task = NoiseTask(
-        noise_secret(),
-        blocks,
-        tuple(each.column.astype(np.int32).tobytes() for each in maps),
-        plan.columns,
-        str(plan.noise.rate),
-        plan.noise.threshold,
-        plan.noise.constant_work,
-    )
+    task = NoiseTask.from_plan(noise_secret(), blocks, maps, plan)
     with TemporaryDirectory() as name:
         folder = Path(name) / f"counts-{0:016x}"
         folder.mkdir()

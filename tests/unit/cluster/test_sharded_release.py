@@ -74,8 +74,7 @@ class Writers:
 
 
 def work(drawing: Drawing, plan: ReleasePlan) -> NoiseTask:
-    maps = tuple(each.column.tobytes() for each in drawing.maps)
-    return NoiseTask(drawing.secret, {}, maps, plan.columns, str(plan.noise.rate), None, False)
+    return NoiseTask.from_plan(drawing.secret, {}, drawing.maps, plan)
 
 
 @pytest.fixture
