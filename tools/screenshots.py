@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pyarrow.csv as pacsv
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
-from sottovoce_lab.bench._advise_page import advisor_process
+from sottovoce_lab.bench.advise import advisor_process
 
 from sottovoce.advisor._demo import demo_posts
 from sottovoce.topics.shipped.rules import shipped_catalogue

@@ -69,14 +69,6 @@ class CountedCorpus:
     name: str = "unnamed"
     note: str = ""
 
-    def __post_init__(self) -> None:
-        """Refuse parts that do not match."""
-        if self.counts.shape != (len(self.labels), len(self.vocabulary)):
-            raise CorpusError(
-                f"counts of shape {self.counts.shape} need as many labels and words, got "
-                f"{len(self.labels)} and {len(self.vocabulary)}."
-            )
-
     def first(self, documents: int | None) -> "CountedCorpus":
         """The first ``documents`` documents; all of them if None."""
         return replace(self, counts=self.counts[:documents], labels=self.labels[:documents])

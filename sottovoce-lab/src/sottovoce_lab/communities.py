@@ -13,9 +13,15 @@ from sottovoce.corpus.simulate.parameters import (
     difficulty_named,
 )
 from sottovoce.corpus.simulate.write import simulate
-from sottovoce.loop.adversary import Knowledge, fit_knowledge
-from sottovoce.loop.subject import DEFAULT, StudyCommunity, name_personas
+from sottovoce.errors import ParameterError
+from sottovoce.loop.adversary import Knowledge, Training, fit_knowledge
+from sottovoce.loop.loop import LoopPlan, run_loop
+from sottovoce.loop.subject import DEFAULT, StudyCommunity, name_personas, simulated_subject
+from sottovoce.loop.usefulness import Effort
+from sottovoce.report.result import StudyResult
+from sottovoce.steps import repetitions
 from sottovoce.topics import Catalogue, load_model
+from sottovoce_lab.options import StudyOptions
 
 CONTROL = "control"
 LEVELS = (*DIFFICULTIES, CONTROL)
@@ -47,3 +53,33 @@ def own_community(posts: Path, truth: Path, read: ReadOptions) -> StudyCommunity
 def load_knowledge(models: Sequence[Path], topics: Path) -> Knowledge:
     """A user's own models and catalogue."""
     return fit_knowledge([load_model(path) for path in models], Catalogue.load(topics))
+
+
+QUICK = LoopPlan(
+    methods=(("none", None), ("frequency", 300)),
+    precisions=(2,),
+    epsilons=("8", "1"),
+    effort=Effort(topics=20, iterations=10, most_tokens=20_000),
+    whole_documents=("1",),
+)
+FULL = LoopPlan(whole_documents=("1", "4"))
+
+
+def run_study_loop(options: StudyOptions) -> StudyResult:
+    """Assess, release, assess again: exposure against usefulness over privacy settings.
+
+    The loop on simulated communities, one for each seed.
+    """
+    if any((options.data, options.posts, options.truth, options.models, options.documents)):
+        raise ParameterError(
+            "study loop makes its own communities; for yours run sottovoce loop CORPUS."
+        )
+    users, weeks, background = (150, 6, 800) if options.quick else (600, 12, 4000)
+    training = Training(40, 20, 5) if options.quick else Training(60, 80, 20)
+    subjects = [
+        simulated_subject(
+            draw_community(DEFAULT, seed, users=users, weeks=weeks, background=background), training
+        )
+        for seed in repetitions(options.seeds or (2 if options.quick else 5))
+    ]
+    return run_loop(subjects, QUICK if options.quick else FULL)

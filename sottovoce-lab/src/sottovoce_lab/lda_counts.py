@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.corpus.simulate.parameters import require_whole, require_within
-
 ROWS_AT_ONCE = 8192
 
 
@@ -36,12 +34,6 @@ def lda_counts(
     given these the words of a document are independent: its counts are
     Multinomial(length_d, theta_d phi).
     """
-    require_whole("documents", documents, 1, 10_000_000)
-    require_whole("topics", topics, 1, 10_000)
-    require_whole("vocabulary", vocabulary, 2, 1_000_000)
-    require_whole("seed", seed, 0, 2**63 - 1)
-    for name, value in (("alpha", alpha), ("beta", beta), ("mean_length", mean_length)):
-        require_within(name, value, 1e-3, 1e6)
     model_rng, length_rng, word_rng = (
         np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(3)
     )

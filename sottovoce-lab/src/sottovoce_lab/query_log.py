@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sottovoce.corpus.schema import BATCH_ROWS, POSTS
-from sottovoce.corpus.simulate.parameters import require_whole
 from sottovoce.corpus.simulate.text import the_lexicon
 from sottovoce.files import whole_file
 
@@ -44,12 +43,6 @@ class QueryLog:
     users: int = 107_000
     topics: int = 200
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_whole("queries", self.queries, 1, 10**10)
-        require_whole("users", self.users, 1, 10**8)
-        require_whole("topics", self.topics, 1, 10_000)
-        require_whole("seed", self.seed, 0, 2**63 - 1)
 
     @cached_property
     def words(self) -> tuple[str, ...]:

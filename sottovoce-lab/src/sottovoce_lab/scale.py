@@ -158,7 +158,7 @@ def cases_along_axes(*, quick: bool) -> Iterator[tuple[str, list[ScaleCase]]]:
 
 
 def run_scale(options: StudyOptions) -> StudyResult:
-    """The study as a command."""
+    """Time, memory and bytes against posts, users and topics, and a plan for 10^9 users."""
     default = 60.0 if options.quick else 180.0
     deadline = time.monotonic() + (default if options.seconds is None else options.seconds)
     rows, notes = list[Row](), list[str]()
@@ -166,7 +166,7 @@ def run_scale(options: StudyOptions) -> StudyResult:
         measured = _measure_until(deadline, axis, cases)
         rows += measured
         if left := cases[len(measured) :]:
-            sizes = ", ".join(f"{_place(axis, case):,}" for case in left)
+            sizes = ", ".join(f"{getattr(case, _column(axis)):,}" for case in left)
             notes.append(f"Time was spent before {sizes} {axis}; give more with --seconds.")
     rows += [row for axis in AXES if (row := _exponents(rows, axis))]
     plots = tuple(
@@ -183,8 +183,9 @@ def run_scale(options: StudyOptions) -> StudyResult:
 def _measure_until(deadline: float, axis: str, cases: Sequence[ScaleCase]) -> list[Row]:
     """Measure while the next case, by what the last took, still fits."""
     rows, took = list[Row](), 0.0
+    places = [getattr(case, _column(axis)) for case in cases]
     for at, case in enumerate(cases):
-        growth = _place(axis, case) / _place(axis, cases[max(0, at - 1)])
+        growth = places[at] / places[max(0, at - 1)]
         # Two points make a line, so as many are always measured.
         if at > 1 and time.monotonic() + took * growth > deadline:
             break
@@ -196,14 +197,14 @@ def _measure_until(deadline: float, axis: str, cases: Sequence[ScaleCase]) -> li
     return rows
 
 
-def _place(axis: str, case: ScaleCase) -> int:
-    return int(getattr(case, "posts" if axis == "size" else axis))
+def _column(axis: str) -> str:
+    """What is counted along an axis."""
+    return "posts" if axis == "size" else axis
 
 
 def _points(rows: Sequence[Row], axis: str, quantity: str) -> tuple[list[float], list[float]]:
-    column = "posts" if axis == "size" else axis
     own = [row for row in rows if (row["kind"], row["axis"]) == ("measured", axis)]
-    return [number(row, column) for row in own], [number(row, quantity) for row in own]
+    return [number(row, _column(axis)) for row in own], [number(row, quantity) for row in own]
 
 
 def fit_power(sizes: Sequence[float], values: Sequence[float]) -> float | None:
@@ -218,14 +219,8 @@ def fit_power(sizes: Sequence[float], values: Sequence[float]) -> float | None:
 def _exponents(rows: Sequence[Row], axis: str) -> Row:
     quantities = ("seconds", *COSTS)
     fitted = {name: fit_power(*_points(rows, axis, name)) for name in quantities}
-    return {
-        "kind": "exponent",
-        "axis": axis,
-        "posts": None,
-        "users": None,
-        "topics": None,
-        **fitted,
-    }
+    blank = dict.fromkeys(("posts", "users", "topics"))
+    return {"kind": "exponent", "axis": axis, **blank, **fitted}
 
 
 def describe_growth(rows: Sequence[Row], axis: str) -> str:

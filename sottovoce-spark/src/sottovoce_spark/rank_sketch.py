@@ -265,9 +265,10 @@ class RankSketch:
     def from_bytes(cls, data: bytes) -> Self:
         """The sketch that ``to_bytes`` wrote; anything else is refused."""
         body, told = bytes(data[: -_SUM.size]), bytes(data[-_SUM.size :])
+        damaged = InputError("these bytes are no sketch of ranks, or they are damaged.")
+        if not body.startswith(_MAGIC) or told != _SUM.pack(zlib.crc32(body)):
+            raise damaged
         try:
-            if not body.startswith(_MAGIC) or told != _SUM.pack(zlib.crc32(body)):
-                raise ValueError("another kind of file, or damaged")
             record = msgspec.msgpack.decode(body[len(_MAGIC) :], type=_Record)
             users, error, exact = record.promise
             sketch = cls(users, error=error, exact=exact)
@@ -282,7 +283,7 @@ class RankSketch:
             sketch._count = record.users
             sketch._refuse_impossible()
         except (ValueError, RecursionError, msgspec.MsgspecError):
-            raise InputError("these bytes are no sketch of ranks, or they are damaged.") from None
+            raise damaged from None
         return sketch
 
     def _refuse_impossible(self) -> None:

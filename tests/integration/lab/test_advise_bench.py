@@ -3,11 +3,17 @@
 import time
 
 import pytest
-from sottovoce_lab.bench import _advise_page as advise_page
 from sottovoce_lab.bench import advise
+from sottovoce_lab.bench import advise as advise_page
 from sottovoce_lab.bench import advise as advise_windows
-from sottovoce_lab.bench._advise_page import BrowserSession, csv_of
-from sottovoce_lab.bench.advise import asked_at_once, bench_advise, long_history, p95_ms
+from sottovoce_lab.bench.advise import (
+    BrowserSession,
+    asked_at_once,
+    bench_advise,
+    csv_of,
+    long_history,
+    p95_ms,
+)
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
-from sottovoce_lab.bench import _schemes as schemes
 from sottovoce_lab.bench import paillier
-from sottovoce_lab.bench._schemes import PEERS, Encrypted, Ours
+from sottovoce_lab.bench import paillier as schemes
+from sottovoce_lab.bench.paillier import PEERS, Encrypted, Ours
 
 from sottovoce.compiled import available_cores
 from sottovoce.errors import CheckFailedError

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sottovoce_lab import loop
+from sottovoce_lab import communities
 from sottovoce_lab.communities import draw_community
 from support.demos import QUICK, count_few_words, learn_no_classifiers
 
@@ -24,9 +24,9 @@ def test_it_draws_its_communities_and_runs_the_loop_on_each(
         seeds.append(seed)
         return draw_community(difficulty, seed, users=120, weeks=2, background=200)
 
-    monkeypatch.setattr(loop, "draw_community", small)
+    monkeypatch.setattr(communities, "draw_community", small)
     monkeypatch.setattr(
-        loop, "simulated_subject", lambda community, _: simulated_subject(community, QUICK)
+        communities, "simulated_subject", lambda community, _: simulated_subject(community, QUICK)
     )
 
     def brief(subjects: Any, plan: LoopPlan) -> Any:  # noqa: ANN401 - of the loop
@@ -34,7 +34,7 @@ def test_it_draws_its_communities_and_runs_the_loop_on_each(
         few = (("none", None), ("frequency", 60))
         return run_loop(subjects, replace(plan, effort=effort, methods=few))
 
-    monkeypatch.setattr(loop, "run_loop", brief)
+    monkeypatch.setattr(communities, "run_loop", brief)
     count_few_words(monkeypatch, 120)
     learn_no_classifiers(monkeypatch)
     code, out, err = run("study", "loop", "--quick", "--seeds", 2)

@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sottovoce_lab.learn._data import ionosphere
-from sottovoce_lab.learn.paper.blocks import (
+from sottovoce_lab.learn.paper.printed import (
     BLOCK_PENALTIES,
     BlockPeer,
-    block_rados,
-    count_errors,
-    solve_blocks,
-    train_on_blocks,
-)
-from sottovoce_lab.learn.paper.printed import (
     PrintedTraining,
     add_round_ring,
+    block_rados,
     classify_as_printed,
+    count_errors,
+    solve_blocks,
     train_as_printed,
+    train_on_blocks,
 )
 from support.hidden_systems import two_keys
 from support.trainings import pooled, small_peers

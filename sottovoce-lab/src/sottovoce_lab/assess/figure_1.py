@@ -30,7 +30,9 @@ SLIP = (
 
 
 def run_figure_1(options: StudyOptions) -> StudyResult:
-    """R-Susceptibility, Figure 1: risk scores of sample and full data.
+    """Risk scores of users sampled by a^score against those of everybody.
+
+    R-Susceptibility, Figure 1: risk scores of sample and full data.
 
     Regions are tenths of the range of scores. A base of 1 samples everybody alike.
     """

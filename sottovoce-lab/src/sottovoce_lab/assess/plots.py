@@ -9,12 +9,11 @@ from sottovoce.loop.subject import DEFAULT
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, number
-from sottovoce_lab.assess.outcomes import SPACES, VARIANTS
+from sottovoce_lab.assess.outcomes import PERSONAS, SPACES, VARIANTS
 from sottovoce_lab.communities import LEVELS
 
 MARKERS = "os^Dvx"
 SPACE_COLOUR = dict(zip(SPACES, COLOURS, strict=False))
-PERSONA_ORDER = ("afflicted", "supporter", "curious", "professional", "bystander")
 LEVEL_MEASURES = ("ent", "w2v", "w2v-dt", "lda", "lda-dt", RANDOM)
 
 
@@ -49,7 +48,7 @@ def by_persona(rows: Sequence[Row]) -> Plot:
     spaces = [space for space in SPACES if space in own]
     figure, panels = new_panels(len(spaces), width=1.2 + 2.6 * len(spaces), share_y=True)
     for axes, space in zip(panels, spaces, strict=True):
-        for place, persona in enumerate(PERSONA_ORDER):
+        for place, persona in enumerate(PERSONAS):
             if own[space].get(persona) is not None:
                 draw_line(axes, [own[space + variant] for variant in VARIANTS], persona, place)
         axes.set(title=space, xticks=range(len(VARIANTS)))

@@ -71,7 +71,9 @@ class Panels:
 
 
 def run_assess_table_1(options: StudyOptions) -> StudyResult:
-    """Table 1 by simulated judges, or by the votes of ``options``.
+    """Topics by number of judges who call them sensitive, and their agreement.
+
+    Table 1 by simulated judges, or by the votes of ``options``.
 
     ``data`` may be a catalogue: the one that was judged, or to be judged by simulated judges.
     """

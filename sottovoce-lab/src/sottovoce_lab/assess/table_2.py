@@ -58,7 +58,10 @@ class AssessTable2Settings:
 
 
 def run_assess_table_2(options: StudyOptions) -> StudyResult:
-    """Table 2 on a simulated background, or on a file of documents."""
+    """Vocabulary of the sensitive topics in a trained model.
+
+    Table 2 on a simulated background, or on a file of documents.
+    """
     if options.seeds is not None:
         raise ParameterError("assess-table-2 shows one model; leave --seeds out.")
     data = options.data or SIMULATED

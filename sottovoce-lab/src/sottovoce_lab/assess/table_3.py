@@ -76,7 +76,10 @@ class _Judged:
 
 
 def run_assess_table_3(options: StudyOptions) -> StudyResult:
-    """Table 3 on simulated communities."""
+    """Sensitive users by majority of judges, in a sample by score.
+
+    Table 3 on simulated communities.
+    """
     refuse_documents(options, "assess-table-3")
     if options.data not in {None, SIMULATED}:
         raise ParameterError(

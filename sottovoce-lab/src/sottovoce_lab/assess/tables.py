@@ -37,7 +37,10 @@ RECOMPUTED = (
 
 
 def run_table_4(options: StudyOptions) -> StudyResult:
-    """R-Susceptibility, Table 4: ENT and DIFF-PRIV against strength in each space."""
+    """Measures of structured data against topical strength of interest.
+
+    R-Susceptibility, Table 4: ENT and DIFF-PRIV against strength in each space.
+    """
     study = AssessStudy.from_options(options, AssessStudySizes(levels=(DEFAULT,)))
     (outcomes,) = study.outcomes((*TRADITIONAL, *SPACES)).values()
     better = max(TRADITIONAL, key=lambda name: sum(each.metrics[name]["map"] for each in outcomes))
@@ -59,7 +62,9 @@ def run_table_4(options: StudyOptions) -> StudyResult:
 
 
 def run_table_5(options: StudyOptions) -> StudyResult:
-    """R-Susceptibility, Table 5.
+    """All measures in all spaces over all sensitive topics, and where personas stand.
+
+    R-Susceptibility, Table 5.
 
     Every topical measure, ENT, DIFF-PRIV and the baselines, at the frozen default difficulty, at
     the levels around it, and in a control where personas differ in name only.
@@ -112,7 +117,9 @@ def _claims(found: Mapping[str, Sequence[CommunityOutcome]]) -> list[str]:
 
 
 def run_table_6(options: StudyOptions) -> StudyResult:
-    """R-Susceptibility, Table 6: R-precision of LDA, LDA-D, LDA-T and LDA-DT by topic.
+    """R-precision of the latent measures, topic by topic.
+
+    R-Susceptibility, Table 6: R-precision of LDA, LDA-D, LDA-T and LDA-DT by topic.
 
     Beside it, why: of pairs of an afflicted user and a curious or professional one, in how many the
     afflicted stands higher.

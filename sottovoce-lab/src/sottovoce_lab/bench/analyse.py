@@ -7,7 +7,6 @@ iterations, two workers. The topics of both are judged against the planted ones.
 
 import importlib.util
 import tempfile
-import warnings
 import zipfile
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +24,7 @@ from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.release.release import load_release
 from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce.release.topics.evaluation import match_topics
-from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time
+from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time, train_tomotopy
 from sottovoce_lab.release.analyse_topics import add_noise, simulated_corpus_of
 
 WORDS, TOPICS = 1000, 25
@@ -69,8 +68,8 @@ def _rows(folder: Path, topics: Floats, rate: float) -> list[BenchRow]:
     documents = load_release(folder).card.documents
     _warm_up(rate)
     seconds, found = best_time(lambda: _ours(folder), 1)
-    theirs = best_time(lambda: _theirs(folder), 1) if _has_peer() else None
-    case = _case(documents, rate)
+    theirs = best_time(lambda: _theirs(folder), 1) if importlib.util.find_spec("tomotopy") else None
+    case = f"{documents:,} documents x {WORDS:,} words, {TOPICS} topics, rate {rate:g}"
     speed, score = documents / seconds, _score(found, topics)
     return [
         bench_row("analyse", case, "documents/s", speed, PEER, theirs and documents / theirs[0]),
@@ -78,10 +77,6 @@ def _rows(folder: Path, topics: Floats, rate: float) -> list[BenchRow]:
             "analyse", case, "topic Jaccard", score, PEER, theirs and _score(theirs[1], topics)
         ),
     ]
-
-
-def _case(documents: int, rate: float) -> str:
-    return f"{documents:,} documents x {WORDS:,} words, {TOPICS} topics, rate {rate:g}"
 
 
 def _warm_up(rate: float) -> None:
@@ -101,13 +96,7 @@ def _theirs(folder: Path) -> Floats:
     clipped.eliminate_zeros()
     model = tomotopy.LDAModel(k=TOPICS, alpha=0.1, eta=0.01, seed=1)
     names = [str(word) for word in range(WORDS)]
-    for row in range(clipped.shape[0]):
-        cells = slice(clipped.indptr[row], clipped.indptr[row + 1])
-        tokens = np.repeat(clipped.indices[cells], clipped.data[cells]).tolist()
-        model.add_doc([names[word] for word in tokens])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # two workers give another result each time
-        model.train(ITERATIONS, workers=WORKERS, show_progress=False)
+    train_tomotopy(model, clipped, names, iterations=ITERATIONS, workers=WORKERS)
     found = np.zeros((TOPICS, WORDS))
     used = [int(word) for word in model.used_vocabs]
     for topic in range(TOPICS):
@@ -119,7 +108,3 @@ def _score(found: Floats, topics: Floats) -> float:
     if found.shape != topics.shape:
         raise CheckFailedError(f"topics must be {topics.shape}, got {found.shape}.")
     return match_topics(found, topics).mean
-
-
-def _has_peer() -> bool:
-    return importlib.util.find_spec("tomotopy") is not None

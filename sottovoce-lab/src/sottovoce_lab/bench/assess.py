@@ -40,7 +40,7 @@ from sottovoce.errors import CheckFailedError
 from sottovoce.topics import Catalogue, LdaParameters, Topic, WordChoice, train_lda
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce_lab.bench._assess_cores import core_rows
-from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
+from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times, compared_row
 
 PEER_NAME = "gensim + pandas"
 K, M = 0.3, 3
@@ -192,7 +192,7 @@ def check_pandas_ranks(material: Material, ranking: Ranking) -> None:
             for counts in count_batches(texts, scorer.vocabulary, scorer.rules)
         ]
     )
-    theirs = ranks_of_strengths(material.table, strengths, material.catalogue)
+    theirs = _ranks(material.table.to_pandas(), strengths, material.catalogue)
     if _by_user(ranking.table) != theirs:
         raise CheckFailedError("pandas ranks other users than ours, given the same strengths.")
 
@@ -221,24 +221,17 @@ def _word_rows(users: int, seconds: float) -> list[BenchRow]:
         ("ent", entropy_risk, dense_entropy),
         ("diff-priv", differential_privacy_risk, dense_differential_privacy),
     ):
-        works: dict[str, Work] = {
-            "ours": partial(_word_ranks, risk, incidence),
-            "peer": partial(peer, incidence),
-        }
         np.testing.assert_allclose(
             risk(WordUse.of_incidence(incidence), np.arange(WORDS)), peer(incidence), rtol=1e-3
         )
-        best = best_times(works, seconds=seconds)
-        case = f"{name}, {users:,} users x {WORDS} words, incidence to ranks"
         rows.append(
-            bench_row(
+            compared_row(
                 "assess",
-                case,
-                "s",
-                best["ours"],
+                f"{name}, {users:,} users x {WORDS} words, incidence to ranks",
+                partial(_word_ranks, risk, incidence),
                 "numpy, word by word, scores only",
-                best["peer"],
-                less_is_better=True,
+                partial(peer, incidence),
+                seconds=seconds,
             )
         )
     return rows
@@ -265,13 +258,6 @@ def ranks(path: Path, peer: GensimPeer) -> Ranks:
     norms = np.linalg.norm(theta, axis=1, keepdims=True)
     strengths = theta[:, dimensions] / np.where(norms > 0, norms, 1.0)
     return _ranks(posts, strengths, catalogue)
-
-
-def ranks_of_strengths(
-    posts: pa.Table, strengths: NDArray[np.float64], catalogue: Catalogue
-) -> Ranks:
-    """The pandas part alone, given the strengths of posts."""
-    return _ranks(posts.to_pandas(), strengths, catalogue)
 
 
 def _thetas(texts: Any, peer: GensimPeer) -> NDArray[np.float64]:  # noqa: ANN401 - pandas has no types

@@ -7,7 +7,6 @@ likelihood is within 0.001 nats of its best, the fastest of them.
 
 import importlib.util
 import itertools
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from sottovoce.topics.background import WordChoice, background_counts
 from sottovoce.topics.imports.libraries import from_tomotopy
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce_lab._data import DataAbsentError, data_file
-from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time, best_times
+from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time, best_times, train_tomotopy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -263,15 +262,7 @@ def _train_peer(counts: sparse.csr_array, terms: tuple[str, ...]) -> "tomotopy.L
 
     model = tomotopy.LDAModel(k=TOPICS, seed=SEED)
     model.burn_in = TRAINING_ITERATIONS // 4
-    for row in range(counts.shape[0]):
-        cells = slice(counts.indptr[row], counts.indptr[row + 1])
-        words = np.repeat(counts.indices[cells], counts.data[cells])
-        if words.size:
-            model.add_doc([terms[word] for word in words])
-    with warnings.catch_warnings():
-        # Several workers give no one result; every peer gets the one that came out.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        model.train(TRAINING_ITERATIONS, workers=available_cores(), show_progress=False)
+    train_tomotopy(model, counts, terms, iterations=TRAINING_ITERATIONS, workers=available_cores())
     return model
 
 

@@ -5,10 +5,8 @@ one process. Keys and tables are made within the time.
 """
 
 import time
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
-from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +22,8 @@ from sottovoce.learn.paillier.grid import cores
 from sottovoce.learn.ridge import example_vector_size, local_sums, ridge_from_sums
 from sottovoce.learn.support import all_kept
 from sottovoce_lab._data import data_file
-from sottovoce_lab.bench.rows import BenchRow, bench_row
+from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time
+from sottovoce_lab.learn._data import ionosphere
 
 KEY_BITS = 2048
 PENALTY = 0.1
@@ -35,7 +34,6 @@ _SUPPORT_PARTS = 4
 _PHE = "phe, number by number, scaled up from a part"
 _RIDGE = "scikit-learn's ridge on pooled rows"
 _row = partial(bench_row, "learn")
-Result = TypeVar("Result")
 
 
 def bench_learn(words: int) -> list[BenchRow]:
@@ -45,18 +43,20 @@ def bench_learn(words: int) -> list[BenchRow]:
 
 
 def _ionosphere_rows() -> list[BenchRow]:
-    rows, signs = ionosphere_rows()
-    seconds, trained = _best(lambda: _train_peers(rows, signs), RUNS)
+    rows, signs = ionosphere()
+    seconds, trained = best_time(lambda: _train_peers(rows, signs), RUNS, time.process_time)
     check_theta(trained, rows, signs)
-    numbers = _SUPPORT_PARTS * rows.shape[1] + example_vector_size(_count_kept(trained))
+    numbers = _SUPPORT_PARTS * rows.shape[1] + example_vector_size(
+        int(np.count_nonzero(trained.coef_))
+    )
     theirs, case = phe_sum_seconds(numbers), "Ionosphere, open, pairwise masks"
     return [_row(case, "CPU s", seconds, _PHE, theirs, less_is_better=True)]
 
 
 def _text_rows(words: int) -> list[BenchRow]:
     rows, signs = message_rows(words)
-    ridge, _ = _best(lambda: pooled_ridge(rows, signs), RUNS)
-    seconds, trained = _best(lambda: _train_peers(rows, signs), RUNS)
+    ridge, _ = best_time(lambda: pooled_ridge(rows, signs), RUNS, time.process_time)
+    seconds, trained = best_time(lambda: _train_peers(rows, signs), RUNS, time.process_time)
     check_theta(trained, rows, signs)
     case = f"{len(rows):,} messages, {words:,} words, open, pairwise masks"
     return [_row(case, "CPU s", seconds, _RIDGE, ridge, less_is_better=True)]
@@ -68,26 +68,12 @@ def _train_peers(rows: Floats, signs: Floats) -> TrainedClassifier:
     return train(peers, penalty=PENALTY)
 
 
-def _count_kept(trained: TrainedClassifier) -> int:
-    return int(np.count_nonzero(trained.coef_))
-
-
 def check_theta(trained: TrainedClassifier, rows: Floats, signs: Floats) -> None:
     """Refuse a bench whose classifier is not ridge's on the features that were kept."""
     used = np.flatnonzero(trained.coef_[0])
     plain = ridge_from_sums(local_sums(rows[:, used], signs, all_kept(used.size)), PENALTY)
     if np.abs(trained.coef_[0, used] - plain.coefficients).max() > _TOLERANCE:
         raise CheckFailedError("the training must give ridge's theta to a millionth.")
-
-
-def _best(work: Callable[[], Result], runs: int) -> tuple[float, Result]:
-    """The least processor seconds of some runs, and the last result."""
-    least = float("inf")
-    for _ in range(runs):
-        begin = time.process_time()
-        found = work()
-        least = min(least, time.process_time() - begin)
-    return least, found
 
 
 def pooled_ridge(rows: Floats, signs: Floats) -> object:
@@ -115,14 +101,6 @@ def phe_sum_seconds(numbers: int, *, part: int = 30) -> float | None:
             total = total + public.encrypt(at / 7)
         private.decrypt(total)
     return key + (time.process_time() - begin) * numbers / part
-
-
-def ionosphere_rows() -> tuple[Floats, Floats]:
-    """351 radar returns; good ones are 1."""
-    lines = data_file("ionosphere.csv").read_text(encoding="utf-8").split()
-    cells = [line.split(",") for line in lines]
-    rows = np.array([row[:-1] for row in cells], np.float64)
-    return rows, np.array([1.0 if row[-1] == "g" else -1.0 for row in cells])
 
 
 def message_rows(words: int) -> tuple[Floats, Floats]:

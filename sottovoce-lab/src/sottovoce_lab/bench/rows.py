@@ -3,9 +3,13 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
+
+import numpy as np
+from scipy import sparse
 
 from sottovoce.errors import CheckFailedError
 from sottovoce.parsing import parse_json
@@ -49,6 +53,25 @@ def bench_row(
     )
 
 
+def compared_row(
+    bench: str,
+    case: str,
+    ours: Work,
+    peer: str,
+    theirs: Work,
+    *,
+    seconds: float,
+    clock: Clock = time.perf_counter,
+    values: int | None = None,
+) -> BenchRow:
+    """Two works in turns: the seconds of each, or how many of ``values`` a second."""
+    best = best_times({"ours": ours, "theirs": theirs}, seconds=seconds, clock=clock)
+    if values is None:
+        taken = best["ours"], peer, best["theirs"]
+        return bench_row(bench, case, "s", *taken, less_is_better=True)
+    return bench_row(bench, case, "values/s", values / best["ours"], peer, values / best["theirs"])
+
+
 def best_time(
     work: Callable[[], Result], repeats: int, clock: Clock = time.perf_counter
 ) -> tuple[float, Result]:
@@ -90,6 +113,26 @@ def _best_of_turn(work: Work, seconds: float, clock: Clock) -> float:
     while time.perf_counter() < end:
         shortest = min(shortest, best_time(work, 1, clock)[0])
     return shortest
+
+
+def train_tomotopy(
+    model: Any,  # noqa: ANN401 - it ships no types
+    counts: sparse.csr_array,
+    terms: Sequence[str],
+    *,
+    iterations: int,
+    workers: int,
+) -> None:
+    """Give a peer's model the documents that have words, and train it."""
+    for row in range(counts.shape[0]):
+        cells = slice(counts.indptr[row], counts.indptr[row + 1])
+        words = np.repeat(counts.indices[cells], counts.data[cells])
+        if words.size:
+            model.add_doc([terms[word] for word in words])
+    with warnings.catch_warnings():
+        # Several workers give no one result; every peer gets the one that came out.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        model.train(iterations, workers=workers, show_progress=False)
 
 
 TIMEOUT_S = 120

@@ -4,7 +4,7 @@ import importlib.util
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import cast
 
@@ -19,12 +19,13 @@ from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import CheckFailedError
 from sottovoce_lab._data import DataAbsentError, data_file
-from sottovoce_lab.bench.rows import BenchRow, bench_row, best_times
+from sottovoce_lab.bench.rows import BenchRow, Work, bench_row, best_times
 
 REPEATS = 3
 # Each turn of ours lasts a while, so that a moment's interruption does not decide.
 TURNS_S = 20.0
 UNIT = "MB/s"
+SKLEARN, PYTHON = "sklearn CountVectorizer", "python re"
 ONE, TWO = "ours, one thread", "ours, two threads"
 _SHORT_POSTS_USERS = 2000
 _WORD = re.compile(r"\w\w+")
@@ -38,48 +39,42 @@ def bench_tokenize(size_mb: float) -> list[BenchRow]:
         if texts is None:
             sys.stderr.write("cfpb.jsonl is not in $SOTTOVOCE_DATA, so complaints are left out\n")
         else:
-            rows += _case(case, _repeat_texts(texts, size_mb))
+            rows += _case(case, texts * max(1, -int(-size_mb // _megabytes(texts))))
     return rows
 
 
 def _case(case: str, texts: list[str]) -> list[BenchRow]:
-    megabytes = sum(len(text.encode()) for text in texts) / 1e6
     array = pa.chunked_array([texts]).combine_chunks()
-    _check_peers(case, texts, count([array]))
-    works: dict[str, Callable[[], object]] = {ONE: partial(count, [array], threads=1)}
+    ours, peers = count([array]), _peers(texts)
+    for peer, (work, same) in peers.items():
+        if not same(ours, work()):
+            raise CheckFailedError(f"{peer} counts other words than ours in the case '{case}'.")
+    works: dict[str, Work] = {ONE: partial(count, [array], threads=1)}
     if available_cores() > 1:
         works[TWO] = partial(count, [array], threads=2)
-    works |= {peer: work for peer, work, _ in _peers(texts) if work is not None}
-    speeds = {
-        name: megabytes / seconds
-        for name, seconds in best_times(works, rounds=REPEATS, seconds=TURNS_S).items()
-    }
-    return _rows(case, speeds, [peer for peer, _, _ in _peers(texts)])
-
-
-def _check_peers(case: str, texts: list[str], ours: Counts) -> None:
-    for peer, work, same in _peers(texts):
-        if work is not None:
-            _check_same(case, peer, same(ours, work()))
-
-
-def _rows(case: str, speeds: dict[str, float], peers: list[str]) -> list[BenchRow]:
+    works |= {peer: work for peer, (work, _) in peers.items()}
+    best = best_times(works, rounds=REPEATS, seconds=TURNS_S)
+    speeds = {name: _megabytes(texts) / seconds for name, seconds in best.items()}
     row = partial(bench_row, "tokenize")
-    rows = [row(f"{case}, one thread", UNIT, speeds[ONE], peer, speeds.get(peer)) for peer in peers]
+    rows = [
+        row(f"{case}, one thread", UNIT, speeds[ONE], peer, speeds.get(peer))
+        for peer in (SKLEARN, PYTHON)
+    ]
     if TWO in speeds:
         rows.append(row(f"{case}, two threads", UNIT, speeds[TWO], ONE, speeds[ONE]))
     return rows
 
 
-Peer = tuple[str, Callable[[], object] | None, Callable[[Counts, object], bool]]
+def _megabytes(texts: list[str]) -> float:
+    return sum(len(text.encode()) for text in texts) / 1e6
 
 
-def _peers(texts: list[str]) -> Sequence[Peer]:
-    installed = importlib.util.find_spec("sklearn") is not None
-    return (
-        ("sklearn CountVectorizer", partial(_sklearn, texts) if installed else None, _same_matrix),
-        ("python re", partial(_python_re, texts), _same_totals),
-    )
+def _peers(texts: list[str]) -> dict[str, tuple[Work, Callable[[Counts, object], bool]]]:
+    """Those that are installed: what each does, and whether its counts are ours."""
+    peers = {SKLEARN: (partial(_sklearn, texts), _same_matrix)}
+    if importlib.util.find_spec("sklearn") is None:
+        peers = {}
+    return {**peers, PYTHON: (partial(_python_re, texts), _same_totals)}
 
 
 def _sklearn(texts: list[str]) -> tuple[sparse.csr_matrix, list[str]]:
@@ -113,16 +108,6 @@ def _same_matrix(ours: Counts, theirs: object) -> bool:
 def _same_totals(ours: Counts, theirs: object) -> bool:
     totals = ours.matrix.sum(axis=0).tolist()
     return dict(zip(ours.vocabulary.terms, totals, strict=True)) == theirs
-
-
-def _check_same(case: str, peer: str, same: bool) -> None:
-    if not same:
-        raise CheckFailedError(f"{peer} counts other words than ours in the case '{case}'.")
-
-
-def _repeat_texts(texts: list[str], size_mb: float) -> list[str]:
-    megabytes = sum(len(text.encode()) for text in texts) / 1e6
-    return texts * max(1, -int(-size_mb // megabytes))
 
 
 def _complaints() -> list[str] | None:

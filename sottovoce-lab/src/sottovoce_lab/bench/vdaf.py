@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_ti
 
 BUCKETS, CHUNK_LENGTH = 20, 4
 PEER = "none"
+_row = partial(bench_row, "vdaf")
 _KEY = bytes(range(32))
 _PRODUCTS = 2000
 _PACE = 300
@@ -86,24 +88,14 @@ def _time_rows(ours: _Ours, seconds: float) -> list[BenchRow]:
     best = best_times(works, seconds=seconds, clock=time.process_time)
     each = {name: 1000 * best[name] / reports for name in works}
     case = f"{BUCKETS} buckets, chunk length {CHUNK_LENGTH}, {reports:,} reports"
-    rows = [
-        bench_row("vdaf", f"{name} a report, {case}", "ms", each[name], PEER, None)
-        for name in works
-    ]
-    pace = bench_row(
-        "vdaf",
-        f"verified on one core, {case}",
-        "reports/s",
-        1000 / each["verify"],
-        f"asked for {_PACE}/s",
-        _PACE,
-    )
-    return [*rows, pace]
+    rows = [_row(f"{name} a report, {case}", "ms", each[name], PEER, None) for name in works]
+    pace, asked = 1000 / each["verify"], f"asked for {_PACE}/s"
+    return [*rows, _row(f"verified on one core, {case}", "reports/s", pace, asked, _PACE)]
 
 
 def _size_row(ours: _Ours) -> BenchRow:
     case = f"bytes a report, {BUCKETS} buckets, chunk length {CHUNK_LENGTH}, without nonce"
-    return bench_row("vdaf", case, "bytes", ours.reports[0].size, PEER, None)
+    return _row(case, "bytes", ours.reports[0].size, PEER, None)
 
 
 def _product_rows(seconds: float) -> list[BenchRow]:
@@ -119,15 +111,9 @@ def _product_rows(seconds: float) -> list[BenchRow]:
         works["gmpy2's mpz"] = lambda: _dot(fast_left, fast_right, whole.mpz(p))
     best = best_times(works, seconds=seconds, clock=time.process_time)
     speed = {name: _PRODUCTS / best[name] / 1e6 for name in works}
+    case = f"products in Field128, vectors of {_PRODUCTS:,}"
     return [
-        bench_row(
-            "vdaf",
-            f"products in Field128, vectors of {_PRODUCTS:,}",
-            "millions/s",
-            speed["ours"],
-            name,
-            speed.get(name),
-        )
+        _row(case, "millions/s", speed["ours"], name, speed.get(name))
         for name in ("Python's int", "gmpy2's mpz")
     ]
 

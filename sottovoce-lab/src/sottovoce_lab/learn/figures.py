@@ -42,7 +42,10 @@ HOLDER = "key holder"
 
 
 def run_learn_figures(options: StudyOptions) -> StudyResult:
-    """Train twice, and draw what was sent."""
+    """Figures 1 to 3 drawn from what ran: who sent whom what, in bytes.
+
+    Train twice, and draw what was sent.
+    """
     documents, width = (200, 20) if options.quick else (options.documents or 1000, 100)
     peers = {name: made_up_documents(documents, at) for at, name in enumerate(NAMES)}
     trained = _train_flows(peers, TrainingSettings(penalty=0.1), width)

@@ -13,8 +13,13 @@ from sottovoce.learn.paillier.keys import generate_key
 from sottovoce.learn.training_terms import LocalData
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab.learn._data import Examples, ionosphere
-from sottovoce_lab.learn.paper.blocks import BlockPeer, train_on_blocks
-from sottovoce_lab.learn.paper.printed import Offset, classify_as_printed, train_as_printed
+from sottovoce_lab.learn.paper.printed import (
+    BlockPeer,
+    Offset,
+    classify_as_printed,
+    train_as_printed,
+    train_on_blocks,
+)
 from sottovoce_lab.options import StudyOptions
 
 PEERS = 4
@@ -22,7 +27,7 @@ SHOWN = ("what others add", "error", "called good")
 
 
 def run_learn_paper(options: StudyOptions) -> StudyResult:
-    """The study as the command line asks for it."""
+    """Protocols 2 and 3 as printed, and block rados: what they get wrong on Ionosphere."""
     examples = ionosphere()
     rows = [*offset_rows(examples, 100 if options.quick else 1000), block_row(examples)]
     notes = ("The coordinator opens the score of every row: nothing of this is for private text.",)

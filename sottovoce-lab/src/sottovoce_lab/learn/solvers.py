@@ -55,7 +55,7 @@ class Solved(NamedTuple):
 
 
 def run_learn_solvers(options: StudyOptions) -> StudyResult:
-    """The study as the command line asks for it."""
+    """Gradient descent and the closed form on encrypted rados, beside the exact solve."""
     return run(ionosphere(), QUICK if options.quick else SolverStudySizes())
 
 

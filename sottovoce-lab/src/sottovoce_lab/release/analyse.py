@@ -91,7 +91,7 @@ CLASSED = ("complaints", "news", "background")
 
 
 def run_release_analyse(options: StudyOptions) -> StudyResult:
-    """The study as the command line asks for it."""
+    """Topics and classes read from a release by its noise's law, beside honest baselines."""
     readers = tuple(READERS) if options.readers is None else tuple(options.readers.split(","))
     for reader in readers:
         check_choice("readers", reader, READERS)

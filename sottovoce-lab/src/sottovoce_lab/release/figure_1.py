@@ -73,7 +73,10 @@ class _Panel:
 
 
 def run_release_figure_1(options: StudyOptions) -> StudyResult:
-    """Figure 1 on the complaints, or on other documents."""
+    """Heatmaps of word counts before and after each mechanism, at one true epsilon.
+
+    Figure 1 on the complaints, or on other documents.
+    """
     if options.seeds is not None:
         raise ParameterError("release-figure-1 shows one draw; leave --seeds out.")
     sizes = _study.sizes_for(options, full=_study.ReleaseStudySizes(documents=100))

@@ -43,7 +43,10 @@ ONLY_HERE = (
 
 
 def run_release_figure_2(options: StudyOptions) -> StudyResult:
-    """Figure 2 on the complaints, or on other labelled documents."""
+    """Topics and latent semantics of complaints under every compression.
+
+    Figure 2 on the complaints, or on other labelled documents.
+    """
     sizes = _study.sizes_for(options, full=ReleaseStudySizes())
     corpus, recipe, notes = _study.prepare_documents(options, sizes)
     _require_classes(corpus)

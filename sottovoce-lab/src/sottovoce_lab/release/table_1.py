@@ -61,7 +61,10 @@ class _Compared:
 
 
 def run_release_table_1(options: StudyOptions) -> StudyResult:
-    """Table 1 on the complaints, or on other documents."""
+    """A private topic beside the true one: the pair with the 10th-highest Jaccard.
+
+    Table 1 on the complaints, or on other documents.
+    """
     sizes = _study.sizes_for(options, full=ReleaseStudySizes())
     corpus, recipe, notes = _study.prepare_documents(options, sizes)
     result = run(ReleaseStudy(recipe, lambda _seed: corpus, sizes))

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, check_choice
 from sottovoce.files import cause_of
 from sottovoce.loop.adversary import Training
 from sottovoce.topics import (
@@ -48,10 +48,8 @@ def half_of(user: str) -> Half:
 
 def checked_half(name: str) -> Half:
     """The half called ``name``."""
-    for half in HALVES:
-        if half == name:
-            return half
-    raise ParameterError(f"half must be one of {', '.join(HALVES)}, got {name!r}.")
+    check_choice("half", name, HALVES)
+    return cast("Half", name)
 
 
 POST_LABELS = "label_post"

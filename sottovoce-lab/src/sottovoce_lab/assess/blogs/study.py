@@ -135,7 +135,9 @@ QUICK = BlogStudySize(samples=2, replicates=100, permutations=100)
 
 
 def run_assess_blogs(options: StudyOptions) -> StudyResult:
-    """R-Susceptibility, Section 5, on bloggers: all measures, the named one and the baselines.
+    """All measures on real timelines, against post count, keywords and ENT.
+
+    R-Susceptibility, Section 5, on bloggers: all measures, the named one and the baselines.
 
     R-precision, average precision and AUC at a fixed number of posts a user and at all of them,
     over all topics and for each, with 95% bootstrap intervals over users; the gain of the named
