@@ -4,8 +4,6 @@ import time
 
 import pytest
 from sottovoce_lab.bench import advise
-from sottovoce_lab.bench import advise as advise_page
-from sottovoce_lab.bench import advise as advise_windows
 from sottovoce_lab.bench.advise import (
     BrowserSession,
     asked_at_once,
@@ -81,7 +79,7 @@ class Silent(BrowserSession):
 def test_a_question_that_waits_for_another_counts_from_when_it_was_due(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(advise_windows, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(advise, "_PAUSE_S", 0.01)
     taken = asked_at_once(Silent(), lambda *_: time.sleep(0.1), windows=2, questions=3)
     # Due every 0.01 s and answered every 0.1 s: the third was due 0.28 s before its answer.
     assert len(taken) == 6
@@ -118,6 +116,6 @@ def test_an_advisor_that_does_not_start_is_told(
     folder = tmp_path_factory.mktemp("none")
     with (
         pytest.raises(CheckFailedError, match="did not start"),
-        advise_page.advisor_process(folder, "--no-such-option"),
+        advise.advisor_process(folder, "--no-such-option"),
     ):
         pytest.fail("it started")

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 
 import pytest
 from sottovoce_lab.bench import paillier
-from sottovoce_lab.bench import paillier as schemes
 from sottovoce_lab.bench.paillier import PEERS, Encrypted, Ours
 
 from sottovoce.compiled import available_cores
@@ -23,7 +22,7 @@ QUICK = {"key_bits": (2048,), "seconds": 0.0}
 def quick_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without sf-heu, which takes long to make keys."""
     monkeypatch.setattr(
-        schemes, "find_spec", lambda name: None if name == "heu" else find_spec(name)
+        paillier, "find_spec", lambda name: None if name == "heu" else find_spec(name)
     )
     monkeypatch.setattr(paillier.bench_paillier, "__kwdefaults__", QUICK)
 
@@ -48,7 +47,7 @@ def test_every_operation_is_compared_with_every_peer(quick_peers: None) -> None:
 
 
 def test_a_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schemes, "find_spec", lambda _name: None)
+    monkeypatch.setattr(paillier, "find_spec", lambda _name: None)
     rows = paillier.bench_paillier(16, key_bits=(2048,), seconds=0)
     assert {row["theirs"] for row in rows if row["peer"] in PEERS} == {None}
 
@@ -57,10 +56,10 @@ def test_a_scheme_that_computes_something_else_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def wrong(self: Ours, encrypted: Encrypted) -> Encrypted:
-        return encrypted * (schemes.SCALAR - 1)
+        return encrypted * (paillier.SCALAR - 1)
 
     monkeypatch.setattr(Ours, "times", wrong)
-    monkeypatch.setattr(schemes, "find_spec", lambda _name: None)
+    monkeypatch.setattr(paillier, "find_spec", lambda _name: None)
     with pytest.raises(CheckFailedError, match="ours computes other values"):
         paillier.bench_paillier(16, key_bits=(2048,), seconds=0)
 

@@ -22,7 +22,6 @@ from sottovoce_lab.release._study import (
 )
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import CorpusError
 from sottovoce.release.compression.embedding import Embedding
 from sottovoce.release.counts import Counts
 from sottovoce.report.result import StudyResult
@@ -205,8 +204,3 @@ def test_without_an_embedding_its_methods_are_left_out(topics: None) -> None:
     bare = replace(study((STRONG,), seeds=1, iterations=2), recipe=ReleaseRecipe(geometric(), 8))
     methods = {row["method"] for row in figure_2.run(bare).rows}
     assert methods == {"true text", "none", "random", "frequency"}
-
-
-def test_parts_that_do_not_match_are_refused() -> None:
-    with pytest.raises(CorpusError, match="as many labels and words"):
-        CountedCorpus(corpus().counts, VOCABULARY, ("a",))

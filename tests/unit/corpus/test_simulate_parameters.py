@@ -5,7 +5,6 @@ from datetime import date
 from typing import Any
 
 import pytest
-from sottovoce_lab.lda_counts import lda_counts
 
 from sottovoce.corpus.simulate.parameters import (
     DIFFICULTIES,
@@ -126,21 +125,3 @@ def test_a_role_with_a_share_has_at_least_one_holder_per_topic() -> None:
         "curious": 2,
         "supporter": 0,
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("documents", 0),
-        ("topics", 0),
-        ("vocabulary", 1),
-        ("alpha", 0.0),
-        ("beta", math.nan),
-        ("mean_length", -1.0),
-        ("seed", -1),
-    ],
-)
-def test_lda_parameter_out_of_bounds_is_refused(name: str, value: float) -> None:
-    arguments: dict[str, Any] = {name: value}
-    with pytest.raises(ParameterError, match=name):
-        lda_counts(**arguments)

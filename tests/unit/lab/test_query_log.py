@@ -10,7 +10,6 @@ import pytest
 from sottovoce_lab.query_log import QueryLog
 
 from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import ParameterError
 
 LOG = QueryLog(queries=70_000, users=2_000, topics=20)
 
@@ -53,8 +52,3 @@ def test_words_have_the_likelihoods_of_the_model() -> None:
     place = {word: number for number, word in enumerate(log.words)}
     found = np.bincount([place[word] for word in text], minlength=len(log.words)) / len(text)
     assert np.abs(found - phi.mean(axis=1)).sum() < 0.2
-
-
-def test_bad_sizes_are_refused() -> None:
-    with pytest.raises(ParameterError, match="queries"):
-        QueryLog(queries=0)
