@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sottovoce_lab._data import data_file
-from sottovoce_lab.bench.learn import ionosphere_rows, message_rows
+from sottovoce_lab.bench.learn import message_rows
+from sottovoce_lab.learn import _data as study_data
 from support.captures import Capture
 from support.federated_folders import NAMES, Floats, kept, prepare_rows, split
 from support.hidden_systems import BITS, small_keys_allowed
@@ -59,7 +60,7 @@ def key_bits(some_data: Path) -> Iterator[int]:
 
 
 def ionosphere() -> tuple[Floats, NDArray[Any]]:
-    rows, signs = ionosphere_rows()
+    rows, signs = study_data.ionosphere()
     return rows, np.where(signs > 0, "g", "b")
 
 

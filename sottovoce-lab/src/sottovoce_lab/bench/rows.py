@@ -128,7 +128,7 @@ def train_tomotopy(
         cells = slice(counts.indptr[row], counts.indptr[row + 1])
         words = np.repeat(counts.indices[cells], counts.data[cells])
         if words.size:
-            model.add_doc([terms[word] for word in words])
+            model.add_doc([terms[word] for word in words.tolist()])
     with warnings.catch_warnings():
         # Several workers give no one result; every peer gets the one that came out.
         warnings.simplefilter("ignore", RuntimeWarning)
