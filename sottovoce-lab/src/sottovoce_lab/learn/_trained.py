@@ -175,12 +175,13 @@ class HiddenTrained(StudyClassifier):
             known.score_bound,
             len(peers),
         )
-        own, held = self.keys
-        budgets = [planned_budget(self.terms.recipe, known.standard.kept.width, peers)]
+        (own, held), width = self.keys, known.standard.kept.width
         peer = HiddenContributor(asker, [query], [known], [known.standard.apply(rows)])
+        # Each helper keeps a budget of its own.
+        budgets = ([planned_budget(self.terms.recipe, width, peers)] for _ in self.keys)
         helpers = [
-            HiddenScorer(COORDINATOR, [query], own, held.public, budgets),
-            HiddenScorer(KEY_HOLDER, [query], held, own.public, budgets),
+            HiddenScorer(COORDINATOR, [query], own, held.public, next(budgets)),
+            HiddenScorer(KEY_HOLDER, [query], held, own.public, next(budgets)),
         ]
         traffic = Exchange([peer, *helpers]).run()
         if peer.places is None:
