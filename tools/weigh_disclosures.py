@@ -28,9 +28,8 @@ from support.disclosure_posts import (
     wilson,
 )
 
-from sottovoce.assess.disclosure._read import signals_in
-from sottovoce.assess.disclosure._weighing import FEWEST_CLUES, MOST_CLUES, SCALE, Signals, Weights
-from sottovoce.assess.disclosure.disclosures import DisclosureReader
+from sottovoce.assess.disclosure._said import FEWEST_CLUES, MOST_CLUES, SCALE, Signals, Weights
+from sottovoce.assess.disclosure.disclosures import DisclosureReader, signals_in
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 OUT = Path(__file__).parents[1] / "src/sottovoce/assess/disclosure/tables/weights.json"
@@ -44,7 +43,7 @@ OTHERS_WEIGHT = 0.5
 HOW = (
     "Logistic regression on the open posts of tests/posts and on everyday posts as examples of "
     "nothing, by tools/weigh_disclosures.py. Weights are hundredths; which signals there are, and "
-    "how they are summed, says _weighing.py."
+    "how they are summed, says _said.py."
 )
 
 

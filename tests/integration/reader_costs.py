@@ -11,7 +11,7 @@ from pathlib import Path
 
 from peak_memory import peak_mib  # type: ignore[import-not-found] # beside this script
 
-from sottovoce.assess.evaluation.judged import read_ranks
+from sottovoce.assess.evaluation.metrics import read_ranks
 from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts, read_truth
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.read.tally import ReadOptions

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sottovoce
-from sottovoce.assess.evaluation.judged import read_ranks
+from sottovoce.assess.evaluation.metrics import read_ranks
 from sottovoce.corpus.read import bytes as read_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError

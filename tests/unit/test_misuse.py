@@ -216,9 +216,9 @@ def test_an_explanation_shows_at_least_one_post(most: int) -> None:
 def test_a_ranking_says_which_measures_and_topics_it_has() -> None:
     ranking = sv.assess_posts(posts(), topics=TOPICS, measures="bow,bow-dt")
     with pytest.raises(ParameterError, match="measure must be one of bow, bow-dt, got 'nope'"):
-        ranking.of("nope", "debt")
+        ranking.select("nope", "debt")
     with pytest.raises(ParameterError, match="topic must be one of debt, got 'nope'"):
-        ranking.of("bow", "nope")
+        ranking.select("bow", "nope")
 
 
 def test_a_word_is_no_list_of_letters() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sottovoce.assess.evaluation.judged import judged_topics
+from sottovoce.assess.evaluation.metrics import judged_topics
 from sottovoce.corpus.read.corpus import open_posts, read_truth
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.simulate.community import SimulatedCommunity

@@ -123,6 +123,7 @@ def measure_here(log: QueryLog, folder: Path) -> Figures:
     log.write(posts)
     work = Workload(log)
     request = AssessRequest(
+        None,
         measures=MEASURE,
         topics=work.catalogue,
         model=work.model,

@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.measures.measure import check_community
 from sottovoce.assess.ranking import BANDS, EVIDENCE, REST, chosen_topics
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import M_KEPT, Bucket, Setting
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.read.tally import DEFAULT_LINE_BYTES, ReadOptions, Tally

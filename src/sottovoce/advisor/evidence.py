@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.advisor.person_values import PostMatrix, Variants
 from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
-from sottovoce.assess.measures.breadth import domain_columns
+from sottovoce.assess.measures.interest import domain_columns
 
 if TYPE_CHECKING:
     from sottovoce.advisor.person import Person

@@ -10,8 +10,7 @@ import numpy as np
 
 from sottovoce.advisor.crowd import Seats
 from sottovoce.advisor.person_values import PostMatrix, Variants, state_of_variants
-from sottovoce.assess.measures.breadth import breadth_of_interest, domain_columns
-from sottovoce.assess.measures.persistence import time_aware_risk
+from sottovoce.assess.measures.interest import breadth_of_interest, domain_columns, time_aware_risk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

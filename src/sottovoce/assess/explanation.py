@@ -1,8 +1,9 @@
-"""What an explanation says, and the posts of one user that it is about."""
+"""What is asked of one user's rank, the posts it is about, and what an explanation says."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +11,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sottovoce._notebook import html_facts, html_table
-from sottovoce.arrays import Floats
-from sottovoce.assess.measures.measure import Measure
-from sottovoce.assess.ranking import BANDS, REST
+from sottovoce.arrays import Floats, Integers
+from sottovoce.assess.measures.measure import Measure, check_community
+from sottovoce.assess.ranking import BANDS, REST, susceptibility
+from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import Setting
-from sottovoce.assess.state.state import State
+from sottovoce.assess.state.state import State, merge
+from sottovoce.corpus.clean import of_nobody
 from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 
 MOST_WORK = 200_000
 """Numbers of posts times levels that are tried; beyond, the set is not proved to be smallest."""
@@ -41,14 +44,6 @@ def band_of(score: float, others: Floats) -> str:
     return next((f"top {p}%" for p in BANDS if at_least * 100 <= p * users), REST)
 
 
-def band_held(state: State, row: int, topic: str, measure: Measure, setting: Setting) -> str:
-    """The band of the user at ``row``; where nobody has evidence nobody is in one."""
-    if not measure.evident(state, topic).any():
-        return REST
-    scores = measure.score(state, topic, setting)
-    return band_of(float(scores[row]), np.delete(scores, row))
-
-
 def highest_outside(band: str, others: Floats) -> float | None:
     """The highest score that is not in ``band`` nor in a narrower one; None: any is."""
     percent = next(p for p in BANDS if f"top {p}%" == band)
@@ -58,8 +53,8 @@ def highest_outside(band: str, others: Floats) -> float | None:
 
 
 def fewest_posts(
-    strengths: Floats, buckets: NDArray[np.int64], m: int, limit: float
-) -> tuple[NDArray[np.int64], bool]:
+    strengths: Floats, buckets: Integers, m: int, limit: float
+) -> tuple[Integers, bool]:
     """Places of the fewest posts without which the m best buckets average at most ``limit``.
 
     And whether that is proved: with very many posts it is only a set that will do.
@@ -76,7 +71,7 @@ def fewest_posts(
     return np.concatenate([np.zeros(0, np.int64), *chosen]), proved
 
 
-def _by_bucket(strengths: Floats, buckets: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _by_bucket(strengths: Floats, buckets: Integers) -> list[Integers]:
     """The posts of each bucket that say anything, the strongest first."""
     order = np.argsort(-strengths, kind="stable")
     order = order[strengths[order] > 0]
@@ -89,7 +84,7 @@ def _levels(strengths: Floats, limit: float) -> list[float]:
 
 
 def _at_level(
-    strengths: Floats, lines: list[NDArray[np.int64]], level: float, room: float, most: int
+    strengths: Floats, lines: list[Integers], level: float, room: float, most: int
 ) -> list[int] | None:
     """How many of each bucket, at most ``most`` in all, so that the excess has room."""
     if room < 0 or most < 0:
@@ -109,7 +104,7 @@ def _at_level(
     return _trace_choices(choices, int(enough[0])) if enough.size else None
 
 
-def _trace_choices(choices: list[NDArray[np.int64]], removed: int) -> list[int]:
+def _trace_choices(choices: list[Integers], removed: int) -> list[int]:
     counts = []
     for chosen in reversed(choices):
         counts.append(int(chosen[removed]))
@@ -202,15 +197,15 @@ class UserPosts:
     """Posts of ``user`` with their numbers: the place among the readable posts, from 1."""
 
     def __init__(self, user: str) -> None:
-        self._user = user
+        self.user = user
         self._seen = 0
-        self._numbers: list[NDArray[np.int64]] = []
+        self._numbers: list[Integers] = []
         self._batches: list[pa.RecordBatch] = []
 
     def note_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same batches; the user's posts are noted on the way."""
         for batch in batches:
-            own = pc.equal(batch["user"], self._user)
+            own = pc.equal(batch["user"], self.user)
             self._batches.append(batch.filter(own))
             mask = own.to_numpy(zero_copy_only=False)
             self._numbers.append(self._seen + 1 + np.flatnonzero(mask))
@@ -221,7 +216,7 @@ class UserPosts:
         return f"UserPosts(posts={self.numbers.size})"
 
     @property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> Integers:
         """The number of each of the user's posts."""
         return np.concatenate([np.zeros(0, np.int64), *self._numbers])
 
@@ -244,3 +239,80 @@ class UserPosts:
                 "theirs."
             )
         return self.table.filter(pa.array(~gone))
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Why does the writer of ``own_posts`` stand where they stand by ``measure`` for ``topic``?
+
+    ``state`` holds everybody's posts and ``own_posts`` all of the user's.
+    """
+
+    state: State
+    scoring: Scoring
+    own_posts: UserPosts
+    topic: str
+    measure: Measure
+    setting: Setting
+
+    @cached_property
+    def row(self) -> int:
+        """The user's in the state, which must hold these very posts of theirs."""
+        user, posts = self.own_posts.user, self.own_posts.numbers.size
+        if not posts:
+            raise InputError(
+                "the user has no post in these files. Names are taken as the file writes them, "
+                "capitals included; sottovoce assess --show-users 10 prints those of the most "
+                "exposed."
+            )
+        row = self.state.users.row(user)
+        if row is None and self.state.header.clean and of_nobody(pa.array([user]))[0]:
+            raise InputError(
+                "this name stands for nobody ([deleted], anonymous, bots), and its posts are left "
+                "out; --no-clean (in Python clean=False) keeps them."
+            )
+        if row is None:
+            raise InputError(
+                "the user has posts in these files but is not in the state: it was made from other "
+                "files, or they were erased from it."
+            )
+        if (held := int(self.state.posts[row])) != posts:
+            raise InputError(
+                f"the state holds {held} posts of the user, these files {posts}; give all files "
+                "that were folded in, each once."
+            )
+        return row
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Everybody's, as they are."""
+        return self.score_users(self.state)
+
+    @cached_property
+    def buckets(self) -> NDArray[np.int32]:
+        """The time bucket of each of the user's posts."""
+        times = self.own_posts.table["time"].combine_chunks()
+        return self.scoring.header.bucket.numbers(times)
+
+    def score_users(self, state: State) -> Floats:
+        """The scores of all users of any community."""
+        return self.measure.score(state, self.topic, self.setting)
+
+    def position(self) -> Position:
+        """The user's score and rank; who is alone is the first of one, if a score needs nobody."""
+        return self._position_in(self.state, self.scores)
+
+    def position_without(self, removed: Sequence[int]) -> Position:
+        """The same without the posts ``removed``: exactly as if all were scored again."""
+        remaining = self.own_posts.drop_posts(removed)
+        others = self.state.drop_user(self.own_posts.user)
+        if not remaining.num_rows:
+            return Position(None, None, len(others))
+        community = merge(others, self.scoring.state_of(remaining.to_batches()))
+        return self._position_in(community, self.score_users(community))
+
+    def _position_in(self, state: State, scores: Floats) -> Position:
+        if self.measure.space is None:
+            check_community(len(state))
+        row = state.users.row(self.own_posts.user)
+        return Position(float(scores[row]), int(susceptibility(scores)[row]), scores.size)

@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.assess.measures.catalogue import GROUPS, RECOMMENDED, chosen_measures
+from sottovoce.assess.measures.catalogue import GROUPS, RECOMMENDED, chosen_measures, plan_scoring
 from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.ranking import RankedTopicUsers, rank_batches
 from sottovoce.assess.ranks_file import write_ranks
 from sottovoce.assess.request import AssessRequest
-from sottovoce.assess.scores import Scoring, plan_scoring
+from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import M_KEPT, Bucket, StateHeader, fingerprint_of
 from sottovoce.assess.state.parts import (
     KeptState,

@@ -35,7 +35,7 @@ from sottovoce.files import whole_file
 
 if TYPE_CHECKING:
     from sottovoce.assess.alerts import Alerts
-    from sottovoce.assess.assess import Assessed
+    from sottovoce.assess.explain import Assessed
     from sottovoce.assess.explanation import Explanation
 
 
@@ -109,14 +109,14 @@ class RankedTopicUsers(NamedTuple):
 class Ranking:
     """Who stands out, by measure and topic: private, like the posts it was made from.
 
-    Printed it shows counts only; ``table``, ``of`` and ``to_frame`` name users.
+    Printed it shows counts only; ``table``, ``select`` and ``to_frame`` name users.
 
     >>> import sottovoce as sv
     >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
     >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-t")
     >>> ranking
     Ranking(users=60, measures=1, topics=5)
-    >>> ranking.of("bow-t", "pregnancy").column_names
+    >>> ranking.select("bow-t", "pregnancy").column_names
     ['user', 'score', 'rank', 'band']
     """
 
@@ -132,7 +132,7 @@ class Ranking:
         """How many users were ranked."""
         return int(self.table.num_rows // len(self.summary))
 
-    def of(self, measure: str, topic: str) -> pa.Table:
+    def select(self, measure: str, topic: str) -> pa.Table:
         """The ranking by one measure for one topic: user, score, rank, band; the first first."""
         for name, wanted in (("measure", measure), ("topic", topic)):
             check_choice(name, wanted, list(dict.fromkeys(str(row[name]) for row in self.summary)))

@@ -3,12 +3,13 @@
 `assess_posts` makes one from its keywords, ``sottovoce assess`` and ``explain`` from their options.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property, wraps
+from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import Protocol, Self, TypeAlias, TypedDict
+from typing import ParamSpec, Protocol, Self, TypeAlias, TypeVar
 
 from sottovoce.assess.alerts import alerts_file
 from sottovoce.assess.measures.catalogue import GROUPS, RECOMMENDED, named_measure
@@ -25,6 +26,9 @@ from sottovoce.topics.shipped.rules import shipped_catalogue
 from sottovoce.topics.space import Mode, Space
 
 EVERY_S = 60.0
+Keywords = ParamSpec("Keywords")
+Request = TypeVar("Request")
+Result = TypeVar("Result")
 WITHOUT_BACKGROUND = "bow-t"
 """What a ranking goes by where nobody names a measure or gives a model.
 
@@ -55,38 +59,12 @@ Names: TypeAlias = str | Sequence[str]
 """Names in a list, or written with commas between."""
 
 
-class AssessOptions(TypedDict, total=False):
-    """The keywords of `assess_posts`, for type checkers; `AssessRequest` has their defaults."""
-
-    topics: Topics | None
-    model: Models | None
-    user: str | int
-    time: str | int
-    text: str | int
-    measures: Names | None
-    topic: Names | None
-    k: float
-    m: int
-    bucket: str | None
-    mode: Mode | None
-    state: FilePath | None
-    only_newer: bool
-    merge: Sequence[FilePath]
-    keep_buckets: int | None
-    keep_posts: bool | None
-    clean: bool | None
-    checkpoint: FilePath | None
-    checkpoint_every: float
-    resume: bool
-    out: FilePath | None
-    reading: ReadOptions
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class AssessRequest:
     """One assessment, as it was asked; `assess_posts` says what each keyword means."""
 
-    posts: Source | None = None
+    posts: Source | None
+    _: KW_ONLY
     topics: Topics | None = None
     model: Models | None = None
     user: str | int = "user"
@@ -259,6 +237,22 @@ class AssessRequest:
     def add_space(self, space: Space) -> Self:
         """The same with one more model."""
         return replace(self, model=(*self.spaces, space))
+
+
+def take_keywords(
+    request: Callable[Keywords, Request],
+) -> Callable[[Callable[[Request], Result]], Callable[Keywords, Result]]:
+    """Let a function of a request take the request's own keywords."""
+
+    def decorate(act: Callable[[Request], Result]) -> Callable[Keywords, Result]:
+        @wraps(act)
+        def call(*given: Keywords.args, **options: Keywords.kwargs) -> Result:
+            return act(request(*given, **options))
+
+        call.__signature__ = signature(request)  # type: ignore[attr-defined] # functions take it
+        return call
+
+    return decorate
 
 
 def model_folder(state: Path) -> Path:

@@ -13,16 +13,16 @@ from pathlib import Path
 import pyarrow as pa
 import typer
 
-from sottovoce.assess.assess import Assessed
+from sottovoce.assess.assess import PostsListener
 from sottovoce.assess.community_facts import (
     CommunityWatch,
     all_shipped,
     first_people,
     topic_facts,
 )
+from sottovoce.assess.explain import Assessed
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.measures.catalogue import RECOMMENDED, banded_lifts
-from sottovoce.assess.posts import PostsListener
 from sottovoce.assess.ranking import bands_apart, without_evidence
 from sottovoce.cli._engines import show_lifts
 from sottovoce.cli._options import ReadingOptions, warn_about_rows

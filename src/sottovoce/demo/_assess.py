@@ -158,7 +158,7 @@ def run_assess_demo(community: SimulatedCommunity) -> AssessDemo:
 
 
 def _topic_ranking(ranking: Ranking, truth: pa.Table, topic: str) -> TopicRanking:
-    table, own = ranking.of(SHOWN, topic), truth.filter(pc.field("topic") == topic)
+    table, own = ranking.select(SHOWN, topic), truth.filter(pc.field("topic") == topic)
     persona = dict(zip(own["user"].to_pylist(), own["persona"].to_pylist(), strict=True))
     users = tuple(table["user"].to_pylist())
     bands = np.array(table["band"].to_pylist())
@@ -167,7 +167,7 @@ def _topic_ranking(ranking: Ranking, truth: pa.Table, topic: str) -> TopicRankin
 
 def chosen_users(ranking: Ranking, topic: str) -> list[str]:
     """Who stands first, and the first by strength alone whom the measure does not flag."""
-    shown, strength = ranking.of(SHOWN, topic), ranking.of(STRENGTH, topic)
+    shown, strength = ranking.select(SHOWN, topic), ranking.select(STRENGTH, topic)
     flagged = set(shown.filter(pc.field("band") != REST)["user"].to_pylist())
     tempting = strength.filter(pc.field("band") != REST)["user"].to_pylist()
     return [shown["user"][0].as_py(), *[user for user in tempting if user not in flagged][:1]]
@@ -177,7 +177,7 @@ def _portrait(ranking: Ranking, found: TopicRanking, user: str) -> Portrait:
     posts = ranking.explain(user, found.topic, measure=SHOWN, most=REMOVED).posts
     removed = [post.number for post in posts]
     own = {
-        measure: ranking.of(measure, found.topic).filter(pc.field("user") == user)
+        measure: ranking.select(measure, found.topic).filter(pc.field("user") == user)
         for measure in (STRENGTH, SHOWN)
     }
     return Portrait(

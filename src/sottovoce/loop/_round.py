@@ -29,8 +29,12 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation.judged import JudgedTopic, user_rows
-from sottovoce.assess.evaluation.metrics import average_topics, metrics_by_topic
+from sottovoce.assess.evaluation.metrics import (
+    JudgedTopic,
+    average_topics,
+    metrics_by_topic,
+    user_rows,
+)
 from sottovoce.loop._reading import Reading, log_ratios
 from sottovoce.loop.adversary import Adversary, TopicScores, View
 from sottovoce.loop.documents import PrivacySetting, UserDocuments

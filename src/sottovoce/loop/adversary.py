@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.measures.measure import Measure
-from sottovoce.assess.scores import Scoring, plan_scoring
+from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.vocabulary import Vocabulary

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation.judged import JudgedTopic, judged_topics
+from sottovoce.assess.evaluation.metrics import JudgedTopic, judged_topics
 from sottovoce.assess.request import Models, Topics, read_models, read_topics
 from sottovoce.corpus import schema
 from sottovoce.corpus.counts import count_batches

@@ -45,7 +45,7 @@ def test_who_only_quotes_others_says_nothing_outright_and_ranks_as_assess_ranks_
     assert "&lt;p&gt;" not in page
     mine = client.person.standing("depression")
     ranking = assess_posts(path, measures=mine.measure, topic="depression")
-    rows = ranking.of(mine.measure, "depression").to_pylist()
+    rows = ranking.select(mine.measure, "depression").to_pylist()
     (ranked,) = [row for row in rows if row["user"] == QUOTER]
     assert mine.users == len(authors)
     assert (mine.low or 0) <= ranked["rank"] <= (mine.high or 0)

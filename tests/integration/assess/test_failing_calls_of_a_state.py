@@ -9,7 +9,7 @@ from support.failing_calls import FILE_LOST, ONCE_AND_LASTING, Outcomes, fail_ea
 
 from sottovoce.assess import Scoring, State, load_state, save_state
 from sottovoce.assess.erase import erase_users
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state.parts import (
     KeptState,

@@ -8,8 +8,7 @@ import pytest
 from support.communities import CATALOGUE, WORDS, random_posts
 
 from sottovoce.assess import Scoring, Setting, merge_all, rank
-from sottovoce.assess.measures.catalogue import PAPER_METHODS, chosen_measures
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import PAPER_METHODS, chosen_measures, plan_scoring
 from sottovoce.assess.state.parts import to_table
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules

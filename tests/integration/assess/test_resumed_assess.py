@@ -308,7 +308,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
 ) -> None:
     """By a clock that stands still but for what writing and scoring a batch are said to take."""
     from sottovoce.assess.job import CheckpointedFold  # noqa: PLC0415 - as above
-    from sottovoce.assess.scores import plan_scoring  # noqa: PLC0415 - for this test only
+    from sottovoce.assess.measures.catalogue import plan_scoring  # noqa: PLC0415 - for this test only
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - as above
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - as above
     from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - as above

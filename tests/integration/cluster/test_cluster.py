@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from support.communities import random_posts, two_spaces
 from support.spark_cluster import Cluster
 
-from sottovoce.assess.evaluation.judged import read_ranks
+from sottovoce.assess.evaluation.metrics import read_ranks
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError

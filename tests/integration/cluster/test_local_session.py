@@ -23,8 +23,8 @@ from sottovoce_spark.sharded_job import Drawing, ShardWriters
 from support.communities import CATALOGUE, WORDS, random_posts, two_spaces
 from support.spark_cluster import SHORT_LIVED
 
+from sottovoce.assess.assess import score
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
-from sottovoce.assess.scores import score
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, InputError, ParameterError

@@ -176,7 +176,7 @@ def test_rankings_are_those_of_the_product_and_personas_those_of_the_truth(
     persona = {(row["user"], row["topic"]): row["persona"] for row in community.truth.to_pylist()}
     assert len(assessed.rankings) + len(assessed.unknown) == 5
     for found in assessed.rankings:
-        table = product.of("lda-dt", found.topic)
+        table = product.select("lda-dt", found.topic)
         assert list(found.users) == table["user"].to_pylist()
         assert found.bands.tolist() == table["band"].to_pylist()
         assert found.personas.tolist() == [persona[user, found.topic] for user in found.users]
@@ -208,7 +208,7 @@ def test_without_her_strongest_posts_she_stands_where_scoring_anew_puts_her(
             assessed.knowledge.spaces,
             assessed.knowledge.catalogue,
             measures=["lda-dt"],
-        ).of("lda-dt", assessed.topic)
+        ).select("lda-dt", assessed.topic)
         ranks = dict(zip(anew["user"].to_pylist(), anew["rank"].to_pylist(), strict=True))
         assert shown.explanation.without is not None
         assert shown.explanation.without.rank == ranks.get(shown.user)

@@ -9,7 +9,7 @@ import pytest
 from support.demos import count_few_words
 
 import sottovoce as sv
-from sottovoce.assess.evaluation.judged import JudgedTopic
+from sottovoce.assess.evaluation.metrics import JudgedTopic
 from sottovoce.corpus.simulate.write import write_files
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.loop._round import Circle, RoundOutcome

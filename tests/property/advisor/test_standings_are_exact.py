@@ -15,9 +15,9 @@ from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.explain import SpaceParts
-from sottovoce.assess.explanation import UserPosts
+from sottovoce.assess.explanation import Question, UserPosts
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.ranking import susceptibility, users_at_least_as_exposed
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus.schema import POSTS
 
 MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
@@ -184,7 +184,7 @@ def test_parts_are_those_of_explain(measure: str, seed: int) -> None:
     state = scoring.state_of(her.note_batches(posts.to_batches()))
     for standing in person.standings():
         risk = person.setting.risk
-        parts = SpaceParts(state, scoring, her, standing.topic, chosen[measure], risk)
-        expected = parts.interest(state.users.row(HER) or 0)
+        question = Question(state, scoring, her, standing.topic, chosen[measure], risk)
+        expected = SpaceParts(question).interest()
         found = (standing.strength, standing.breadth, standing.persistence)
         assert found == (expected.strength, expected.breadth, expected.persistence)

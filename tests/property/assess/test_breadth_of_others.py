@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.assess.measures.breadth import BreadthOfOthers, breadth_of_interest
+from sottovoce.assess.measures.interest import BreadthOfOthers, breadth_of_interest
 
 
 @given(

@@ -15,10 +15,9 @@ from scipy import sparse
 from support.communities import CATALOGUE, MONDAY
 
 from sottovoce.assess import Setting, State, score
-from sottovoce.assess.measures import breadth, persistence
-from sottovoce.assess.measures.catalogue import MEASURES
+from sottovoce.assess.measures import interest
+from sottovoce.assess.measures.catalogue import MEASURES, plan_scoring
 from sottovoce.assess.measures.measure import on_grid
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus.schema import POSTS
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.space import BagOfWords
@@ -31,7 +30,7 @@ def test_one_word_of_two_is_as_strong_however_often_it_is_said() -> None:
     texts = ["aaa", "aaa aaa aaa", "bbb bbb"]
     posts = pa.table([["u", "v", "w"], [MONDAY] * 3, texts], schema=POSTS)
     catalogue = Catalogue((Topic("t", ("aaa", "bbb"), "d", sensitive=True),))
-    found = score(posts, BagOfWords(), catalogue, measures=("bow",)).of("bow", "t")
+    found = score(posts, BagOfWords(), catalogue, measures=("bow",)).select("bow", "t")
     assert found["rank"].to_pylist() == [1, 1, 1]
 
 
@@ -94,7 +93,7 @@ def test_users_with_equal_scores_tie_and_no_others(
 ) -> None:
     """Without the grid they do not."""
     check_ties(name)
-    for module in (breadth, persistence):
+    for module in (interest, interest):
         monkeypatch.setattr(module, "on_grid", lambda scores: scores)
     with pytest.raises(AssertionError):
         check_ties(name)

@@ -1,5 +1,7 @@
 """An explanation's numbers are those of scoring everything again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import Scoring, Setting
-from sottovoce.assess.explain import Question, explain, position
-from sottovoce.assess.explanation import Explanation, UserPosts
+from sottovoce.assess import Setting
+from sottovoce.assess.explain import explain
+from sottovoce.assess.explanation import Explanation, Position, Question, UserPosts
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.measures.measure import Measure
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.errors import InputError, ParameterError
 
 MEASURES = (
@@ -28,14 +30,22 @@ MEASURES = (
 USER, TOPIC = "u0", "depression"
 
 
-def explained(
-    posts: pa.Table, name: str, without: tuple[int, ...] = (), most: int = 100
-) -> tuple[Explanation, Scoring, Question]:
-    chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (name,))
+def asked(posts: pa.Table, name: str, measure: Measure | None = None) -> Question:
+    chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (name, "ent"))
     her = UserPosts(USER)
     state = scoring.state_of(her.note_batches(posts.to_batches(max_chunksize=7)))
-    question = Question(USER, TOPIC, chosen[name], Setting(m=2))
-    return explain(state, scoring, her, question, without=without, most=most), scoring, question
+    return Question(state, scoring, her, TOPIC, measure or chosen[name], Setting(m=2))
+
+
+def explained(
+    posts: pa.Table, name: str, without: tuple[int, ...] = ()
+) -> tuple[Explanation, Question]:
+    question = asked(posts, name)
+    return explain(question, without=without, most=100), question
+
+
+def position_after(question: Question, posts: pa.Table) -> Position:
+    return replace(question, state=question.scoring.state_of(posts.to_batches())).position()
 
 
 def numbers_of(posts: pa.Table) -> list[int]:
@@ -57,9 +67,8 @@ def test_what_if_equals_rescoring_everybody_without_these_posts(
     if len(hers) < 2:
         return
     removed = tuple(hers[: max(1, int(share * len(hers)))])
-    found, scoring, question = explained(posts, name, removed)
-    again = scoring.state_of(without(posts, removed).to_batches())
-    assert found.without == position(again, question)
+    found, question = explained(posts, name, removed)
+    assert found.without == position_after(question, without(posts, removed))
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -69,11 +78,11 @@ def test_what_a_post_adds_is_what_its_removal_takes(name: str, seed: int) -> Non
     posts = random_posts(seed)
     if len(numbers_of(posts)) < 2:
         return
-    found, scoring, question = explained(posts, name)
+    found, question = explained(posts, name)
     assert {share.number for share in found.posts} == set(numbers_of(posts))
     for share in found.posts[:3]:
-        again = scoring.state_of(without(posts, (share.number,)).to_batches())
-        score, left = found.position.score, position(again, question).score
+        again = without(posts, (share.number,))
+        score, left = found.position.score, position_after(question, again).score
         assert score is not None
         assert left is not None
         assert share.adds == pytest.approx(0.0 if score == left else score - left, abs=1e-15)
@@ -117,24 +126,18 @@ def test_posts_of_others_cannot_be_removed() -> None:
 
 def test_all_of_her_posts_are_needed() -> None:
     posts = random_posts(3)
-    chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
-    state = scoring.state_of(posts.to_batches())
-    her = UserPosts(USER)
+    question, her = asked(posts, "bow"), UserPosts(USER)
     list(her.note_batches(posts.slice(0, 30).to_batches()))
-    question = Question(USER, TOPIC, chosen["bow"], Setting())
     with pytest.raises(InputError, match="give all files that were folded in"):
-        explain(state, scoring, her, question)
+        explain(replace(question, own_posts=her))
     with pytest.raises(InputError, match="the user has no post in these files"):
-        explain(state, scoring, UserPosts(USER), question)
+        explain(replace(question, own_posts=UserPosts(USER)))
 
 
 def test_who_was_erased_from_the_state_is_not_said_to_have_no_posts() -> None:
-    posts = random_posts(3)
-    chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
-    her = UserPosts(USER)
-    state = scoring.state_of(her.note_batches(posts.to_batches())).drop_user(USER)
+    question = asked(random_posts(3), "bow")
     with pytest.raises(InputError, match="not in the state: .* they were erased from it"):
-        explain(state, scoring, her, Question(USER, TOPIC, chosen["bow"], Setting()))
+        explain(replace(question, state=question.state.drop_user(USER)))
 
 
 @pytest.mark.parametrize("space", [None, "bow"])
@@ -142,10 +145,8 @@ def test_a_post_adds_to_another_packages_measure_that_counts_posts(space: str | 
     """Such a measure looks at the number of posts, and may depend on the setting."""
     counting = Measure(lambda state, _topic, setting: setting.m * state.posts.astype(float), space)
     posts = random_posts(3)
-    _, scoring = plan_scoring(CATALOGUE, [], ("bow", "ent"))
-    her = UserPosts(USER)
-    state = scoring.state_of(her.note_batches(posts.to_batches()))
-    found = explain(state, scoring, her, Question(USER, TOPIC, counting, Setting(m=2)))
+    question = asked(posts, "bow", counting)
+    found = explain(question)
     assert found.position.score == 2 * len(numbers_of(posts))
     assert {share.adds for share in found.posts} == {2.0}
-    assert state.posts.sum() == len(posts)
+    assert question.state.posts.sum() == len(posts)

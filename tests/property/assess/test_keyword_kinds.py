@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.assess import State, merge_all
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.parts import from_table, load_state, save_state, to_table
 from sottovoce.assess.state.words import WordBuckets, check_codes, codes_of

@@ -157,13 +157,13 @@ FAULTS = {
     "ent-present": "word_use.divergences",
     "diff-priv": "word_use.changes",
     "diff-priv-present": "word_use.changes",
-    "": "strength.strength_risk",
-    "-d": "breadth.domain_aware_risk",
-    "-d, breadth": "breadth.find_breadth_of_others",
-    "-t": "persistence.time_aware_risk",
-    "-dt": "persistence.domain_time_aware_risk",
-    "-dt, breadth": "persistence.find_breadth_of_others",
-    "-dt, time": "persistence.time_aware_risk",
+    "": "interest.strength_risk",
+    "-d": "interest.domain_aware_risk",
+    "-d, breadth": "interest.find_breadth_of_others",
+    "-t": "interest.time_aware_risk",
+    "-dt": "interest.domain_time_aware_risk",
+    "-dt, breadth": "interest.find_breadth_of_others",
+    "-dt, time": "interest.time_aware_risk",
 }
 
 

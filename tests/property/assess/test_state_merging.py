@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting, State, merge_all, rank
-from sottovoce.assess.measures.catalogue import MEASURES
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import MEASURES, plan_scoring
 from sottovoce.assess.state import _buckets_kernels as kernels
 from sottovoce.assess.state.buckets import BestBuckets
 from sottovoce.assess.state.parts import from_table, to_table

@@ -17,8 +17,7 @@ from sottovoce_lab.assess.blogs._judges import (
 )
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation.judged import JudgedTopic
-from sottovoce.assess.evaluation.metrics import metrics_by_topic
+from sottovoce.assess.evaluation.metrics import JudgedTopic, metrics_by_topic
 
 USERS = 400
 

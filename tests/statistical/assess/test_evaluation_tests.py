@@ -5,8 +5,7 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.arrays import Flags, Floats, Integers
-from sottovoce.assess.evaluation.judged import JudgedTopic
-from sottovoce.assess.evaluation.metrics import average_topics, metrics_by_topic
+from sottovoce.assess.evaluation.metrics import JudgedTopic, average_topics, metrics_by_topic
 from sottovoce.assess.evaluation.significance import (
     bootstrap_metrics,
     paired_difference,

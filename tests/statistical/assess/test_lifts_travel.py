@@ -24,8 +24,8 @@ import sottovoce as sv
 from sottovoce.arrays import Floats
 from sottovoce.assess import Setting
 from sottovoce.assess.measures import catalogue as lifts_module
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.ranking import BANDS
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.simulate.community import draw_community
 from sottovoce.corpus.simulate.parameters import SimulationParameters

@@ -9,7 +9,7 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.settings import AdvisorSetting
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.state.parts import save_state
 from sottovoce.errors import InputError, ParameterError
 

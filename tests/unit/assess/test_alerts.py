@@ -9,7 +9,7 @@ from support.communities import CATALOGUE
 
 from sottovoce.assess import Measure, State
 from sottovoce.assess.alerts import MEMBERS, check_bands
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.errors import ParameterError
 
 USERS = 100

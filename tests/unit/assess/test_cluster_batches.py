@@ -7,7 +7,8 @@ import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import State
-from sottovoce.assess.scores import Scoring, plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
+from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import Bucket
 from sottovoce.assess.state.parts import to_table
 from sottovoce.errors import InputError

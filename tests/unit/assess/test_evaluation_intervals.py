@@ -6,9 +6,10 @@ import pytest
 from scipy import stats
 
 from sottovoce.assess.evaluation import significance as bootstrapping
-from sottovoce.assess.evaluation.judged import JudgedTopic, constant_scores
 from sottovoce.assess.evaluation.metrics import (
+    JudgedTopic,
     average_topics,
+    constant_scores,
     metrics_by_topic,
     tied_ranking,
     topic_metrics,

@@ -34,13 +34,13 @@ def ranked(rows: list[tuple[str, str, str]]) -> Ranking:
 @pytest.mark.parametrize("measure", MEASURES)
 def test_nobody_is_in_a_band_for_a_topic_that_nobody_mentions(measure: str) -> None:
     ranking = score(ROWS, (), TOPICS, measures=(measure,), k=0.5)
-    assert set(ranking.of(measure, "debts")["band"].to_pylist()) == {"rest"}
+    assert set(ranking.select(measure, "debts")["band"].to_pylist()) == {"rest"}
     assert ranking.summary[0][EVIDENCE] == 0
 
 
 def test_breadth_alone_parts_their_scores() -> None:
     """Without the rule some would be in the top 1%, at a score below 0."""
-    scores = score(ROWS, (), TOPICS, measures=("bow-d",), k=0.5).of("bow-d", "debts")["score"]
+    scores = score(ROWS, (), TOPICS, measures=("bow-d",), k=0.5).select("bow-d", "debts")["score"]
     assert scores[0].as_py() < 0
     assert len(set(scores.to_pylist())) > 50
 
@@ -49,7 +49,7 @@ def test_one_who_mentions_it_is_ranked_and_the_bands_are_as_ever() -> None:
     rows = [*ROWS, ("ada", "2024-01-02", "debt")]
     ranking = ranked(rows)
     for measure in MEASURES:
-        first = ranking.of(measure, "debts")
+        first = ranking.select(measure, "debts")
         assert (first["user"][0].as_py(), first["band"][0].as_py()) == ("ada", "top 1%")
     assert [row[EVIDENCE] for row in ranking.summary] == [1] * len(MEASURES)
     assert without_evidence(ranking.summary) == []

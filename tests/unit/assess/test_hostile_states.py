@@ -13,7 +13,7 @@ import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import State, load_state
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.setting import MOST_KEPT
 from sottovoce.assess.state.parts import from_table, load_ranked, to_table
 from sottovoce.errors import InputError, ParameterError

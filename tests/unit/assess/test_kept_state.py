@@ -12,7 +12,7 @@ import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, State, load_state, save_state
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state._columns import numbers_in
 from sottovoce.assess.state.parts import (

@@ -6,8 +6,8 @@ from support.communities import CATALOGUE, random_posts
 
 from sottovoce.assess import State
 from sottovoce.assess import scores as score
-from sottovoce.assess._pieces import pieces_by_user
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
+from sottovoce.assess.scores import pieces_by_user
 from sottovoce.assess.setting import Bucket
 from sottovoce.assess.state.parts import to_table
 from sottovoce.corpus.read.corpus import open_posts

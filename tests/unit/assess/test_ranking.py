@@ -9,12 +9,16 @@ from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Setting, rank, score
-from sottovoce.assess.measures.breadth import rank_in_domain
-from sottovoce.assess.measures.catalogue import ENTRY_POINTS, MEASURES, chosen_measures
+from sottovoce.assess.measures.catalogue import (
+    ENTRY_POINTS,
+    MEASURES,
+    chosen_measures,
+    plan_scoring,
+)
+from sottovoce.assess.measures.interest import rank_in_domain
 from sottovoce.assess.measures.measure import Measure
 from sottovoce.assess.measures.word_use import differential_privacy_risk, entropy_risk
 from sottovoce.assess.ranking import band_numbers, susceptibility
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.state.words import WordUse
 from sottovoce.errors import InputError, ParameterError
 
@@ -85,7 +89,7 @@ def test_a_ranking_has_a_row_for_each_measure_topic_and_user() -> None:
     ranking = score(random_posts(1), FixedSpace(), CATALOGUE, measures=("ent", "lda-dt", "bow"))
     assert ranking.table.column_names == ["measure", "user", "topic", "score", "rank", "band"]
     assert ranking.table.num_rows == 3 * 3 * ranking.users == 3 * 3 * 6
-    one = ranking.of("lda-dt", "debts")
+    one = ranking.select("lda-dt", "debts")
     assert one["rank"].to_pylist() == susceptibility(one["score"].to_numpy()).tolist()
     assert one["rank"][0].as_py() == 1
 

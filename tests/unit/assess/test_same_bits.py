@@ -91,7 +91,7 @@ def _digest(measure: str) -> str:
     found = hashlib.sha256()
     for mode in ("corrected", "paper"):
         for topic in ("debts", "illness"):
-            table = _ranking(mode).of(measure, topic).sort_by("user")
+            table = _ranking(mode).select(measure, topic).sort_by("user")
             found.update(table["score"].to_numpy().astype("<f8").tobytes())
             found.update(table["rank"].to_numpy().astype("<i8").tobytes())
     return found.hexdigest()[:16]
@@ -106,4 +106,4 @@ def test_the_community_tells_the_methods_apart() -> None:
     """Digests of a community in which everybody ties would prove nothing."""
     assert len(set(DIGESTS.values())) == len(PAPER_METHODS) == len(DIGESTS)
     for measure in PAPER_METHODS:
-        assert len(set(_ranking("corrected").of(measure, "debts")["rank"].to_pylist())) > 3
+        assert len(set(_ranking("corrected").select(measure, "debts")["rank"].to_pylist())) > 3

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from support.communities import CATALOGUE, random_posts
 
 from sottovoce.assess import Setting, _orders, rank, ranking
-from sottovoce.assess.measures.catalogue import MEASURES
+from sottovoce.assess.measures.catalogue import MEASURES, plan_scoring
 from sottovoce.assess.measures.measure import Measure
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.errors import ParameterError
 
 

@@ -13,7 +13,7 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import State, load_state, save_state
 from sottovoce.assess.job import scoring_for
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.setting import Bucket
 from sottovoce.assess.state.parts import to_table
 from sottovoce.errors import InputError

@@ -6,7 +6,7 @@ import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
 from sottovoce.assess import score
-from sottovoce.assess.evaluation.judged import JudgedTopic
+from sottovoce.assess.evaluation.metrics import JudgedTopic
 from sottovoce.assess.evaluation.runs import count_volumes, evaluate, volume_scores
 from sottovoce.assess.job import scoring_for
 from sottovoce.assess.scores import Scoring

@@ -15,8 +15,8 @@ from sottovoce_spark.rank_sketch import RankSketch
 from sottovoce_spark.sketches import Precision, look_up, merge_sketches, sketch_users
 from support.communities import CATALOGUE, WORDS, random_posts
 
-from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
-from sottovoce.assess.scores import plan_scoring, score
+from sottovoce.assess.assess import score
+from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS, plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules

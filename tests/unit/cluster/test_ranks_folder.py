@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sottovoce.assess.evaluation.judged import read_ranks
+from sottovoce.assess.evaluation.metrics import read_ranks
 
 
 def test_a_folder_of_ranks_is_read_in_the_order_of_its_parts(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from sottovoce_lab.assess.tables import compared_with
 from sottovoce_lab.communities import draw_community
 from sottovoce_lab.options import StudyOptions
 
-from sottovoce.assess.evaluation.judged import JudgedTopic, user_rows
+from sottovoce.assess.evaluation.metrics import JudgedTopic, user_rows
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.loop.adversary import keep_domains
 from sottovoce.loop.subject import StudyCommunity

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse, stats
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation.judged import JudgedTopic
+from sottovoce.assess.evaluation.metrics import JudgedTopic
 from sottovoce.loop._reading import PASSAGE, Reading, log_ratios, recurring_interest
 from sottovoce.loop._round import r_precision
 from sottovoce.loop.adversary import (

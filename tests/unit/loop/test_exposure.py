@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sottovoce.assess.evaluation.judged import JudgedTopic
+from sottovoce.assess.evaluation.metrics import JudgedTopic
 from sottovoce.loop._round import (
     RoundOutcome,
     chance,

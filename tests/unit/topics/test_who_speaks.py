@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from sottovoce.assess import Scoring, merge_all
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.words.rules import TokenRules

@@ -15,8 +15,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sottovoce.arrays import Floats
-from sottovoce.assess.evaluation.judged import Scores, constant_scores, user_rows
-from sottovoce.assess.evaluation.metrics import METRICS, average_topics, metrics_by_topic
+from sottovoce.assess.evaluation.metrics import (
+    METRICS,
+    Scores,
+    average_topics,
+    constant_scores,
+    metrics_by_topic,
+    user_rows,
+)
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM
 from sottovoce.assess.evaluation.significance import (
     bootstrap_metrics,
@@ -26,8 +32,8 @@ from sottovoce.assess.evaluation.significance import (
     percentile_interval,
     user_hits,
 )
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.measures.measure import Measure
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.state import State
 from sottovoce.corpus.read.corpus import open_posts

@@ -31,7 +31,7 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import Post
 from sottovoce.advisor.settings import OWN_AMONG_SIMULATED
-from sottovoce.assess.scores import plan_scoring
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CheckFailedError
 from sottovoce.parsing import parse_json

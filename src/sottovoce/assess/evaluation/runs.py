@@ -15,16 +15,17 @@ import pyarrow.compute as pc
 
 from sottovoce._notebook import html_table
 from sottovoce.arrays import Floats, Integers
-from sottovoce.assess.evaluation.judged import (
+from sottovoce.assess.evaluation.metrics import (
     JudgedTopic,
     Scores,
+    average_topics,
     constant_scores,
     judged_topics,
+    metrics_by_topic,
     read_ranks,
     scores_by_measure,
     user_rows,
 )
-from sottovoce.assess.evaluation.metrics import average_topics, metrics_by_topic
 from sottovoce.assess.evaluation.significance import (
     REPLICATES,
     Difference,
@@ -40,8 +41,8 @@ from sottovoce.assess.evaluation.significance import (
     user_hits,
     volume_strata,
 )
+from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.request import Topics, read_topics
-from sottovoce.assess.scores import plan_scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read.corpus import Corpus, Source, open_posts, read_truth
 from sottovoce.errors import InputError

@@ -16,13 +16,15 @@ import numpy as np
 from scipy import special
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.assess.evaluation.judged import JudgedTopic, Scores, places_of_users
 from sottovoce.assess.evaluation.metrics import (
+    JudgedTopic,
+    Scores,
     TiedRanking,
     TieOrder,
     TopicMetrics,
     average_topics,
     hits_of_sensitive_users,
+    places_of_users,
     tie_order,
     topic_metrics,
 )

@@ -14,10 +14,12 @@ from importlib.metadata import EntryPoint, entry_points
 from numbers import Real
 from statistics import NormalDist
 
-from sottovoce.assess.measures.breadth import measure_breadth
+from sottovoce.assess.measures.interest import (
+    measure_breadth,
+    measure_persistence,
+    measure_strength,
+)
 from sottovoce.assess.measures.measure import Lifts, Measure
-from sottovoce.assess.measures.persistence import measure_persistence
-from sottovoce.assess.measures.strength import measure_strength
 from sottovoce.assess.measures.word_use import (
     DIFF_PRIV,
     DIFF_PRIV_PRESENT,
@@ -26,7 +28,11 @@ from sottovoce.assess.measures.word_use import (
     KEYWORD_KINDS,
     KEYWORD_KINDS_T,
 )
+from sottovoce.assess.scores import Scoring
+from sottovoce.assess.setting import M_KEPT, Bucket
 from sottovoce.errors import InputError, ParameterError, did_you_mean
+from sottovoce.topics.catalogue import Catalogue
+from sottovoce.topics.space import BagOfWords, Mode, Space, spaces_of_models
 
 ENTRY_POINTS = "sottovoce.measures"
 
@@ -238,3 +244,32 @@ def lift_in_words(measure: str) -> list[str]:
 
 def _round_shown(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"  # noqa: PLR2004 - two digits
+
+
+def plan_scoring(
+    catalogue: Catalogue,
+    spaces: Sequence[Space],
+    measures: Sequence[str],
+    *,
+    bucket: Bucket = Bucket(1, "w"),  # noqa: B008 - frozen
+    kept: int = M_KEPT,
+    mode: Mode = "corrected",
+    posts: bool = False,
+    clean: bool = False,
+) -> tuple[dict[str, Measure], Scoring]:
+    """The measures called ``measures``, and how to score posts for them and no more."""
+    bow = BagOfWords()
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
+    chosen = chosen_measures(measures, tuple(given))
+    needed = {measure.space for measure in chosen.values()}
+    return chosen, Scoring(
+        catalogue,
+        [each for name, each in given.items() if name in needed],
+        words=bow.scorer(catalogue) if None in needed else None,
+        bucket=bucket,
+        kept=kept,
+        mode=mode,
+        posts=posts,
+        clean=clean,
+        word_buckets=any(measure.word_buckets for measure in chosen.values()),
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.assess.measures.interest import time_aware_risk
 from sottovoce.assess.measures.measure import (
     Measure,
     Scores,
@@ -17,7 +18,6 @@ from sottovoce.assess.measures.measure import (
     measure_words,
     on_grid,
 )
-from sottovoce.assess.measures.persistence import time_aware_risk
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.words import WordUse, largest_of_each, sum_of_used
 

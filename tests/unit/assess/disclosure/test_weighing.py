@@ -5,9 +5,8 @@ from importlib.resources import files
 
 from support.disclosure_posts import OPEN_FILES, UNTOPICAL
 
-from sottovoce.assess.disclosure._read import TOGETHER
-from sottovoce.assess.disclosure._weighing import Signals, Weights
-from sottovoce.assess.disclosure.disclosures import disclosures
+from sottovoce.assess.disclosure._said import Signals, Weights
+from sottovoce.assess.disclosure.disclosures import TOGETHER, disclosures
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 
 FAMILY = "I drop them back at her gate at six, every other weekend, and drive the long way home."

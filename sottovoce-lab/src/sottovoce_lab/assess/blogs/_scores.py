@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats, Integers
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM, WORDS
 from sottovoce.assess.evaluation.significance import paired_difference, percentile_interval
-from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
+from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS, plan_scoring
+from sottovoce.assess.measures.interest import time_aware_risk
 from sottovoce.assess.measures.measure import Measure
-from sottovoce.assess.measures.persistence import time_aware_risk
 from sottovoce.assess.ranking import BANDS
-from sottovoce.assess.scores import Scoring, plan_scoring
+from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state.buckets import BestBuckets
 from sottovoce.assess.state.state import PostLog, PostValues, State

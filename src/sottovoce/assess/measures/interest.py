@@ -1,4 +1,8 @@
-"""Strength less breadth: who is drawn to the whole domain is perhaps there by profession."""
+"""Measures of a vector space: strength of interest, less its breadth, and its persistence.
+
+Strength is how close the closest post comes to the topic. Who is drawn to the whole domain is
+perhaps there by profession, and who comes back is more than curious.
+"""
 
 import math
 from collections.abc import Sequence
@@ -11,15 +15,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.assess.measures.measure import Measure, Scores, measure_space, on_grid
-from sottovoce.assess.measures.strength import score_strength
 from sottovoce.assess.setting import Setting
 from sottovoce.compiled import kernel
 
 if TYPE_CHECKING:
     from sottovoce.assess.state.state import State
 
+_LIFTS_OF_STRENGTH = {
+    "bow": ((7.5, 0.52), (5.7, 0.25), (3.9, 0.19)),
+    "voice": ((5.6, 0.53), (3.8, 0.20), (3.8, 0.13)),
+    "voice-s": ((4.6, 0.57), (3.8, 0.21), (3.5, 0.14)),
+}
+
+
+def strength_risk(strongest: Scores, topic: int) -> Scores:
+    """The largest cos(P, X) over a user's posts, for all users at once.
+
+    R-Susceptibility, Definition 5, of the user vectors of R-Susceptibility, Definition 4.
+    ``strongest`` is users x topics, the maxima over all posts. Range [-1, 1].
+    """
+    return strongest[:, topic].copy()
+
+
+def score_strength(space: str, state: "State", topics: Sequence[str], _setting: Setting) -> Scores:
+    """Topics x users: the strength of interest."""
+    strongest = state.strongest(space)
+    return np.array([strength_risk(strongest, state.column(topic)) for topic in topics])
+
+
+def measure_strength(space: str) -> Measure:
+    """The measure that is called as its space."""
+    return measure_space(score_strength, space, "", _LIFTS_OF_STRENGTH.get(space, ()))
+
+
 LESS_BREADTH = ", less what they write about neighbouring topics"
-_LIFTS = {
+_LIFTS_OF_BREADTH = {
     "bow": ((2, 0.76), (2.1, 0.41), (2.1, 0.21)),
     "voice": ((2.1, 0.65), (1.8, 0.28), (1.7, 0.20)),
 }
@@ -109,7 +139,9 @@ def _exclude(
 
 def measure_breadth(space: str) -> Measure:
     """The measure that is called SPACE-d."""
-    return measure_space(score_without_breadth, space, LESS_BREADTH, _LIFTS.get(space, ()))
+    return measure_space(
+        score_without_breadth, space, LESS_BREADTH, _LIFTS_OF_BREADTH.get(space, ())
+    )
 
 
 def score_without_breadth(
@@ -154,3 +186,73 @@ def find_breadth_of_others(
 def _take_domain(space: str, state: "State", topic: str) -> Scores:
     inside = domain_columns(state.domains, state.column(topic), with_itself=True)
     return state.strongest(space)[:, inside]
+
+
+_LASTING = ", over several weeks"
+_LIFTS_OF_PERSISTENCE = {
+    "bow": ((10, 0.41), (5.9, 0.20), (4.6, 0.14)),
+    "voice": ((6.5, 0.47), (5.9, 0.17), (4.5, 0.12)),
+    "voice-s": ((8.9, 0.43), (5.7, 0.17), (4.3, 0.12)),
+}
+_LIFTS_OF_BOTH = {
+    "bow": ((1.1, 0.75), (2.5, 0.32), (2.3, 0.19)),
+    "voice": ((2.9, 0.56), (2.4, 0.24), (2.1, 0.18)),
+}
+
+
+def time_aware_risk(best: Scores) -> Scores:
+    """The mean of the m highest strengths per time bucket, for all users at once.
+
+    R-Susceptibility, Definition 8. ``best`` is users x m, 0 for buckets a user does not have.
+    Range [-1, 1].
+    """
+    mean = np.zeros(len(best))
+    _add_up(best, mean)
+    return mean
+
+
+def domain_time_aware_risk(best: Scores, breadth: Scores) -> Scores:
+    """The time-aware risk less the breadth of interest over all posts, for all users at once.
+
+    R-Susceptibility, Definition 9. "D - X" is printed over a set of vectors and undefined as such;
+    it is read as the domain's topics without X, in paper mode too. Range [-2, 2].
+    """
+    return time_aware_risk(best) - breadth
+
+
+@kernel
+def _add_up(best: Scores, mean: Scores) -> None:
+    """Bucket after bucket, so that the bits do not depend on how a row is summed."""
+    buckets = best.shape[1]
+    for bucket in range(buckets):
+        for user in range(mean.size):
+            mean[user] += best[user, bucket]
+    for user in range(mean.size):
+        mean[user] /= buckets
+
+
+def measure_persistence(space: str, *, less_breadth: bool = False) -> Measure:
+    """The measure that is called SPACE-t, or SPACE-dt."""
+    if less_breadth:
+        lifts = _LIFTS_OF_BOTH.get(space, ())
+        wording = _LASTING + LESS_BREADTH
+        return measure_space(score_lasting_without_breadth, space, wording, lifts, buckets=True)
+    return measure_space(
+        score_lasting, space, _LASTING, _LIFTS_OF_PERSISTENCE.get(space, ()), buckets=True
+    )
+
+
+def score_lasting(space: str, state: "State", topics: Sequence[str], setting: Setting) -> Scores:
+    """Topics x users: the time-aware risk."""
+    best = (state.best(space, topic, setting.m) for topic in topics)
+    return on_grid(np.array([time_aware_risk(each) for each in best]))
+
+
+def score_lasting_without_breadth(
+    space: str, state: "State", topics: Sequence[str], setting: Setting
+) -> Scores:
+    """Topics x users: the time-aware risk less the breadth of interest in other topics."""
+    best = (state.best(space, topic, setting.m) for topic in topics)
+    breadths = find_breadth_of_others(space, state, topics, setting)
+    pairs = zip(best, breadths, strict=True)
+    return on_grid(np.array([domain_time_aware_risk(*each) for each in pairs]))
