@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation.transport.frames import (
     Answer,

@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
+from sottovoce.errors import (
+    ConfigError,
+    InputError,
+    JournalError,
+    MissingExtraError,
+    ParameterError,
 )
-
-from sottovoce.errors import ConfigError, InputError
 from sottovoce.federation.config import (
     FROM_FILE,
     FROM_VARIABLE,
@@ -35,8 +33,21 @@ from sottovoce.federation.config import (
 from sottovoce.files import refuse_open_to_others, small_text, whole_file
 from sottovoce.learn.encrypted_files import seal_fields, unseal
 from sottovoce.learn.sums.keys import Identity
+from sottovoce.learn.wire.codec import encode_value
 from sottovoce.parsing import parse_json
-from sottovoce.privacy.randomness import random_bytes
+from sottovoce.privacy.randomness import random_bytes, system_bytes
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        load_pem_private_key,
+    )
+except ImportError as error:
+    raise MissingExtraError("cryptography", "federation") from error
 
 if TYPE_CHECKING:
     from sottovoce.learn.paillier.keys import PrivateKey
@@ -46,7 +57,8 @@ VERSION = 1
 IDENTITY, JOURNAL, MEMORY, TLS = "identity", "journal", "memory", "tls"
 FILES = SecretFiles()
 _LARGEST_FILE = 1 << 18
-_SECRET_BYTES = 32
+_SECRET_BYTES = KEY_BYTES = 32
+_NONCE_BYTES = 12
 _PEM = "-----BEGIN"
 _VARIABLE = "SOTTOVOCE_PASSPHRASE"
 _WITH_PAILLIER = ("coordinator", "keyholder")
@@ -244,3 +256,27 @@ def _load_paillier_key(config: PartyConfig, passphrase: str | None) -> "PrivateK
     from sottovoce.learn.paillier.key_files import load_private_key  # noqa: PLC0415 - gmpy2
 
     return load_private_key(path, passphrase=passphrase)
+
+
+class JournalSeal:
+    """Seals a value for one place of the journal; at any other place it does not open."""
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != KEY_BYTES:
+            raise ParameterError(f"a journal's key must have {KEY_BYTES} bytes, got {len(key)}.")
+        self._cipher = AESGCM(key)
+
+    def seal(self, content: bytes, *place: bytes | str | int) -> bytes:
+        """``content`` under a fresh nonce."""
+        nonce = system_bytes(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, content, encode_value(place))
+
+    def open(self, content: bytes, *place: bytes | str | int) -> bytes:
+        """What was sealed for this place."""
+        nonce, sealed = content[:_NONCE_BYTES], content[_NONCE_BYTES:]
+        try:
+            return self._cipher.decrypt(nonce, sealed, encode_value(place))
+        except (InvalidTag, ValueError):
+            raise JournalError(
+                "the journal does not open: its key is another one, or it was changed."
+            ) from None

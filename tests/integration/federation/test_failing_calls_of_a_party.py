@@ -21,8 +21,7 @@ from support.failing_calls import (
 from support.federations import JOURNAL_KEY
 
 from sottovoce.errors import QueryBudgetError
-from sottovoce.federation._journal.file import Event, OutgoingFrame
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Event, Journal
 from sottovoce.federation._keys import JOURNAL, load_secret, new_secret
 from sottovoce.federation.config import NONE
 from sottovoce.federation.party._memory import PartyMemory
@@ -33,6 +32,7 @@ from sottovoce.federation.party.journal_key import (
     settle_count,
     settle_key,
 )
+from sottovoce.federation.transport.frames import OutgoingFrame
 from sottovoce.learn.query_budget import QueryCharge
 
 SESSION, SECRET = bytes(16), b"what nobody else may read"
@@ -69,7 +69,7 @@ def go_on(folder: Path) -> None:
     if journal.run(SESSION) is None:
         journal.add_run(SESSION, SECRET, ["ann", "bob"], SECRET + bytes(7))
     say(folder, "agreed")
-    if not journal.last_in(SESSION):
+    if not journal.last_places(SESSION, "in"):
         journal.hold(SESSION, "bob", 1, "message", SECRET)
     say(folder, "heard")
     if not journal.events(SESSION):
@@ -84,16 +84,16 @@ def check_journal(folder: Path) -> None:
     journal = Journal(folder / "journal", JOURNAL_KEY)
     found = {
         "agreed": journal.run(SESSION) is not None,
-        "heard": bool(journal.last_in(SESSION)),
+        "heard": bool(journal.last_places(SESSION, "in")),
         "answered": bool(journal.events(SESSION)),
     }
-    assert bool(journal.last_out(SESSION)) == found["answered"], "half an answer"
+    assert bool(journal.last_places(SESSION, "out")) == found["answered"], "half an answer"
     journal.close()
     assert all(found[step] for step in done), "said, and not kept"
     go_on(folder)
     journal = Journal(folder / "journal", JOURNAL_KEY)
     assert len(journal.events(SESSION)) == 1, "answered twice"
-    assert journal.body_out(SESSION, "bob", 1) == ("message", SECRET)
+    assert journal.read_frame(SESSION, "out", "bob", 1) == ("message", SECRET)
     journal.close()
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sottovoce.federation._journal.file import Event
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Event, Journal
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party import _differences
 from sottovoce.federation.party.approvals import approve, waiting

@@ -9,7 +9,7 @@ from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Rehearsal
 
 from sottovoce.errors import EarlyMessageError, ReplayMismatchError
-from sottovoce.federation._journal.file import Event
+from sottovoce.federation._journal import Event
 from sottovoce.federation._node import state as run_module
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation._node.state import Run, begin_party, rebuilt, receive_message, step_seed

@@ -39,7 +39,7 @@ kill("{VICTIM}", at={AT})
 # While the victim begins: it is killed where it would call this.
 KILLED_IN = """
 import os, signal
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation.party import party
 from sottovoce.federation.party.journal_key import OutsideCount
 def end(*_args, **_options):

@@ -15,7 +15,7 @@ from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import GIVEN, made_terms
 
 from sottovoce.errors import InputError
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation.party.holdings import RADOS, SOLVE, RunKeys, purposes
 from sottovoce.learn.paillier.wire import array_to_bytes, encrypt_integers
 from sottovoce.learn.rados.intermediary import RadoReceiver, RadoTerms

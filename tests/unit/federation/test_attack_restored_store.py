@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from support.federations import JOURNAL_KEY
 
-from sottovoce.federation._journal.file import Event
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Event, Journal
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party.history import RunHistory
 from sottovoce.federation.party.journal_key import (

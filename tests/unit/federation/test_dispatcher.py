@@ -17,7 +17,7 @@ from sottovoce.errors import (
     ParameterError,
     WrongVersionError,
 )
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation.transport.frames import (
     VERSION,

@@ -10,9 +10,10 @@ from support.federations import JOURNAL_KEY, ToySum
 from support.rehearsal import Crash, Rehearsal
 
 from sottovoce.errors import JournalError, ParameterError
-from sottovoce.federation._journal.file import JOURNAL, Event, JournalSeal, OutgoingFrame
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import JOURNAL, Event, Journal
+from sottovoce.federation._keys import JournalSeal
 from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation.transport.frames import OutgoingFrame
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.privacy.randomness import drawing_from
 
@@ -34,10 +35,10 @@ def test_what_was_committed_is_there_after_reopening(tmp_path: Path) -> None:
     kept = journal.run(SESSION)
     assert kept is not None
     assert (kept.terms, kept.seed, kept.status) == (SECRET, SECRET + bytes(7), "running")
-    assert journal.list_held(SESSION) == [("bob", 1)]
-    assert journal.body_in(SESSION, "bob", 1) == SECRET
-    assert journal.unsent(SESSION) == [("bob", 1)]
-    assert journal.body_out(SESSION, "bob", 1) == ("message", SECRET)
+    assert journal.list_frames(SESSION, "held") == [("bob", 1)]
+    assert journal.read_frame(SESSION, "in", "bob", 1) == ("message", SECRET)
+    assert journal.list_frames(SESSION, "unsent") == [("bob", 1)]
+    assert journal.read_frame(SESSION, "out", "bob", 1) == ("message", SECRET)
     assert journal.events(SESSION) == [Event(0, "start", "", 0, ("a",))]
     journal.close()
 
@@ -69,11 +70,11 @@ def test_another_key_does_not_open_it_nor_does_a_row_at_another_place(tmp_path: 
         other.run(SESSION)
     other.close()
     with sqlite3.connect(tmp_path / "j") as db:
-        db.execute("UPDATE inbox SET sequence = 2")
+        db.execute("UPDATE frame SET sequence = 2 WHERE way = 'in'")
     db.close()
     journal = Journal(tmp_path / "j", JOURNAL_KEY)
     with pytest.raises(JournalError, match="changed"):
-        journal.body_in(SESSION, "bob", 2)
+        journal.read_frame(SESSION, "in", "bob", 2)
     journal.close()
     with pytest.raises(ParameterError, match="32 bytes"):
         Journal(None, b"short")
@@ -89,9 +90,7 @@ def test_no_two_values_are_sealed_alike_not_even_while_a_party_draws_from_its_se
 
 
 def test_only_one_process_at_a_time_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "sottovoce.federation._journal.journal.JOURNAL", replace(JOURNAL, patience_s=0.01)
-    )
+    monkeypatch.setattr("sottovoce.federation._journal.JOURNAL", replace(JOURNAL, patience_s=0.01))
     journal = filled(tmp_path / "j")
     with pytest.raises(JournalError, match="this party runs already"):
         Journal(tmp_path / "j", JOURNAL_KEY)
@@ -108,7 +107,7 @@ def test_a_step_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     twice = OutgoingFrame("bob", 1, "message", {}, b"of a place that is taken")
     with pytest.raises(JournalError, match="UNIQUE"):
         journal.advance(SESSION, Event(1, "receive", "bob", 1, ()), [twice], result=b"r")
-    assert journal.list_held(SESSION) == [("bob", 1)]
+    assert journal.list_frames(SESSION, "held") == [("bob", 1)]
     assert len(journal.events(SESSION)) == 1
     assert journal.result(SESSION) is None
     journal.close()
@@ -124,7 +123,9 @@ def test_a_run_that_has_ended_and_was_heard_leaves_its_result_only() -> None:
     assert kept is not None
     assert kept.seed == b""
     db = journal._file.connection
-    assert db.execute("SELECT COUNT(*) FROM inbox WHERE body IS NOT NULL").fetchone() == (0,)
+    assert db.execute(
+        "SELECT COUNT(*) FROM frame WHERE way = 'in' AND body IS NOT NULL"
+    ).fetchone() == (0,)
     assert journal.result(session) == outcome.ends["ann"]
 
 

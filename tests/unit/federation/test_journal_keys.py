@@ -7,7 +7,7 @@ import pytest
 from support.federations import JOURNAL_KEY
 
 from sottovoce.errors import JournalError
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party.journal_key import forget_run_keys, rotate_journal
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
@@ -22,7 +22,7 @@ def test_a_journal_of_another_version_is_refused_with_what_to_do(tmp_path: Path)
     with sqlite3.connect(path) as other:
         other.execute("PRAGMA user_version = 3")
     other.close()
-    with pytest.raises(JournalError, match="reads version 1, got 3"):
+    with pytest.raises(JournalError, match="reads version 2, got 3"):
         Journal(path, JOURNAL_KEY)
 
 

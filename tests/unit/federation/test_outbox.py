@@ -4,7 +4,7 @@ import pytest
 from support.federations import JOURNAL_KEY, ToySum, bare_roster
 
 from sottovoce.errors import StalledError
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation.transport.frames import VERSION, Answer, Beat, Frame, Settings
 from sottovoce.learn.training_terms import COORDINATOR
@@ -108,7 +108,7 @@ def test_what_an_ended_run_has_to_say_is_given_up_in_the_end() -> None:
     dispatcher.heartbeat.tick(62.0)
     assert dispatcher.state.runs[session].drained
     assert dispatcher.outbox.next_due("bob") is None
-    assert dispatcher.state.journal.unsent(session) == []
+    assert dispatcher.state.journal.list_frames(session, "unsent") == []
     kept = dispatcher.state.journal.run(session)
     assert kept is not None
     assert kept.seed == b""

@@ -23,7 +23,7 @@ from sottovoce.errors import (
     ParameterError,
     SottovoceError,
 )
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation.config import FeatureSettings, TextsFile, TrainingSettings, load_config
 from sottovoce.federation.party import control as parties_control
 from sottovoce.federation.party import journal_key as parties_rekey
@@ -357,7 +357,7 @@ def test_a_journal_s_new_key_opens_everything_and_the_old_one_nothing(tmp_path: 
     assert again.secrets.journal_key != old
     with again.journal() as journal:
         assert [run.result for run in journal_history(journal)] == [{"kept": 1}]
-        assert journal.body_in(b"s" * 16, "ben", 1) == b"held"
+        assert journal.read_frame(b"s" * 16, "in", "ben", 1)[1] == b"held"
     stale = Journal(party.store / JOURNAL_FILE, old)
     with pytest.raises(InputError, match="does not open"):
         journal_history(stale)

@@ -15,8 +15,7 @@ from sottovoce.errors import (
     SottovoceError,
     StalledError,
 )
-from sottovoce.federation._journal.file import OutgoingFrame
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation._node.exchange import (
     Aborts,
     MessageInbox,
@@ -39,6 +38,7 @@ from sottovoce.federation.transport.frames import (
     VERSION,
     Beat,
     Log,
+    OutgoingFrame,
     Proposal,
     Settings,
     State,

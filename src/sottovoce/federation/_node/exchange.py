@@ -15,7 +15,6 @@ from sottovoce.errors import (
     StrangerError,
     TooLargeError,
 )
-from sottovoce.federation._journal.file import OutgoingFrame
 from sottovoce.federation._node.state import Link, NodeState, Run, ended_as, new_run
 from sottovoce.federation.transport.frames import (
     VERSION,
@@ -23,6 +22,7 @@ from sottovoce.federation.transport.frames import (
     Complaint,
     Frame,
     Header,
+    OutgoingFrame,
     Proposal,
     pack_frame,
     unpack_frame,
@@ -207,7 +207,7 @@ class MessageOutbox:
         self._aborts.abort(run, error, now)
 
     def _frame(self, run: Run, receiver: str, sequence: int) -> Frame:
-        kind, body = self._state.journal.body_out(run.session, receiver, sequence)
+        kind, body = self._state.journal.read_frame(run.session, "out", receiver, sequence)
         return Frame.make(kind, run.session, self._state.name, receiver, sequence, body)
 
 

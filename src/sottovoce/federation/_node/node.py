@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from sottovoce.errors import ParameterError, SottovoceError
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation._node.state import ignore_point, public_error
 from sottovoce.federation.certificates import Credentials

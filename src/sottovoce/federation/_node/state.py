@@ -23,10 +23,9 @@ from sottovoce.errors import (
     SottovoceError,
     UnexpectedMessageError,
 )
-from sottovoce.federation._journal.file import Event, JournalRun, OutgoingFrame
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Event, Journal, JournalRun
 from sottovoce.federation.roster import Roster
-from sottovoce.federation.transport.frames import Log, Settings, State, to_logger
+from sottovoce.federation.transport.frames import Log, OutgoingFrame, Settings, State, to_logger
 from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Message, Party, list_awaited
 from sottovoce.privacy.randomness import drawing_from
@@ -126,12 +125,12 @@ class NodeState:
     def _load_run(self, kept: JournalRun, now: float) -> Run:
         run = new_run(kept.session, kept.participants, kept.terms, kept.seed, self.name, now)
         run.status, run.ended, run.followed_by = kept.status, kept.ended, kept.followed_by
-        run.last_in = self.journal.last_in(kept.session)
+        run.last_in = self.journal.last_places(kept.session, "in")
         if kept.status == "running":
-            run.waiting = self.journal.list_held(kept.session)
-        for receiver, last in self.journal.last_out(kept.session).items():
+            run.waiting = self.journal.list_frames(kept.session, "held")
+        for receiver, last in self.journal.last_places(kept.session, "out").items():
             run.links[receiver].last = last
-        for receiver, sequence in self.journal.unsent(kept.session):
+        for receiver, sequence in self.journal.list_frames(kept.session, "unsent"):
             run.links[receiver].waiting.append(sequence)
         run.drained = run.status != "running" and not run.unsent()
         return run

@@ -13,7 +13,7 @@ from sottovoce.errors import (
     TooLargeError,
     UnexpectedMessageError,
 )
-from sottovoce.federation._journal.file import Event, OutgoingFrame
+from sottovoce.federation._journal import Event
 from sottovoce.federation._node.exchange import Aborts
 from sottovoce.federation._node.state import (
     NodeState,
@@ -32,7 +32,7 @@ from sottovoce.federation._node.state import (
     receive_message,
     timed_out,
 )
-from sottovoce.federation.transport.frames import Complaint, pack_frame
+from sottovoce.federation.transport.frames import Complaint, OutgoingFrame, pack_frame
 from sottovoce.learn.wire.message import Message, Party
 
 _DROPPED = (LateMessageError, ReplayedMessageError)
@@ -122,7 +122,7 @@ class Worker:
         place = run.ready()
         if place is None:
             return None
-        body = self._state.journal.body_in(run.session, *place)
+        body = self._state.journal.read_frame(run.session, "in", *place)[1]
         return RunStep(run, "receive", *place, body=body, party=run.party)
 
     def _beginning(self, run: Run) -> RunStep:
@@ -130,7 +130,8 @@ class Worker:
         if not events:
             return RunStep(run, "start")
         places = [(e.sender, e.sequence) for e in events if e.what == "receive"]
-        bodies = {place: self._state.journal.body_in(run.session, *place) for place in places}
+        journal = self._state.journal
+        bodies = {place: journal.read_frame(run.session, "in", *place)[1] for place in places}
         return RunStep(run, "rebuild", events=events, bodies=bodies)
 
     def _compute(self, work: RunStep) -> None:

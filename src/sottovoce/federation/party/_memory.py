@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sottovoce.errors import JournalError
-from sottovoce.federation._journal.file import JournalSeal
+from sottovoce.federation._keys import JournalSeal
 from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.openings import OpenedWords, Opening
 from sottovoce.learn.query_budget import QueryCharge, check_charge

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.learn.count.reading import FEWEST_LABELS
 from sottovoce.learn.count.recipe import state_promise
 from sottovoce.learn.run.terms import RunTerms

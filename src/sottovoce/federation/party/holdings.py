@@ -14,8 +14,7 @@ import numpy as np
 from sottovoce.corpus.read.corpus import open_documents
 from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import ConfigError, InputError, MissingColumnError
-from sottovoce.federation._journal.file import KeptKey
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal, KeptKey
 from sottovoce.federation._keys import Secrets
 from sottovoce.federation.config import PartyConfig, RowsFile, TextsFile
 from sottovoce.federation.party._memory import PartyMemory

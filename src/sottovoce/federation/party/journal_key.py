@@ -15,10 +15,9 @@ from typing import Literal, TypeAlias, get_args
 
 from sottovoce._notes import NotedCount
 from sottovoce.errors import ConfigError, JournalError, RestoredCopyError
-from sottovoce.federation._journal.file import JOURNAL, JournalSeal
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import JOURNAL, Journal
 from sottovoce.federation._keys import JOURNAL as JOURNAL_SECRET
-from sottovoce.federation._keys import load_secret, new_secret, party_passphrase
+from sottovoce.federation._keys import JournalSeal, load_secret, new_secret, party_passphrase
 from sottovoce.federation.config import PartyConfig
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party.history import RunHistory
@@ -107,12 +106,12 @@ def spent_unknown(training: RunHistory, restored: int, name: str) -> str | None:
     )
 
 
+# What is sealed: its table, its column and the rest of its place.
 _SEALED = (
     ("run", "terms", "session, 'terms'"),
     ("run", "seed", "session, 'seed'"),
     ("run", "result", "session, 'result'"),
-    ("inbox", "body", "session, 'in', sender, sequence"),
-    ("outbox", "body", "session, 'out', receiver, sequence"),
+    ("frame", "body", "session, way, other, sequence"),
     ("run_key", "body", "session, 'key', purpose"),
 )
 

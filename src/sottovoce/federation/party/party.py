@@ -22,7 +22,7 @@ from sottovoce.errors import (
     RosterRefusedError,
     SottovoceError,
 )
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation._keys import Secrets, load_secrets, party_passphrase
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation._node.exchange import Policy, TermsWithout

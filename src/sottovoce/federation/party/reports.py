@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sottovoce.errors import DataError, InputError
-from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._journal import Journal
 from sottovoce.federation.config import PartyConfig, Role, TextsFile
 from sottovoce.federation.party.history import (
     RunHistory,

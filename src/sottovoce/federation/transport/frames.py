@@ -9,8 +9,9 @@ version is refused by name.
 
 import hashlib
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sottovoce.errors import (
     BadFrameError,
@@ -124,6 +125,16 @@ class Frame(NamedTuple):
             raise BadFrameError(f"a body of {self.header.size} bytes was declared, not this one.")
         if hashlib.sha256(self.body).digest() != self.header.digest:
             raise BadFrameError("a body's bytes must match its digest; send it again.")
+
+
+class OutgoingFrame(NamedTuple):
+    """One frame to send: to whom, its place, what it is, what may be shown of it, and its body."""
+
+    receiver: str
+    sequence: int
+    frame: Kind
+    shown: Mapping[str, Any]
+    body: bytes
 
 
 _Struct = TypeVar("_Struct", Header, Answer, Beat, Proposal, Complaint)
