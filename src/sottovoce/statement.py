@@ -11,8 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.advisor.rank.description import Description
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import Description, HttpTransport
 from sottovoce.corpus.read.bytes import check_file, readable
 from sottovoce.errors import InputError
 from sottovoce.files import small_text

@@ -11,10 +11,10 @@ from sottovoce.lazy import attach
 
 if TYPE_CHECKING:
     from sottovoce.advisor.community import Community as Community
-    from sottovoce.advisor.guides import guidance as guidance
     from sottovoce.advisor.person import Person as Person
+    from sottovoce.advisor.person_values import AdvisorSetting as AdvisorSetting
     from sottovoce.advisor.person_values import Post as Post
-    from sottovoce.advisor.settings import AdvisorSetting as AdvisorSetting
     from sottovoce.advisor.standing import Standing as Standing
+    from sottovoce.advisor.verdict import guidance as guidance
 else:
     __getattr__, __dir__ = attach(__name__)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.advisor.community import Community
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting
 from sottovoce.assess.ranking import susceptibility
 from sottovoce.corpus.schema import POSTS
 from sottovoce.topics.lda.train import LdaParameters, train_lda

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sottovoce.advisor.evidence import inside
-from sottovoce.advisor.person_values import in_utc
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting, in_utc
 from sottovoce.advisor.standing import Standing
 from sottovoce.errors import InputError
 from sottovoce.parsing import parse_json

@@ -20,8 +20,7 @@ from sottovoce.advisor.crowd import (
     ReactingCrowd,
     ScoreHistogram,
 )
-from sottovoce.advisor.person_values import Post, posts_of_table
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting, Post, posts_of_table
 from sottovoce.assess.community_facts import all_shipped
 from sottovoce.assess.disclosure.disclosures import DisclosureReader
 from sottovoce.assess.measures.catalogue import MEASURES

@@ -12,10 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor.person_values import Variants, state_of_variants
+from sottovoce.advisor.person_values import AdvisorSetting, Variants, state_of_variants
 from sottovoce.advisor.rank.description import COVERAGE, Description
 from sottovoce.advisor.rank.histogram import Histogram as Published
-from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.state import State
 from sottovoce.assess.state.words import WordUse

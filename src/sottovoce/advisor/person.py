@@ -16,14 +16,16 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.crowd import Crowd, Seats
 from sottovoce.advisor.evidence import Evidence, Timeline, evidence_of, timeline_of
 from sottovoce.advisor.person_values import (
+    AdvisorSetting,
     MeasuredPosts,
     Post,
     PostMatrix,
+    SaidByPosts,
     Variants,
     checked_posts,
     in_utc,
+    posts_warning,
 )
-from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.advisor.standing import (
     BucketTops,
     LeftOut,
@@ -33,7 +35,6 @@ from sottovoce.advisor.standing import (
     remaining,
     standings_of,
 )
-from sottovoce.advisor.verdict import SaidByPosts, posts_warning
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.counts import count_batches
 from sottovoce.errors import InputError, ParameterError
@@ -147,7 +148,7 @@ class Person:
         """The same person by another setting."""
         other = Person(self.community, self.posts, self.user, setting)
         if other.community.catalogue == self.community.catalogue:
-            other.__dict__["said"] = self.disclosures
+            other.__dict__["disclosures"] = self.disclosures
         return other
 
     @property
@@ -219,7 +220,7 @@ class Person:
         if not rows.size:
             raise ParameterError("at least 1 post must stay, got none.")
         fewer = copy.copy(self)
-        worked_out = ("left_out", "tops", "essential", "said", "_standings", "language_warning")
+        worked_out = ("left_out", "tops", "essential", "_standings", "language_warning")
         kept = {name: value for name, value in self.__dict__.items() if name not in worked_out}
         fewer.__dict__ = {**kept, "crowd": self.crowd}
         fewer.values = self.values.select(rows)

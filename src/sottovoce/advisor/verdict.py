@@ -1,81 +1,27 @@
-"""Both signals in a sentence: what posts say outright, and how soon a ranking comes to them.
+"""Both signals in a sentence, and guidance: what a person could do, why, and what it would change.
+
+The signals are what posts say outright, and how soon a ranking comes to them.
 
 Neither is concluded from the other: a place that stays the same says nothing about what a reader
 of one post learns, and who says it outright may be far down a list. "No sign" is said only where
-neither is there, with how much was read.
+neither is there, with how much was read. Sentences say what an adversary sees, never what the
+person is; guidance is options with reasons, never orders.
 """
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
 
-from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.evidence import Evidence, heaviest_post
+from sottovoce.advisor.person_values import TopicSaid
 from sottovoce.advisor.standing import Standing
-from sottovoce.assess.disclosure.disclosures import DisclosureReader
-from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
-from sottovoce.corpus.vocabulary import SHARE
+from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.words.rules import ENGLISH, TokenRules
 
-
-@dataclass(frozen=True)
-class TopicSaid:
-    """What a person's posts say of one topic, and how much was read to find it.
-
-    ``outright``: the ids of posts that say it of their author; ``about``: those that speak of the
-    topic without saying so; both in the order of their times.
-    """
-
-    topic: str
-    outright: tuple[int, ...]
-    about: tuple[int, ...]
-    posts: int
-    words: int
-
-    @property
-    def level(self) -> DisclosureLevel:
-        """How plainly the plainest post speaks."""
-        if self.outright:
-            return DisclosureLevel.OUTRIGHT
-        return DisclosureLevel.ABOUT if self.about else DisclosureLevel.NONE
-
-
-@dataclass(frozen=True, eq=False)
-class SaidByPosts:
-    """What each of some posts says of each topic of a catalogue; read when it is first asked."""
-
-    reader: DisclosureReader
-    posts: tuple[Post, ...]
-
-    @cached_property
-    def _by_post(self) -> dict[int, dict[str, Disclosure]]:
-        found = {post.id: self.reader.read(post.text) for post in self.posts}
-        return {number: {each.topic: each for each in told} for number, told in found.items()}
-
-    def select(self, posts: tuple[Post, ...]) -> "SaidByPosts":
-        """The same of some of the posts, nothing read again."""
-        fewer = SaidByPosts(self.reader, posts)
-        fewer.__dict__["_by_post"] = {post.id: self._by_post[post.id] for post in posts}
-        return fewer
-
-    @cached_property
-    def words(self) -> int:
-        """How many words were read."""
-        return sum(len(post.text.split()) for post in self.posts)
-
-    def of_post(self, number: int, topic: str) -> Disclosure | None:
-        """What one post says of a topic; None where it has no word of it."""
-        return self._by_post[number].get(topic)
-
-    def of_topic(self, topic: str) -> TopicSaid:
-        """What all of them say of a topic."""
-        told = [
-            (number, each[topic].level) for number, each in self._by_post.items() if topic in each
-        ]
-        outright = tuple(number for number, level in told if level is DisclosureLevel.OUTRIGHT)
-        about = tuple(number for number, level in told if level is DisclosureLevel.ABOUT)
-        return TopicSaid(topic, outright, about, len(self.posts), self.words)
-
+if TYPE_CHECKING:
+    from sottovoce.advisor.person import Person
 
 HOW_PLAINLY = {
     DisclosureLevel.OUTRIGHT: "says it outright",
@@ -154,14 +100,13 @@ def posts_in_words(count: int) -> str:
 def how_plainly(said: TopicSaid) -> str:
     """How many posts say it outright, how many are about it, or that none has a word of it."""
     whole = f"your {posts_in_words(said.posts)}" if said.posts != 1 else "your only post"
-    if said.outright:
-        count = len(said.outright)
-        which = f"{count:,} of {whole}" if said.posts != 1 else whole
-        return f"{which} {'says' if count == 1 else 'say'} it outright"
-    if said.about:
-        count = len(said.about)
-        which = f"{count:,} of {whole}" if said.posts != 1 else whole
-        return f"{which} {'is' if count == 1 else 'are'} about it, and none says it outright"
+    for ids, one, many, rest in (
+        (said.outright, "says", "say", "it outright"),
+        (said.about, "is", "are", "about it, and none says it outright"),
+    ):
+        if ids:
+            which = f"{len(ids):,} of {whole}" if said.posts != 1 else whole
+            return f"{which} {one if len(ids) == 1 else many} {rest}"
     return f"no word of it was found in {whole}, {said.words:,} words in all"
 
 
@@ -250,72 +195,154 @@ def spans_of_words(text: str, terms: Collection[str], rules: TokenRules) -> list
 
 def pieces(text: str, spans: Sequence[Span]) -> list[TextPiece]:
     """The text in pieces, in order, so that joined they are the text again."""
+    telling = bytearray(len(text))
+    for start, end in spans:
+        telling[start:end] = b"\1" * (min(end, len(text)) - start)
     found, at = [], 0
-    for start, end in _merge_spans(spans):
-        last = min(end, len(text))
-        if start >= last:
-            continue
-        if start > at:
-            found.append(TextPiece(text[at:start], telling=False))
-        found.append(TextPiece(text[start:last], telling=True))
-        at = last
-    if at < len(text):
-        found.append(TextPiece(text[at:], telling=False))
+    for told, run in groupby(telling):
+        length = len(list(run))
+        found.append(TextPiece(text[at : at + length], telling=bool(told)))
+        at += length
     return found
 
 
-def _merge_spans(spans: Sequence[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
-            merged.append((start, end))
-    return merged
-
-
-FEWEST_WORDS = 15
-"""Fewer do not tell. Of 1,667 posts of ours in English with so many, none seems foreign."""
-_FUNCTION_WORDS = ENGLISH | {"a", "i"}
-# A letter that is not Latin counts as a word: not all scripts leave gaps between words.
-_WORD_OR_LETTER = re.compile(r"[^\W\u0000-\u024f]|\w+")
-_BUILT_IN = (
-    "The built-in topics and the reading of posts are for English only. What is written in another "
-    "language is not found, so that finding nothing means nothing."
+NOT_A_DIAGNOSIS = (
+    "This is exposure: how early you come when somebody ranks everybody by how close they write to "
+    "the topic, rightly or wrongly. It says nothing about who you are, and it is not a diagnosis."
 )
-_GIVEN = "What a post says outright is read in English only, so that finding nothing means nothing."
+NOTHING = "Leave things as they are"
+REMOVE = "Remove some posts"
+REMOVE_OUTRIGHT = "Remove what says it outright"
+REPHRASE = "Say it in other words"
+ANONYMOUS = "Post about it under another name"
+
+NOTHING_REASON = (
+    "{where}, and no post of yours was found to say it outright. Speaking openly can be worth it."
+)
+NOTHING_REASON_FLAGGED = (
+    "Being seen can be what you want: to help others, or to find help. Only you can weigh that."
+)
+REMOVE_REASON = (
+    "These posts raise your place more than any others. Copies and archives that others made stay."
+)
+OUTRIGHT_REASON = (
+    "Anyone who reads one of these posts knows it, whatever your place. Copies and archives that "
+    "others made stay."
+)
+REPHRASE_REASON = (
+    "These words tie your posts to the topic. A program that ranks people looks for such words; a "
+    "reader will understand you without some of them."
+)
+ANONYMOUS_REASON = (
+    "What is posted under another name does not count towards yours, as long as nothing ties the "
+    "two together: the same phrases, hours, places or friends may."
+)
 
 
-def seems_foreign(texts: Sequence[str]) -> bool:
-    """Whether so few are function words of English that it is another language.
+def place(standing: Standing) -> str:
+    """``place 12 of 500``, or a range where several share it or it is not known exactly."""
+    if standing.low is None or standing.high is None:
+        return "nowhere: you would have no post here"
+    if standing.low == standing.high:
+        return f"place {standing.low:,} of {standing.users:,}"
+    return f"places {standing.low:,} to {standing.high:,} of {standing.users:,}"
 
-    Fewer than ``FEWEST_WORDS`` words do not tell.
 
-    >>> seems_foreign(["Ich habe Depressionen und nehme Tabletten."] * 3)
-    True
-    >>> seems_foreign(["Relapse, heroin, detox."]), seems_foreign(["I went to the sea again."] * 9)
-    (False, False)
+def effect_of_anonymity(standing: Standing) -> str:
+    """What posting elsewhere does from now on."""
+    return f"Your own place would stay where it is: {place(standing)}."
+
+
+Kind = Literal["nothing", "remove", "rephrase", "anonymous"]
+MOST_POSTS = 5
+MOST_WORDS = 3
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One thing they could do."""
+
+    kind: Kind
+    title: str
+    reason: str
+    effect: str | None = None
+    """What it would change, computed exactly; None where nothing can be computed."""
+    posts: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+    standing: Standing | None = None
+    """Where they would stand."""
+
+
+def guidance(standing: Standing, evidence: Evidence, person: "Person") -> list[Suggestion]:
+    """What they could do about one topic, and what it would change.
+
+    Who neither stands out nor says it outright is told their place, and gets no other option.
     """
-    words = [word for text in texts for word in _WORD_OR_LETTER.findall(text.casefold())]
-    known = sum(word in _FUNCTION_WORDS for word in words)
-    return len(words) >= FEWEST_WORDS and known < SHARE * len(words)
+    outright = person.disclosures.of_topic(evidence.topic).outright
+    if not standing.present or (standing.users == 1 and not outright):
+        return []
+    if not outright and not stands_out(standing, person):
+        # The place is known, not its worth.
+        where = _capital(how_soon(standing))
+        return [Suggestion("nothing", NOTHING, NOTHING_REASON.format(where=where))]
+    alone = standing.users == 1
+    elsewhere = None if alone else effect_of_anonymity(standing)
+    place_kept = None if alone else standing
+    found = [Suggestion("anonymous", ANONYMOUS, ANONYMOUS_REASON, elsewhere, standing=place_kept)]
+    if words := tuple(word.word for word in evidence.words[:MOST_WORDS]):
+        found.append(_rephrase(standing, words, person))
+    if outright:
+        found.append(_remove(standing, outright, person, REMOVE_OUTRIGHT, OUTRIGHT_REASON))
+    early = not alone and stands_out(standing, person)
+    if early and (posts := decisive_posts(person, standing.topic)):
+        found.append(_remove(standing, posts, person, REMOVE, REMOVE_REASON))
+    return [*found, Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED)]
 
 
-def posts_warning(texts: Sequence[str], *, built_in: bool) -> str | None:
-    """What to say above a verdict; ``built_in``: by the built-in topics. None for English."""
-    if seems_foreign(texts):
-        return _warning("These posts do not seem", built_in=built_in)
-    foreign = sum(seems_foreign([text]) for text in texts)
-    if not foreign:
-        return None
-    seem = "post does not seem" if foreign == 1 else "posts do not seem"
-    return _warning(f"Of your {len(texts):,} posts, {foreign:,} {seem}", built_in=built_in)
+def stands_out(standing: Standing, person: "Person") -> bool:
+    """Whether they are, as far as is known, in the widest band that raises an alert.
+
+    Where a histogram leaves it open they are not told that they do not stand out.
+    """
+    return any(standing.may_be_within(percent) for percent in person.setting.thresholds)
 
 
-def draft_warning(text: str, *, built_in: bool) -> str | None:
-    """The same of a draft."""
-    return _warning("The draft does not seem", built_in=built_in) if seems_foreign([text]) else None
+def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tuple[int, ...]:
+    """Few posts without which they would not stand out, found one after another; at most ``most``.
+
+    Each step leaves out the post without which their score falls most. The steps are greedy, so
+    fewer posts may do; where they stand without them is exact.
+    """
+    gone: list[int] = []
+    left = person
+    while len(gone) < min(most, len(person.posts) - 1):
+        leading = heaviest_post(left, topic)
+        if leading is None:
+            break
+        gone.append(leading)
+        left = person.lacking(gone)
+        if not stands_out(left.standing(topic), person):
+            break
+    return tuple(gone)
 
 
-def _warning(which: str, *, built_in: bool) -> str:
-    return f"{which} to be in English. {_BUILT_IN if built_in else _GIVEN}"
+def _remove(
+    standing: Standing, posts: tuple[int, ...], person: "Person", title: str, reason: str
+) -> Suggestion:
+    """Nobody else may be known: then there is no effect on a place."""
+    if standing.users == 1:
+        return Suggestion("remove", title, reason, posts=posts)
+    after = person.standings_without(posts)[person.column(standing.topic)]
+    which = "this post" if len(posts) == 1 else f"these {len(posts)} posts"
+    then = f"be at {place(after)}" if after.present else "have no post here at all"
+    effect = f"Without {which} you would {then}."
+    return Suggestion("remove", title, reason, effect, posts=posts, standing=after)
+
+
+def _rephrase(standing: Standing, words: tuple[str, ...], person: "Person") -> Suggestion:
+    if standing.users == 1:
+        return Suggestion("rephrase", REPHRASE, REPHRASE_REASON, words=words)
+    after = person.without_words(words)[person.column(standing.topic)]
+    quoted = ", ".join(f"“{word}”" for word in words)
+    effect = f"Had your posts done without {quoted}, you would be at {place(after)}."
+    return Suggestion("rephrase", REPHRASE, REPHRASE_REASON, effect, words=words, standing=after)

@@ -22,7 +22,7 @@ from sottovoce.cli._output import AsJson, progress
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.settings import AdvisorSetting
+    from sottovoce.advisor.person_values import AdvisorSetting
     from sottovoce.topics.catalogue import Catalogue
     from sottovoce.web.advise.comparison import ComparedCommunity, Reporting
 
@@ -153,7 +153,7 @@ def _reporting(
         return None
     if compared.rank_server is None:
         raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
-    from sottovoce.advisor.rank.transport import read_tokens  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.description import read_tokens  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.exact import positive  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.comparison import FOLDER, Reporting  # noqa: PLC0415 - fast --help
 
@@ -178,7 +178,7 @@ def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity
         return DEMO
     catalogue = load_catalogue(topics) or load_shipped_catalogue()
     if posts is None:
-        from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank.description import HttpTransport  # noqa: PLC0415 - fast --help
         from sottovoce.web.advise.comparison import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))

@@ -252,7 +252,7 @@ def _service(
 
 
 def _admission(path: Path | None) -> "Admission | None":
-    from sottovoce.advisor.rank.transport import read_tokens  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.description import read_tokens  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank.service import Admission  # noqa: PLC0415 - fast --help
 
     return None if path is None else Admission(read_tokens(path))
@@ -298,7 +298,7 @@ def _lasting(seconds: int) -> str:
 
 
 def _warn_of_plain(host: str) -> None:
-    from sottovoce.advisor.rank.transport import is_this_machine  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.description import is_this_machine  # noqa: PLC0415 - fast --help
 
     if not is_this_machine(host):
         typer.echo(
@@ -348,9 +348,12 @@ def rank_edges(
         buckets: How many score buckets to make, at most.
     """
     from sottovoce.advisor.rank.client import latest_histogram  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank.description import Description, RankedTopic  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
+        Description,
+        HttpTransport,
+        RankedTopic,
+    )
     from sottovoce.advisor.rank.histogram import fitted_buckets, save_edges  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
 
     asked = HttpTransport(server)
     rules = Description.from_record(asked.call("GET", "/description"))

@@ -19,8 +19,13 @@ from support.rank_servers import KEY, Clock, listening
 from support.warm_python import WarmPopen
 
 from sottovoce.advisor.community import Community
-from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import (
+    Buckets,
+    Description,
+    HttpTransport,
+    Mode,
+    RankedTopic,
+)
 from sottovoce.errors import ParameterError
 from sottovoce.web.advise.comparison import Reporting, ask
 from sottovoce.web.rank.pair import FirstServer, SecondServer

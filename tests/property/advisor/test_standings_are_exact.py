@@ -11,8 +11,7 @@ from support.communities import CATALOGUE, MONDAY, WORDS, FixedSpace, random_pos
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting, Post
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.explain import SpaceParts
 from sottovoce.assess.explanation import Question, UserPosts

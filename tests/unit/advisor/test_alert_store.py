@@ -11,7 +11,7 @@ import pytest
 
 from sottovoce.advisor.alert_store import AlertStore
 from sottovoce.advisor.evidence import inside
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.alerts import _find_members
 from sottovoce.errors import InputError

@@ -8,7 +8,7 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting
 from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.state.parts import save_state
 from sottovoce.errors import InputError, ParameterError

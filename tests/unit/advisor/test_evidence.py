@@ -8,8 +8,7 @@ from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post, PostMatrix
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting, Post, PostMatrix
 from sottovoce.advisor.standing import without_each
 from sottovoce.errors import InputError, ParameterError
 

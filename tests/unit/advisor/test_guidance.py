@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sottovoce.advisor import guides as say
+from sottovoce.advisor import verdict as say
 from sottovoce.advisor.community import Community
-from sottovoce.advisor.guides import decisive_posts, guidance, stands_out
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting, Post
 from sottovoce.advisor.standing import Standing
+from sottovoce.advisor.verdict import decisive_posts, guidance, stands_out
 
 ORDERS = re.compile(r"\b(must|should|have to|need to|diagnos\w+|sick|ill|patient|addict)\b")
 

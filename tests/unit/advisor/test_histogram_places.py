@@ -10,11 +10,10 @@ from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.crowd import ScoreHistogram, published_histograms
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.person_values import AdvisorSetting, Post
 from sottovoce.advisor.rank.description import COVERAGE, Buckets, Description, RankedTopic
 from sottovoce.advisor.rank.histogram import Histogram as Published
 from sottovoce.advisor.rank.histogram import estimate_rank
-from sottovoce.advisor.settings import AdvisorSetting
 from sottovoce.errors import InputError, ParameterError
 
 EDGES = (-1.0, 0.0, 0.25, 0.5, 0.75)

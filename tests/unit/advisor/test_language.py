@@ -5,7 +5,12 @@ import json
 import pytest
 from support.disclosure_posts import EVERYDAY, FOLDER, FORMER, OPEN, UNTOPICAL
 
-from sottovoce.advisor.verdict import FEWEST_WORDS, draft_warning, posts_warning, seems_foreign
+from sottovoce.advisor.person_values import (
+    FEWEST_WORDS,
+    draft_warning,
+    posts_warning,
+    seems_foreign,
+)
 
 OTHERS = (
     "Ich habe Depressionen und nehme Tabletten, und ich sage es keinem, auch den Eltern nicht.",

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import sottovoce
+from sottovoce.advisor.person_values import TopicSaid
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.verdict import Signs, TopicSaid, verdict, verdict_of_all
+from sottovoce.advisor.verdict import Signs, verdict, verdict_of_all
 
 REASSURING = re.compile(
     r"would change nothing|adds nothing|There is none|adds anything|You do not stand out",

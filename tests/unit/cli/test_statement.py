@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import Buckets, Description, HttpTransport, RankedTopic
 from sottovoce.cli._app import app
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError

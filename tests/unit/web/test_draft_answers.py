@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from sottovoce.advisor.person import DraftCheck, DraftTopic
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.web.advise._what_if import _describe_none, _place_with, _says, _touches

@@ -29,8 +29,7 @@ import pyarrow as pa
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post
-from sottovoce.advisor.settings import OWN_AMONG_SIMULATED
+from sottovoce.advisor.person_values import OWN_AMONG_SIMULATED, Post
 from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CheckFailedError

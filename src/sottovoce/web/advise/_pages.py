@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 import sottovoce
-from sottovoce.advisor.guides import NOT_A_DIAGNOSIS
+from sottovoce.advisor.verdict import NOT_A_DIAGNOSIS
 from sottovoce.web.advise.session import AdvisorSession
 from sottovoce.web.guards import Problem
 

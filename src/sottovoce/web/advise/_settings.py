@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting
 from sottovoce.assess.measures.catalogue import PAPER_METHODS, RECOMMENDED, lift_in_words
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor.guides import guidance
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.verdict import verdict_of_all
+from sottovoce.advisor.verdict import guidance, verdict_of_all
 from sottovoce.assess.measures.catalogue import lift_in_words
 from sottovoce.errors import SottovoceError
 from sottovoce.privacy.exact import text_up

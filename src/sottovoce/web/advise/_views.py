@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from sottovoce.advisor.alert_store import Alert
 from sottovoce.advisor.evidence import Evidence, PostEvidence
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.person_values import AdvisorSetting
 from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.verdict import (
     HOW_PLAINLY,

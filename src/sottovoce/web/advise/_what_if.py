@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from sottovoce.advisor import guides as say
+from sottovoce.advisor import verdict as say
 from sottovoce.advisor.person import DraftCheck, DraftTopic, Person
+from sottovoce.advisor.person_values import FUNCTION_WORDS, draft_warning
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.verdict import HOW_PLAINLY, TextPiece, draft_warning, pieces
+from sottovoce.advisor.verdict import HOW_PLAINLY, TextPiece, pieces
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.clean import clean_text
-from sottovoce.corpus.words.rules import ENGLISH
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._drawing import StandingMark, place
 from sottovoce.web.advise._pages import (
@@ -35,7 +35,6 @@ LONGEST_DRAFT = 100_000
 MOST_POSTS = 50_000
 WORDS_NAMED = 6
 TOPICS_TOLD = 2
-FUNCTION_WORDS = ENGLISH | {"a", "i"}
 AS_STRONG = 0.5
 """Of their strongest post: a draft that comes half as close would count without it."""
 WITHOUT_WORDS_ZERO = frozenset({"bow", "voice", "voice-s"})

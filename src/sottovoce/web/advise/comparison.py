@@ -18,6 +18,7 @@ from pathlib import Path
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.crowd import ScoreHistogram, published_histograms
+from sottovoce.advisor.person_values import AdvisorSetting
 from sottovoce.advisor.rank.client import (
     DIARY_FILE,
     LEDGER_FILE,
@@ -25,9 +26,7 @@ from sottovoce.advisor.rank.client import (
     RankClient,
     latest_histogram,
 )
-from sottovoce.advisor.rank.description import Description
-from sottovoce.advisor.rank.transport import Transport
-from sottovoce.advisor.settings import AdvisorSetting
+from sottovoce.advisor.rank.description import Description, Transport
 from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Space

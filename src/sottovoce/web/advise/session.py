@@ -15,9 +15,13 @@ import pyarrow as pa
 from sottovoce.advisor.alert_store import AlertStore
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import posts_of_table
+from sottovoce.advisor.person_values import (
+    BEST,
+    OWN_AMONG_SIMULATED,
+    AdvisorSetting,
+    posts_of_table,
+)
 from sottovoce.advisor.rank.client import Quote
-from sottovoce.advisor.settings import BEST, OWN_AMONG_SIMULATED, AdvisorSetting
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.web.advise.comparison import ComparedCommunity, Reporting

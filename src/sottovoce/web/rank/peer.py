@@ -17,10 +17,9 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from sottovoce.advisor.rank.description import HttpTransport, read_private
 from sottovoce.advisor.rank.shares import Message
-from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError, RefusedError
-from sottovoce.files import cause_of, refuse_open_to_others
 from sottovoce.parsing import parse_json
 
 Result = TypeVar("Result")
@@ -46,11 +45,7 @@ def sound() -> Iterator[None]:
 
 def key_digits(path: Path) -> str:
     """The key in a file that only its owner may read: 64 hexadecimal digits."""
-    try:
-        refuse_open_to_others(path)
-        text = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
+    text = read_private(path, "key").strip()
     if not _KEY.fullmatch(text):
         raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
     return text

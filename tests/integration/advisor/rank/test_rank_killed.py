@@ -15,7 +15,7 @@ import pytest
 from support.ports import free_ports
 
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
 
 PERIOD_S = 5

@@ -7,7 +7,7 @@ from pathlib import Path
 from support.rank_processes import Running
 
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import HttpTransport
 
 
 def test_a_server_that_is_told_to_stop_ends_in_good_order_and_its_events_name_nobody(

@@ -12,7 +12,7 @@ from support.rank_servers import KEY, Clock, description, listening, noise_servi
 from support.slow_senders import given_up, impatient
 
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import HttpTransport
 from sottovoce.errors import InputError, ProtocolError, RefusedError
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.peer import HttpPeer, PeerKey

@@ -9,7 +9,7 @@ import pytest
 from support.rank_servers import Clock, InProcess, description, noise_service, pair, running
 
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.transport import read_tokens
+from sottovoce.advisor.rank.description import read_tokens
 from sottovoce.errors import InputError, RefusedError
 from sottovoce.web.rank.service import Admission, RankService
 

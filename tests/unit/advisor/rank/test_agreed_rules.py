@@ -11,8 +11,7 @@ import pytest
 from support.rank_servers import description
 
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.description import Description, Mode
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import Description, HttpTransport, Mode
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger.ledger import Ledger
 

@@ -9,7 +9,7 @@ import pytest
 from support.rank_servers import Clock, InProcess, description, noise_service, pair, running
 
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import HttpTransport
 from sottovoce.errors import BudgetError, InputError, ParameterError
 
 

@@ -11,7 +11,7 @@ import pytest
 from support.rank_reports import Servers, bring, forged, keep, report_all, shared, token
 from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
 
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank.description import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank.app import MOST_BODY
 from sottovoce.web.rank.pair import SecondServer
