@@ -22,7 +22,7 @@ from playwright.sync_api import (
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.web.advise.app import LoginTokens, PageOptions, create_app
-from sottovoce.web.advise.comparison import DEMO, ComparedCommunity, Reporting, ask
+from sottovoce.web.advise.session import DEMO, ComparedCommunity, Reporting, ask
 from sottovoce.web.guards import listening_socket
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.store import SqliteStore

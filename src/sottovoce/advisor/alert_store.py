@@ -42,7 +42,6 @@ _ADVISOR = StoreKind(
     write_ahead=False,
     advice="remove it",
 )
-_COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True)
@@ -152,9 +151,14 @@ class AlertStore:
             for table in ("setting", "inside", "alert", "outright"):
                 self._base.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
             self._base.close()
-            for companion in _COMPANIONS:
-                self.path.with_name(self.path.name + companion).unlink(missing_ok=True)
+            delete_store(self.path)
         self._open()
+
+
+def delete_store(path: Path) -> None:
+    """Delete an SQLite file with what SQLite keeps beside it."""
+    for companion in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + companion).unlink(missing_ok=True)
 
 
 class _BandChange(NamedTuple):

@@ -24,7 +24,7 @@ from sottovoce.errors import InputError, ParameterError
 if TYPE_CHECKING:
     from sottovoce.advisor.person_values import AdvisorSetting
     from sottovoce.topics.catalogue import Catalogue
-    from sottovoce.web.advise.comparison import ComparedCommunity, Reporting
+    from sottovoce.web.advise.session import ComparedCommunity, Reporting
 
 _OWNER_ONLY = 0o700
 
@@ -155,7 +155,7 @@ def _reporting(
         raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
     from sottovoce.advisor.rank.description import read_tokens  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.exact import positive  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise.comparison import FOLDER, Reporting  # noqa: PLC0415 - fast --help
+    from sottovoce.web.advise.session import FOLDER, Reporting  # noqa: PLC0415 - fast --help
 
     servers = [compared.rank_server, *([] if second is None else [second])]
     token = None if reports.rank_admission is None else read_tokens(reports.rank_admission)[0]
@@ -165,7 +165,7 @@ def _reporting(
 
 
 def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity":
-    from sottovoce.web.advise.comparison import DEMO  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.session import DEMO  # noqa: PLC0415 - keeps --help fast
 
     posts, rank_server = compared.community, compared.rank_server
     model, topics = compared.model, compared.topics
@@ -179,7 +179,7 @@ def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity
     catalogue = load_catalogue(topics) or load_shipped_catalogue()
     if posts is None:
         from sottovoce.advisor.rank.description import HttpTransport  # noqa: PLC0415 - fast --help
-        from sottovoce.web.advise.comparison import ask  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise.session import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))
         return ask(server, load_models(model), catalogue, unpublished=first)
@@ -193,8 +193,8 @@ def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> 
     from sottovoce.corpus.clean import CleaningCounts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise.comparison import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.received import cleaned_table  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 
     spaces, counts = load_models(model), CleaningCounts()
     corpus = open_posts(posts, options=ReadingOptions().choose(posts, POSTS))

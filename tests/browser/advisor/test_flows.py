@@ -16,7 +16,7 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.standing import Standing
 from sottovoce.corpus.schema import POSTS
-from sottovoce.web.advise._views import topic_views
+from sottovoce.web.advise._pages import list_signs
 from sottovoce.web.advise._words import short_places
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def demo_person() -> Person:
 
 def most_exposed(person: Person) -> Standing:
     """The topic that the page lists first."""
-    return topic_views(person)[0].standing
+    return list_signs(person)[0].standing
 
 
 def demo_alerts() -> set[str]:

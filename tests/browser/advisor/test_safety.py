@@ -13,7 +13,7 @@ from support.communities import random_posts
 from sottovoce.advisor.community import Community
 from sottovoce.corpus.clean import clean_text
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.web.advise.comparison import ComparedCommunity
+from sottovoce.web.advise.session import ComparedCommunity
 from sottovoce.web.guards import CONTENT_POLICY
 
 if TYPE_CHECKING:

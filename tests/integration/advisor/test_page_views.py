@@ -12,9 +12,8 @@ from support.advisor_page import PageClient
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.web.advise._drawing import place
-from sottovoce.web.advise._views import topic_views
-from sottovoce.web.advise._words import measure_in_words, places
+from sottovoce.web.advise._pages import list_signs
+from sottovoce.web.advise._words import measure_in_words, place, places
 
 POSTS = "2024-03-01 The rehab clinic again.\n\n2024-03-09 Relapse, heroin, detox.\n\nI bake bread."
 
@@ -42,7 +41,7 @@ def test_the_overview_says_place_and_band_and_that_it_is_no_diagnosis(demo: Page
     assert measure_in_words(demo_person().setting.measure) in unescape(text)
     for one in demo_person().standings():
         assert one.topic in text
-    first = topic_views(demo_person())[0].standing
+    first = list_signs(demo_person())[0].standing
     assert f"a ranking of {first.users} people would list you {places(first)}" in text
     assert text.index("<h1") < text.index("How this is computed") < text.index("not a diagnosis")
 

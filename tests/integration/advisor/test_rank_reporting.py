@@ -27,7 +27,7 @@ from sottovoce.advisor.rank.description import (
     RankedTopic,
 )
 from sottovoce.errors import ParameterError
-from sottovoce.web.advise.comparison import Reporting, ask
+from sottovoce.web.advise.session import Reporting, ask
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.peer import HttpPeer
 from sottovoce.web.rank.service import RankService

@@ -11,7 +11,7 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.rank.description import Buckets, Description, RankedTopic
 from sottovoce.advisor.rank.histogram import Histogram as Published
 from sottovoce.errors import InputError
-from sottovoce.web.advise.comparison import ask
+from sottovoce.web.advise.session import ask
 
 TOPIC = "drug addiction"
 POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-03-20 bread"

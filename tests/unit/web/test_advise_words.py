@@ -11,7 +11,7 @@ from sottovoce.advisor.evidence import AlertLine, Timeline
 from sottovoce.advisor.standing import Standing, Uncertainty
 from sottovoce.corpus.read.corpus import format_by_name
 from sottovoce.errors import CorpusError
-from sottovoce.web.advise import _drawing as drawing
+from sottovoce.web.advise import _words as drawing
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise import received
 

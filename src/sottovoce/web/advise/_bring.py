@@ -5,6 +5,7 @@ The login and our own style and script are all that is open to everybody who rea
 
 import shutil
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -20,9 +21,9 @@ from sottovoce.corpus.read.tally import DateOrder
 from sottovoce.errors import SottovoceError
 from sottovoce.web.advise._pages import (
     BAD_INPUT,
+    NOT_FOUND,
     PAGES,
     SEE_OTHER,
-    CurrentSession,
     asset,
     html,
     page,
@@ -39,7 +40,7 @@ from sottovoce.web.advise.received import (
     read_uploaded,
     safe_name,
 )
-from sottovoce.web.advise.session import AdvisorSession
+from sottovoce.web.advise.session import AdvisorSession, CurrentSession
 from sottovoce.web.guards import header, refuse, size_in_words
 
 router = APIRouter(default_response_class=HTMLResponse, tags=["bring"], responses=PAGES)
@@ -52,7 +53,6 @@ STYLE, SCRIPT = "/assets/page.css", "/assets/page.js"
 OPEN_PATHS = frozenset({LOGIN_PATH, STYLE, SCRIPT})
 UNAUTHORISED = 401
 LONGEST_TOKEN = 200
-NOT_FOUND = 404
 PEOPLE_LISTED = 200
 LONGEST_NAME = 1000
 FEWEST_COLUMNS = 2
@@ -205,39 +205,37 @@ def choose_member(
 def _take_upload(
     request: Request, session: AdvisorSession, file: UploadFile, fields: dict[str, str]
 ) -> Response:
-    folder = TemporaryDirectory(prefix="sottovoce-", dir=request.app.state.uploads)
-    path = Path(folder.name)
-    try:
-        path /= safe_name(file.filename or "")
-        with path.open("wb") as copy:
-            shutil.copyfileobj(file.file, copy)
-        if fields.get("ask") and _keep_upload(session, folder, path):
-            return _columns_page(request, session, fields)
-        named = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
-        answer = _bring_file(session, path, fields, named)
-    except SottovoceError as error:
-        if path.is_file() and _keep_upload(session, folder, path):
-            return _columns_page(request, session, fields, error=error)
-        folder.cleanup()
-        problem = page_message(error, path)
-        return _start_page(request, session, status=BAD_INPUT, problem=problem)
-    except BaseException:
-        folder.cleanup()
-        raise
-    # A guess can be changed until they have said who they are.
-    guessed = session.waiting is not None and session.waiting.read_as is not None
-    if not (guessed and _keep_upload(session, folder, path)):
-        folder.cleanup()
-    return answer
+    with ExitStack() as cleaning:
+        folder = TemporaryDirectory(prefix="sottovoce-", dir=request.app.state.uploads)
+        cleaning.callback(folder.cleanup)
+        path = Path(folder.name)
 
+        def keep_file() -> bool:
+            """Keep it so that its columns can be chosen; not one that has none to choose from."""
+            columns = columns_of(path) if path.is_file() else ()
+            if len(columns) < FEWEST_COLUMNS:
+                return False
+            session.keep_file(KeptFile(folder, path, columns))
+            cleaning.pop_all()
+            return True
 
-def _keep_upload(session: AdvisorSession, folder: "TemporaryDirectory[str]", path: Path) -> bool:
-    """Keep a file so that its columns can be chosen; not one that has none to choose from."""
-    columns = columns_of(path)
-    if len(columns) < FEWEST_COLUMNS:
-        return False
-    session.keep_file(KeptFile(folder, path, columns))
-    return True
+        try:
+            path /= safe_name(file.filename or "")
+            with path.open("wb") as copy:
+                shutil.copyfileobj(file.file, copy)
+            if fields.get("ask") and keep_file():
+                return _columns_page(request, session, fields)
+            named = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
+            answer = _bring_file(session, path, fields, named)
+        except SottovoceError as error:
+            if keep_file():
+                return _columns_page(request, session, fields, error=error)
+            problem = page_message(error, path)
+            return _start_page(request, session, status=BAD_INPUT, problem=problem)
+        # A guess can be changed until they have said who they are.
+        if session.waiting is not None and session.waiting.read_as is not None:
+            keep_file()
+        return answer
 
 
 def _bring_file(

@@ -15,19 +15,12 @@ from sottovoce.advisor.verdict import HOW_PLAINLY, TextPiece, pieces
 from sottovoce.assess.disclosure.levels import DisclosureLevel
 from sottovoce.corpus.clean import clean_text
 from sottovoce.web.advise import _words as words
-from sottovoce.web.advise._drawing import StandingMark, place
-from sottovoce.web.advise._pages import (
-    BAD_INPUT,
-    NOTHING_BROUGHT,
-    UNREADABLE,
-    CurrentSession,
-    with_refusals,
-)
-from sottovoce.web.advise._views import count_of
+from sottovoce.web.advise._pages import BAD_INPUT, NOT_FOUND, REFUSED, UNREADABLE, with_refusals
+from sottovoce.web.advise._words import StandingMark, count_of, place
+from sottovoce.web.advise.session import CurrentSession
 from sottovoce.web.guards import Problem
 
-NOT_FOUND = 404
-_NOBODY: dict[int | str, dict[str, Any]] = {NOTHING_BROUGHT: {"model": Problem}}
+_NOBODY: dict[int | str, dict[str, Any]] = {REFUSED: {"model": Problem}}
 _REFUSALS = with_refusals({BAD_INPUT: {"model": Problem}, UNREADABLE: {"model": Problem}})
 router = APIRouter(prefix="/api", tags=["api"], responses=_REFUSALS)
 LONGEST_TOPIC = 1000
@@ -117,7 +110,7 @@ class DraftAnswer:
 def current_person(session: CurrentSession) -> Person:
     """Whoever has brought posts."""
     if session.person is None:
-        raise HTTPException(NOTHING_BROUGHT, "Bring some posts first.")
+        raise HTTPException(REFUSED, "Bring some posts first.")
     return session.person
 
 
@@ -127,7 +120,7 @@ CurrentPerson = Annotated[Person, Depends(current_person)]
 @router.put("/what-if", responses={**_NOBODY, NOT_FOUND: {"model": Problem}})
 def what_if(session: CurrentSession, person: CurrentPerson, asked: WhatIf) -> WhatIfAnswer:
     """Where they would stand without the posts that are not ticked, which stay unticked."""
-    if asked.topic not in person.community.topics:
+    if asked.topic not in person.topics:
         raise HTTPException(NOT_FOUND, "There is no sensitive topic of that name.")
     return without_posts(person, asked.topic, session.untick(asked.shown, asked.kept))
 
@@ -192,25 +185,23 @@ def _touches(person: Person, topic: DraftTopic) -> bool:
 
 def _ways(topic: DraftTopic) -> tuple[Way, ...]:
     """What they could do with the draft; publishing it as it is stands last, and is as good."""
-    elsewhere = f"Your own place would stay where it is: {say.place(topic.before)}."
-    ways = [Way(title=say.ANONYMOUS, reason=say.ANONYMOUS_REASON, effect=elsewhere)]
+    elsewhere = say.effect_of_anonymity(topic.before)
+    ways = [Way(say.ANONYMOUS, say.ANONYMOUS_REASON, elsewhere)]
     if topic.words:
         word = topic.words[0]
         spared = say.place(replace(topic.after, low=word.low, high=word.high))
         effect = f"Without \u201c{word.word}\u201d you would be at {spared}."
-        ways.append(Way(title=say.REPHRASE, reason=REPHRASE_REASON, effect=effect))
-    reason = say.NOTHING_REASON_FLAGGED
+        ways.append(Way(say.REPHRASE, REPHRASE_REASON, effect))
     effect = f"You would be at {say.place(topic.after)}."
-    return (*ways, Way(title="Publish it as it is", reason=reason, effect=effect))
+    return (*ways, Way("Publish it as it is", say.NOTHING_REASON_FLAGGED, effect))
 
 
 def _describe_none(check: DraftCheck) -> str:
     read = count_of(check.words_read, "word", "words")
-    found = f"No sign of any of the {len(check.topics)} sensitive topics in its {read}"
+    topics = f"any of the {len(check.topics)} sensitive topics"
     if check.topics[0].after.simulated:
-        return (
-            f"No word of any of the {len(check.topics)} sensitive topics was found in its {read}."
-        )
+        return f"No word of {topics} was found in its {read}."
+    found = f"No sign of {topics} in its {read}"
     if not check.known_words:
         return f"{found}, none of which the ranking knows."
     moved = max(check.topics, key=_moves)

@@ -31,11 +31,10 @@ import sottovoce
 from sottovoce.advisor.alert_store import AlertStore
 from sottovoce.errors import ParameterError, SottovoceError, UnwantedError
 from sottovoce.files import passing_folder, whole_file
-from sottovoce.web.advise import _bring, _settings, _standing, _what_if
+from sottovoce.web.advise import _bring, _standing, _what_if
 from sottovoce.web.advise._bring import LOGIN_PATH
 from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
-from sottovoce.web.advise.comparison import DEMO, ComparedCommunity, Reporting
-from sottovoce.web.advise.session import AdvisorSession
+from sottovoce.web.advise.session import DEMO, AdvisorSession, ComparedCommunity, Reporting
 from sottovoce.web.guards import (
     LOOPBACK,
     BodyLimit,
@@ -190,8 +189,10 @@ def routes(options: PageOptions) -> FastAPI:
     app.state.uploads = options.uploads
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
-    for module in (_bring, _standing, _settings, _what_if):
-        app.include_router(module.router)
+    for router in (
+        _bring.router, _standing.router, _standing.settings_router, _what_if.router
+    ):  # fmt: skip
+        app.include_router(router)
     _answer_errors(app)
     return app
 

@@ -1,19 +1,28 @@
-"""One person's advisor session: the posts they brought, and what they try out.
+"""One person's advisor session: what they brought and try out, and whom they are compared with.
 
-All of it is in memory, but for settings and alerts.
+All of it is in memory, but for settings and alerts. The page asks a rank server what everybody may
+ask, once, when it is started, and tells it nothing of the person: their scores stay here, and their
+place is looked up in the histograms. Reports are their own decision, one topic and one consent at a
+time. What was reported, and what it cost, is kept beside their settings for as long as they want:
+the ledger that replays noise instead of drawing it again, and the diary of buckets.
 """
 
+import shutil
 import threading
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
-import pyarrow as pa
+from fastapi import Depends, Request
 
-from sottovoce.advisor.alert_store import AlertStore
+from sottovoce.advisor.alert_store import AlertStore, delete_store
 from sottovoce.advisor.community import Community
+from sottovoce.advisor.crowd import ScoreHistogram, published_histograms
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import (
     BEST,
@@ -21,11 +30,151 @@ from sottovoce.advisor.person_values import (
     AdvisorSetting,
     posts_of_table,
 )
-from sottovoce.advisor.rank.client import Quote
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.advisor.rank.client import (
+    DIARY_FILE,
+    LEDGER_FILE,
+    Quote,
+    RankClient,
+    latest_histogram,
+)
+from sottovoce.advisor.rank.description import Description, Transport
+from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.web.advise.comparison import ComparedCommunity, Reporting
+from sottovoce.topics.space import Space
 from sottovoce.web.advise.received import KeptFile, ReceivedPosts
+
+
+@dataclass(frozen=True)
+class ComparedCommunity:
+    """Whom a person is compared with: how to get the others, and what to call them."""
+
+    community: Callable[[AdvisorSetting], Community]
+    name: str
+    spaces: tuple[Space, ...] = ()
+    """The adversary's models, for a community that they bring too."""
+    rules: str | None = None
+    """The version of a rank server's description: measure, k, m and bucket are then given, so that
+    they can only set when to be told."""
+
+
+DEMO = ComparedCommunity(Community.demo, "a simulated community of people who do not exist")
+
+
+def ask(
+    server: Transport, spaces: Sequence[Space], catalogue: Catalogue, *, unpublished: bool = False
+) -> ComparedCommunity:
+    """The latest histograms of all topics that the server and the catalogue both have.
+
+    ``unpublished``: topics without one are there as well, for who wants to be among the first to
+    report; they have nobody to be compared with then.
+    """
+    description = Description.from_record(server.call("GET", "/description"))
+    measures = {topic.measure for topic in description.topics}
+    if len(measures) > 1:
+        raise InputError(
+            "the rank server must rank all topics by one measure; otherwise scores could not be "
+            "compared."
+        )
+    setting = AdvisorSetting(measures.pop(), description.k, description.m, description.bucket)
+    names = [topic.name for topic in catalogue.sensitive if topic.name in description.by_name]
+    found = [latest_histogram(server, description, name) for name in names]
+    published = [each for each in found if each is not None]
+    known = published_histograms(description, published, setting)
+    for name in names if unpublished else ():
+        edges = description.topic(name).buckets.edges
+        nobody = (0.0,) * len(edges)
+        known.setdefault(name, ScoreHistogram(edges, nobody, nobody, 0))
+    if not known:
+        raise InputError(
+            "the rank server has published no histogram of a topic of this catalogue yet."
+        )
+    community = Community.from_histograms(known, spaces, catalogue, setting)
+
+    def by_setting(wanted: AdvisorSetting) -> Community:
+        fitting = replace(setting, thresholds=wanted.thresholds, hysteresis=wanted.hysteresis)
+        return community if fitting == community.setting else community.with_setting(fitting)
+
+    name = "those who report to the rank server"
+    return ComparedCommunity(by_setting, name, tuple(spaces), rules=description.version)
+
+
+FOLDER = "rank-reports"
+OWNER_ONLY = 0o700
+
+
+class Reporting:
+    """A person's side of one rank server, or of two in the mode of shares; threads may share it."""
+
+    def __init__(
+        self,
+        servers: Sequence[str | Transport],
+        folder: Path,
+        budget: Fraction,
+        *,
+        admission: str | None = None,
+    ) -> None:
+        self._servers, self.folder, self._budget = tuple(servers), folder, budget
+        self._admission = admission
+        self._lock = threading.Lock()
+        if (folder / LEDGER_FILE).exists():
+            # A budget that is not the one they began with is refused now, not when they agree.
+            with self._client():
+                pass
+
+    def quote(self, topic: str, score: float, rules: str | None) -> Quote:
+        """What reporting would be and cost; ``rules``: the description their score was made by."""
+        with self._client() as client:
+            return _check_rules(rules, client.quote(topic, score))
+
+    def report(self, topic: str, score: float, rules: str | None, agreed: str) -> None:
+        """Send the report that they ``agreed`` to, or nothing."""
+        with self._client() as client:
+            _check_rules(rules, client.quote(topic, score))
+            client.report(topic, score, agreed=agreed)
+
+    def erase(self) -> None:
+        """Delete ledger, diary and kept reports; other files in the folder stay."""
+        with self._lock:
+            for name in (LEDGER_FILE, DIARY_FILE):
+                delete_store(self.folder / name)
+            shutil.rmtree(self.folder / f"{LEDGER_FILE}.outputs", ignore_errors=True)
+            with suppress(OSError):
+                self.folder.rmdir()
+
+    @contextmanager
+    def _client(self) -> Iterator[RankClient]:
+        first, *more = self._servers
+        with self._lock:
+            try:
+                self.folder.mkdir(OWNER_ONLY, parents=True, exist_ok=True)
+                client = RankClient(
+                    first,
+                    self.folder,
+                    budget=self._budget,
+                    second=more[0] if more else None,
+                    admission=self._admission,
+                )
+            except OSError as error:
+                raise InputError(f"cannot write into {self.folder}: {error.strerror}.") from None
+            except LedgerError as error:
+                raise ParameterError(
+                    f"the budget in {self.folder} cannot be used ({str(error).rstrip('.')}): give "
+                    "the --rank-budget that you began with, which holds for ever."
+                ) from None
+            try:
+                yield client
+            finally:
+                client.close()
+
+
+def _check_rules(rules: str | None, quote: Quote) -> Quote:
+    if rules is not None and quote.version != rules:
+        raise InputError(
+            "The rank server's rules have changed since this page was started, so your score is "
+            "not what it asks for; start the page again. Nothing was sent."
+        )
+    return quote
+
 
 DEMO_MEMBER = "the others of the demo community (you are one of its members, and nobody is real)"
 
@@ -37,8 +186,9 @@ class AdvisorSession:
         self, comparison: ComparedCommunity, store: AlertStore, reporting: Reporting | None = None
     ) -> None:
         self.comparison, self._own_store, self.reporting = comparison, store, reporting
-        # Looking at the demo must not leave alerts among their own.
-        self._demo_store = AlertStore(store.path.with_name(f"demo-{store.path.name}"))
+        self.path = store.path
+        """Where their settings and alerts are kept."""
+        self._demo_path = store.path.with_name(f"demo-{store.path.name}")
         self._lock = threading.Lock()
         self.person: Person | None = None
         self.compared_with = comparison.name
@@ -53,19 +203,15 @@ class AdvisorSession:
         self.draft = ""
 
     @property
-    def in_demo(self) -> bool:
-        """Whether they look at the demo community, as somebody else."""
-        return self.person is not None and self.compared_with == DEMO_MEMBER
-
-    @property
     def store(self) -> AlertStore:
         """Where their alerts are."""
-        return self._demo_store if self.in_demo else self._own_store
+        in_demo = self.person is not None and self.compared_with == DEMO_MEMBER
+        return self._demo_store if in_demo else self._own_store
 
-    @property
-    def path(self) -> Path:
-        """Where their settings and alerts are kept."""
-        return self._own_store.path
+    @cached_property
+    def _demo_store(self) -> AlertStore:
+        """Looking at the demo, as somebody else, must not leave alerts among their own."""
+        return AlertStore(self._demo_path)
 
     @property
     def setting(self) -> AdvisorSetting:
@@ -89,7 +235,12 @@ class AdvisorSession:
 
     def bring_mine(self, received: ReceivedPosts) -> None:
         """Their posts, compared with the community at hand."""
-        person = Person(self._for_own_posts(), posts_of_table(received.table))
+        asked = self._own_store.setting()
+        community = _nearest(self.comparison.community, asked)
+        # By the topics' words where all others are made up.
+        if community.simulated and asked.measure == BEST:
+            community = community.with_setting(replace(asked, measure=OWN_AMONG_SIMULATED))
+        person = Person(community, posts_of_table(received.table))
         self._set_person(person, self.comparison.name, received=received)
         self.keep_file(None)
 
@@ -119,8 +270,12 @@ class AdvisorSession:
         if not waiting.posts_of(user).num_rows:
             raise InputError("Nobody in the file has this name.")
         topics = self.community().catalogue
-        made = partial(self._from_posts, waiting.table, topics)
-        community = _nearest(made, self._own_store.setting())
+        community = _nearest(
+            lambda setting: Community.from_posts(
+                waiting.table, self.comparison.spaces, topics, setting
+            ),
+            self._own_store.setting(),
+        )
         person = Person(community, user=user)
         self._set_person(person, "the community in your file", received=waiting)
         self.keep_file(None)
@@ -128,16 +283,20 @@ class AdvisorSession:
     def use(self, setting: AdvisorSetting) -> None:
         """Score by another setting."""
         person = self.person
-        if self._is_fixed and not _same_scores(setting, self.setting):
+        at_hand = person is None or self.compared_with == self.comparison.name
+        # A rank server's scores can be made in one way only.
+        fixed = self.comparison.rules is not None and at_hand
+        if fixed and not _same_scores(setting, self.setting):
             raise ParameterError(
                 "Measure, k, m and bucket are the rank server's here: other scores could not be "
                 "compared with its histograms."
             )
         if person is None:
             self.comparison.community(setting)
-        changed = None if person is None else person.with_setting(setting)
-        self._own_store.save_setting(setting)
-        if changed is not None:
+            self._own_store.save_setting(setting)
+        else:
+            changed = person.with_setting(setting)
+            self._own_store.save_setting(setting)
             self._set_person(changed, self.compared_with, self.removed, received=self.received)
 
     def untick(self, shown: Collection[int], kept: Collection[int]) -> frozenset[int]:
@@ -151,12 +310,11 @@ class AdvisorSession:
 
     def may_report(self, topic: str) -> bool:
         """Whether they could report on ``topic``: as themselves, scored as the rank server asks."""
-        person, at_hand = self.person, self.compared_with == self.comparison.name
         return (
             self.reporting is not None
-            and person is not None
-            and at_hand
-            and topic in person.community.topics
+            and self.person is not None
+            and self.compared_with == self.comparison.name
+            and topic in self.person.topics
         )
 
     def quote(self, topic: str) -> Quote:
@@ -190,10 +348,11 @@ class AdvisorSession:
     def close(self) -> None:
         """Let go of the files; the demo's is of no more use."""
         self.keep_file(None)
-        self._demo_store.erase()
-        for store in (self._own_store, self._demo_store):
-            store.close()
-        self._demo_store.path.unlink(missing_ok=True)
+        self._own_store.close()
+        if self._demo_path.exists():
+            self._demo_store.erase()
+            self._demo_store.close()
+            self._demo_path.unlink()
 
     def _set_person(
         self,
@@ -216,22 +375,6 @@ class AdvisorSession:
             ]
             self.store.update(found, person.setting, outright=told)
 
-    def _for_own_posts(self) -> Community:
-        """Whom their own posts are compared with: by the topics' words where all are made up."""
-        asked = self._own_store.setting()
-        community = _nearest(self.comparison.community, asked)
-        if not community.simulated or asked.measure != BEST:
-            return community
-        return community.with_setting(replace(asked, measure=OWN_AMONG_SIMULATED))
-
-    def _from_posts(self, table: pa.Table, topics: Catalogue, setting: AdvisorSetting) -> Community:
-        return Community.from_posts(table, self.comparison.spaces, topics, setting)
-
-    @property
-    def _is_fixed(self) -> bool:
-        at_hand = self.person is None or self.compared_with == self.comparison.name
-        return self.comparison.is_fixed and at_hand
-
 
 def _nearest(
     community: Callable[[AdvisorSetting], Community], setting: AdvisorSetting
@@ -245,3 +388,12 @@ def _nearest(
 
 def _same_scores(one: AdvisorSetting, other: AdvisorSetting) -> bool:
     return replace(one, thresholds=other.thresholds, hysteresis=other.hysteresis) == other
+
+
+def current_session(request: Request) -> AdvisorSession:
+    """The advisor session of this process."""
+    session: AdvisorSession = request.app.state.session
+    return session
+
+
+CurrentSession = Annotated[AdvisorSession, Depends(current_session)]
