@@ -281,6 +281,7 @@ def use_the_page(address: str) -> None:
         base_url=home, trust_env=False, timeout=60, headers={"origin": home}
     ) as browser:
         browser.get(address)
+        browser.post("/start/demo")
         browser.post("/start/paste", data={"posts": "2024-03-01 debts, a debt and loans"})
         said = browser.get("/report", params={"name": "debt"}).text
         agreed = re.findall(r'name="agreed" value="([0-9a-f]+)"', said)[0]

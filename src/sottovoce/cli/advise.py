@@ -165,7 +165,7 @@ def _reporting(
 
 
 def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity":
-    from sottovoce.web.advise.session import DEMO  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.session import DEMO, ask  # noqa: PLC0415 - keeps --help fast
 
     posts, rank_server = compared.community, compared.rank_server
     model, topics = compared.model, compared.topics
@@ -179,7 +179,6 @@ def _comparison(compared: ComparedOptions, *, first: bool) -> "ComparedCommunity
     catalogue = load_catalogue(topics) or load_shipped_catalogue()
     if posts is None:
         from sottovoce.advisor.rank.description import HttpTransport  # noqa: PLC0415 - fast --help
-        from sottovoce.web.advise.session import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))
         return ask(server, load_models(model), catalogue, unpublished=first)

@@ -102,7 +102,7 @@ def test_the_mark_lies_on_the_strip_and_can_be_seen(low: int, high: int) -> None
 
 
 def test_bands_cover_the_strip_from_end_to_end() -> None:
-    spans = [band.span for band in drawing.bands()]
+    spans = [band for _, band in drawing.bands()]
     assert spans[0].x == 0
     assert sum(span.width for span in spans) == pytest.approx(drawing.WIDTH)
 
