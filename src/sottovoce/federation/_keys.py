@@ -31,7 +31,7 @@ from sottovoce.federation.config import (
     check_source,
 )
 from sottovoce.files import refuse_open_to_others, small_text, whole_file
-from sottovoce.learn.encrypted_files import seal_fields, unseal
+from sottovoce.learn.paillier.key_files import seal_fields, unseal
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.wire.codec import encode_value
 from sottovoce.parsing import parse_json

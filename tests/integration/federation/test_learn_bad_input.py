@@ -14,7 +14,7 @@ from sottovoce.federation.certificates import Authority
 from sottovoce.federation.config import TrainingSettings
 from sottovoce.federation.roster import Roster, load_roster, save_roster
 from sottovoce.federation.setup import SetupPlan, set_up
-from sottovoce.learn import encrypted_files
+from sottovoce.learn.paillier import key_files
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ("ada", "ben", "cy")
@@ -23,7 +23,7 @@ NAMES = ("ada", "ben", "cy")
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(key_files, "_SCRYPT_COST", 1 << 4)
 
 
 @pytest.fixture

@@ -160,7 +160,7 @@ def joined(story: Story, name: str, address: str) -> None:
 def test_keys_are_sealed_by_what_is_typed_as_the_page_on_parties_shows(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.learn.encrypted_files._SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr("sottovoce.learn.paillier.key_files._SCRYPT_COST", 1 << 4)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("getpass.getpass", lambda _question: "correct horse battery")
     (line,) = shown("how-to/learn-federation.md")

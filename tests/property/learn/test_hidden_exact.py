@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
 from sottovoce.learn.paillier.grid import gmpy2
-from sottovoce.learn.solve.combs import Combs, _plan_shape, combine_powers
-from sottovoce.learn.solve.field import solve_system
+from sottovoce.learn.solve.field import Combs, _plan_shape, combine_powers, solve_system
+from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import opened_fractions, opened_integers, plan_solve
-from sottovoce.learn.solve.run import ready_masked
 from sottovoce.learn.solve.system import (
     IntegerSystem,
     PublicBounds,
@@ -21,6 +20,7 @@ from sottovoce.learn.solve.system import (
     leading_minors_positive,
     solved_exactly,
 )
+from sottovoce.learn.wire.script import run_together
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -68,9 +68,11 @@ def test_the_exact_solve_is_that_of_fractions(system: IntegerSystem) -> None:
 @few
 def test_the_masked_solve_equals_the_exact_one(system: IntegerSystem) -> None:
     plan = plan_solve(tight_bounds(system), key_bits=BITS, score=10, determinant=True)
-    found = ready_masked(system, plan, two_keys()).run()
+    own, held = two_keys()
+    numbers = system.encrypt(plan.slots, held.public)
+    found = run_together(ask_masked(plan, own, *numbers), answer_masked(plan, held))
     exact = solved_exactly(system)
-    shares = found.coordinator, found.key_holder
+    shares = found.asked, found.answered
     assert opened_integers(*shares) == [*exact.adjugate, exact.determinant]
     assert opened_fractions(*shares) == exact.theta
 

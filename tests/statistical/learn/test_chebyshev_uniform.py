@@ -7,17 +7,17 @@ from support.evenness import evenness
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
 from sottovoce.learn.paillier.slots import mask_bound
-from sottovoce.learn.paillier.wire import array_from_bytes, decrypt_integers
+from sottovoce.learn.paillier.wire import decrypt_integers
 from sottovoce.learn.solve import chebyshev, field
 from sottovoce.learn.solve.chebyshev import (
-    ChebyshevCoordinator,
-    ChebyshevKeyHolder,
     ChebyshevPlan,
-    ChebyshevTerms,
+    answer_chebyshev,
+    ask_chebyshev,
+    read_system,
 )
-from sottovoce.learn.solve.field import mask_half_range
-from sottovoce.learn.solve.run import encrypted_system
-from sottovoce.learn.wire.message import new_session
+from sottovoce.learn.solve.field import Combs, mask_half_range, plan_combs
+from sottovoce.learn.solve.plan import Share
+from sottovoce.learn.wire.script import Pairing, ScriptedParty
 from sottovoce.privacy.randomness import random_below
 
 SIZE = 5
@@ -35,11 +35,13 @@ def _small_keys() -> Iterator[None]:
         yield
 
 
-def parties() -> tuple[ChebyshevCoordinator, ChebyshevKeyHolder]:
+def parties() -> tuple[ScriptedParty[Share], ScriptedParty[Share]]:
     own, held = two_keys()
-    terms = ChebyshevTerms(new_session(), "C", "K", PLAN)
-    numbers = encrypted_system(SYSTEM, PLAN.slots, held.public)
-    return ChebyshevCoordinator(terms, own, *numbers), ChebyshevKeyHolder(terms, held)
+    pair = Pairing()
+    numbers = SYSTEM.encrypt(PLAN.slots, held.public)
+    return pair.asking(ask_chebyshev(PLAN, own, *numbers)), pair.answering(
+        answer_chebyshev(PLAN, held)
+    )
 
 
 def opened_systems(runs: int) -> list[int]:
@@ -47,10 +49,8 @@ def opened_systems(runs: int) -> list[int]:
     held = two_keys()[1]
     found: list[int] = []
     for _ in range(runs):
-        system, _ = parties()[0].start()
-        for name in ("matrix", "vector"):
-            data = system.item(name, bytes)
-            array = array_from_bytes(data, held.public, plan=PLAN.slots)
+        matrix, vector, _masks = read_system(parties()[0].start()[0], PLAN, held.public)
+        for array in (matrix, vector):
             found += [int(value) + HALF for value in decrypt_integers(array, held).ravel()]
     return found
 
@@ -62,18 +62,15 @@ def system_evenness(runs: int) -> float:
 
 def opened_products(sender: str, step: list[int], draws: int) -> list[int]:
     """What the other opens of A times the sender's share, over and over, for one share."""
-    coordinator, holder = parties()
-    holder.start()
-    system, _ = coordinator.start()
-    holder.receive(system)
-    party, key = (coordinator, two_keys()[1]) if sender == "C" else (holder, two_keys()[0])
-    party._step = step
+    own, held = two_keys()
+    key = held if sender == "C" else own
+    matrix, _ = SYSTEM.encrypt(PLAN.slots, key.public)
+    shape = plan_combs(PLAN.size, PLAN.iterations, PLAN.share_bits)
+    combs = [Combs(each.tolist(), matrix.public.n, shape) for each in matrix.ciphertexts.T]
     found: list[int] = []
     while len(found) < draws:
-        party._done += 1  # an inbox's steps only go up
-        data = party._product().item("product", bytes)
-        array = array_from_bytes(data, key.public, plan=PLAN.slots)
-        found += [int(value) for value in decrypt_integers(array, key)]
+        product, _ = chebyshev.mask_product(PLAN, combs, matrix, step)
+        found += [int(value) for value in decrypt_integers(product, key)]
     return found
 
 

@@ -11,13 +11,10 @@ from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_
 from sottovoce.learn.paillier.wire import decrypt_integers
 from sottovoce.learn.solve import field
 from sottovoce.learn.solve import field as masking
-from sottovoce.learn.solve._masked_algebra import PrimeMask
 from sottovoce.learn.solve.field import mask_half_range, random_invertible, random_vector
-from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.masked import PrimeMask, answer_prime, encrypt_columns, mask_system
 from sottovoce.learn.solve.plan import SolvePlan
-from sottovoce.learn.solve.run import encrypted_system
 from sottovoce.learn.solve.system import IntegerSystem
-from sottovoce.learn.wire.message import new_session
 from sottovoce.privacy.randomness import random_below
 
 SIZE = 6
@@ -51,14 +48,11 @@ def parts(values: list[int], primes: list[int], quotient: int) -> Seen:
 
 def key_holders_view(system: IntegerSystem = SYSTEM, draws: int = DRAWS) -> Seen:
     """Every number that the key holder opens, for as many primes as it takes."""
-    own, held = two_keys()
-    terms = SolveTerms(new_session(), "C", "K", PLAN)
-    coordinator = SolveCoordinator(
-        terms, own, *encrypted_system(system, PLAN.sent_slots, held.public)
-    )
+    held = two_keys()[1]
     each = SIZE * (SIZE + 1)
     masks = [PrimeMask.draw(PLAN, []) for _ in range(-(-draws // each))]
-    opened = decrypt_integers(coordinator._mask_system(masks), held)
+    numbers = system.encrypt(PLAN.slots, held.public)
+    opened = decrypt_integers(mask_system(PLAN, *numbers, masks), held)
     primes = [mask.prime for mask in masks for _ in range(each)]
     return parts([int(value) for value in opened.ravel()], primes, PLAN.quotient)
 
@@ -134,19 +128,16 @@ def test_a_multiple_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPatch)
 
 def coordinators_view(draws: int) -> Seen:
     """What the coordinator opens of answers to one system."""
-    own, held = two_keys()
-    terms = SolveTerms(new_session(), "C", "K", PLAN)
-    coordinator = SolveCoordinator(
-        terms, own, *encrypted_system(SYSTEM, PLAN.sent_slots, held.public)
-    )
-    holder = SolveKeyHolder(terms, held)
+    own = two_keys()[0]
     mask = PrimeMask.draw(PLAN, [])
-    columns = coordinator._columns([mask])[0]
+    columns = encrypt_columns(PLAN, own, [mask])[0]
     weights = [3] * (SIZE + 1)
     values = [
         int(value)
         for _ in range(-(-draws // (2 * SIZE)))
-        for value in decrypt_integers(holder._answer(columns, weights, mask.prime), own).ravel()
+        for value in decrypt_integers(
+            answer_prime(PLAN, columns, weights, mask.prime)[0], own
+        ).ravel()
     ]
     return parts(values, [mask.prime] * len(values), PLAN.answer_quotient)
 

@@ -22,7 +22,7 @@ from sottovoce.federation.certificates import (
     read_certificate,
     read_key,
 )
-from sottovoce.learn import encrypted_files
+from sottovoce.learn.paillier import key_files
 
 RIGHT = "correct horse"
 
@@ -98,7 +98,7 @@ def test_what_is_no_certificate_or_key_is_refused(tmp_path: Path) -> None:
 def test_keys_are_read_back_clear_sealed_and_as_openssl_encrypts_them(
     tmp_path: Path, ada: Issued, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(key_files, "_SCRYPT_COST", 1 << 4)
     save_key(ada.key, tmp_path / "clear.key", passphrase=None)
     save_key(ada.key, tmp_path / "sealed.key", passphrase=RIGHT)
     own = tmp_path / "own.key"

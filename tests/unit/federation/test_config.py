@@ -23,8 +23,9 @@ from sottovoce.federation.party.renewal import load_authority, renew, rotate_ide
 from sottovoce.federation.party.terms import opened_limit
 from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import SetupPlan, peer_names, set_up
-from sottovoce.learn import encrypted_files, support
+from sottovoce.learn import support
 from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.paillier import key_files
 from sottovoce.learn.support import OpenedLimit
 from sottovoce.learn.training_terms import KEY_HOLDER, Recipe
 
@@ -36,7 +37,7 @@ MINIMAL = 'name = "ada"\nrole = "peer"\nlisten = "127.0.0.1:1"\n'
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(key_files, "_SCRYPT_COST", 1 << 4)
 
 
 def written(folder: Path, text: str) -> Path:

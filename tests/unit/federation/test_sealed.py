@@ -15,7 +15,7 @@ from sottovoce.federation._keys import (
 )
 from sottovoce.federation.config import TrainingSettings, absolute_source, load_config
 from sottovoce.federation.setup import FoundingPlan, SetupPlan, new_federation, set_up
-from sottovoce.learn import encrypted_files
+from sottovoce.learn.paillier import key_files
 
 SECRET = bytes(range(32))
 RIGHT, WRONG = "correct horse", "battery staple"
@@ -24,7 +24,7 @@ RIGHT, WRONG = "correct horse", "battery staple"
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(key_files, "_SCRYPT_COST", 1 << 4)
 
 
 @pytest.mark.parametrize("passphrase", [None, RIGHT])

@@ -168,7 +168,7 @@ def _solve(text: str) -> object:
     plan = SolvePlan(PublicBounds(2, 4, 100, 200, 100), BITS, primes=2, prime_bits=96)
     payload: dict[str, Value] = {"key": text, "primes": (), "masked": b"", "columns": b""}
     asked = Message(new_session(), "coordinator", "key holder", 1, "masked", payload)
-    return read_masked(asked, plan, insecure_key_for_tests(256).public)
+    return read_masked(asked, plan, insecure_key_for_tests(256).public, 2, set())
 
 
 def _rado_owner(text: str) -> object:

@@ -1,6 +1,6 @@
 """Who gets what in a hidden solve, and what is refused on the way."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,18 +25,17 @@ from sottovoce.errors import (
     SingularSystemError,
     StalledError,
 )
-from sottovoce.learn.solve import _masked_algebra as masked_algebra
-from sottovoce.learn.solve import masked as masked_module
+from sottovoce.learn.paillier.keys import generate_key
+from sottovoce.learn.solve import masked
 from sottovoce.learn.solve.chebyshev import (
-    ChebyshevCoordinator,
-    ChebyshevKeyHolder,
     ChebyshevPlan,
-    ChebyshevTerms,
+    answer_chebyshev,
+    ask_chebyshev,
     cut,
     plan_chebyshev,
 )
 from sottovoce.learn.solve.field import random_public_prime
-from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import (
     Share,
     SolvePlan,
@@ -46,7 +45,6 @@ from sottovoce.learn.solve.plan import (
     opened_theta,
     plan_solve,
 )
-from sottovoce.learn.solve.run import encrypted_system, ready_chebyshev, ready_masked
 from sottovoce.learn.solve.system import (
     IntegerSystem,
     PublicBounds,
@@ -56,11 +54,14 @@ from sottovoce.learn.solve.system import (
     standardised_bounds,
 )
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.message import Message, Party, new_session
+from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.script import Pairing, ScriptedParty, run_together
 
 SYSTEM = gram_system([[3, 1, -2], [0, 5, 1], [2, 2, 2]], [7, -4, 9], 3)
 BOUNDS = tight_bounds(SYSTEM)
 PLAN = plan_solve(BOUNDS, key_bits=BITS, score=100, determinant=True)
+THETA = np.array([float(x) for x in solved_exactly(SYSTEM).theta])
+Parties = tuple[ScriptedParty[Share], ScriptedParty[Share]]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -69,56 +70,58 @@ def _small_keys() -> Iterator[None]:
         yield
 
 
-def masked_parties(
-    plan: SolvePlan = PLAN, system: IntegerSystem = SYSTEM
-) -> tuple[SolveCoordinator, SolveKeyHolder]:
+def masked_parties(plan: SolvePlan = PLAN, system: IntegerSystem = SYSTEM) -> Parties:
     own, held = two_keys()
-    terms = SolveTerms(new_session(), "C", "K", plan)
-    numbers = encrypted_system(system, plan.sent_slots, held.public)
-    return SolveCoordinator(terms, own, *numbers), SolveKeyHolder(terms, held)
+    numbers = system.encrypt(plan.slots, held.public)
+    pair = Pairing()
+    return pair.asking(ask_masked(plan, own, *numbers)), pair.answering(answer_masked(plan, held))
 
 
-def opened(coordinator: SolveCoordinator, holder: SolveKeyHolder) -> list[int]:
-    assert coordinator.share is not None
-    assert holder.share is not None
-    return opened_integers(coordinator.share, holder.share)
+def chebyshev_parties(tolerance: float = 1e-3) -> Parties:
+    own, held = two_keys()
+    plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, tolerance)
+    numbers = SYSTEM.encrypt(plan.slots, held.public)
+    pair = Pairing()
+    return pair.asking(ask_chebyshev(plan, own, *numbers)), pair.answering(
+        answer_chebyshev(plan, held)
+    )
+
+
+def opened(parties: Parties) -> list[int]:
+    return opened_integers(parties[0].result, parties[1].result)
 
 
 def test_one_round_trip_ends_with_shares_of_the_integers() -> None:
-    coordinator, holder = masked_parties()
-    traffic = Exchange([coordinator, holder]).run()
+    parties = masked_parties()
+    traffic = Exchange(parties).run()
     assert (traffic.rounds, traffic.messages) == (2, 2)
     exact = solved_exactly(SYSTEM)
-    assert opened(coordinator, holder) == [*exact.adjugate, exact.determinant]
+    assert opened(parties) == [*exact.adjugate, exact.determinant]
 
 
 def test_a_share_alone_is_neither_the_solution_nor_twice_the_same() -> None:
     seen = set()
     for _ in range(3):
-        coordinator, holder = masked_parties()
-        Exchange([coordinator, holder]).run()
-        assert coordinator.share is not None
-        seen.add(coordinator.share.values)
-        assert coordinator.share.values[:3] != tuple(solved_exactly(SYSTEM).adjugate)
+        parties = masked_parties()
+        Exchange(parties).run()
+        seen.add(parties[0].result.values)
+        assert parties[0].result.values[:3] != tuple(solved_exactly(SYSTEM).adjugate)
     assert len(seen) == 3
 
 
 def test_shares_of_a_score_are_local_and_keep_its_sign() -> None:
-    coordinator, holder = masked_parties()
-    Exchange([coordinator, holder]).run()
-    assert coordinator.share is not None
-    assert holder.share is not None
+    parties = masked_parties()
+    Exchange(parties).run()
+    own, other = (party.result for party in parties)
     exact = solved_exactly(SYSTEM)
     for weights in ([1, -2, 3], [50, 40, -10], [0, 0, -100]):
-        total = (coordinator.share.times(weights) + holder.share.times(weights)) % (
-            coordinator.share.modulus
-        )
-        signed = total - coordinator.share.modulus * (2 * total > coordinator.share.modulus)
+        total = (own.times(weights) + other.times(weights)) % own.modulus
+        signed = total - own.modulus * (2 * total > own.modulus)
         assert signed == sum(x * y for x, y in zip(weights, exact.adjugate, strict=True))
         score = sum(x * y for x, y in zip(weights, exact.theta, strict=True))
         assert (signed > 0) == (score > 0)
     with pytest.raises(ParameterError, match="3 weights"):
-        coordinator.share.times([1, 2])
+        own.times([1, 2])
 
 
 def test_sums_of_the_peers_ciphertexts_are_solved() -> None:
@@ -128,13 +131,10 @@ def test_sums_of_the_peers_ciphertexts_are_solved() -> None:
     total = np.array(half.matrix, dtype=object) * 2 + 5 * np.eye(3, dtype=object)
     summed = IntegerSystem(total.tolist(), [2 * x for x in half.vector], 0)
     plan = plan_solve(tight_bounds(summed), key_bits=BITS, score=10)
-    parts = [encrypted_system(half, plan.sent_slots, held.public) for _ in range(2)]
-    matrix = (parts[0][0] + parts[1][0]).plus_integers(5 * np.eye(3, dtype=int))
-    terms = SolveTerms(new_session(), "C", "K", plan)
-    coordinator = SolveCoordinator(terms, own, matrix, parts[0][1] + parts[1][1])
-    holder = SolveKeyHolder(terms, held)
-    Exchange([coordinator, holder]).run()
-    assert opened(coordinator, holder) == solved_exactly(summed).adjugate
+    (one, b), (other, c) = (half.encrypt(plan.slots, held.public) for _ in range(2))
+    matrix = (one + other).plus_integers(5 * np.eye(3, dtype=int))
+    found = run_together(ask_masked(plan, own, matrix, b + c), answer_masked(plan, held))
+    assert opened_integers(found.asked, found.answered) == solved_exactly(summed).adjugate
 
 
 def test_a_prime_that_divides_the_determinant_is_redrawn_and_counted(
@@ -146,15 +146,13 @@ def test_a_prime_that_divides_the_determinant_is_redrawn_and_counted(
     drawn = iter([61441])
     honest = random_public_prime
     monkeypatch.setattr(
-        masked_algebra, "random_public_prime", lambda bits: next(drawn, None) or honest(bits)
+        masked, "random_public_prime", lambda bits: next(drawn, None) or honest(bits)
     )
-    coordinator, holder = masked_parties(plan, system)
-    traffic = Exchange([coordinator, holder]).run()
-    assert (coordinator.retries, holder.retries, traffic.rounds) == (1, 1, 4)
-    assert coordinator.share is not None
-    assert coordinator.share.modulus % 61441 != 0
+    parties = masked_parties(plan, system)
+    assert Exchange(parties).run().rounds == 4
+    assert parties[0].result.modulus % 61441 != 0
     exact = solved_exactly(system)
-    assert opened(coordinator, holder) == [*exact.adjugate, exact.determinant]
+    assert opened(parties) == [*exact.adjugate, exact.determinant]
 
 
 def test_a_singular_system_is_refused_by_name_without_its_numbers() -> None:
@@ -167,51 +165,41 @@ def test_a_singular_system_is_refused_by_name_without_its_numbers() -> None:
 
 def test_redraws_come_to_an_end() -> None:
     plan = replace(PLAN, primes=3)
-    masked_module.check_retries(masked_module.MOST_RETRIES - 1, 1, plan)
+    masked.check_retries(masked.MOST_RETRIES - 1, 1, plan)
     with pytest.raises(SingularSystemError, match="1 of 3 random primes after 4 redraws"):
-        masked_module.check_retries(masked_module.MOST_RETRIES, 1, plan)
-
-
-def chebyshev_parties() -> list[Party]:
-    own, held = two_keys()
-    plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, 1e-3)
-    terms = ChebyshevTerms(new_session(), "C", "K", plan)
-    numbers = encrypted_system(SYSTEM, plan.slots, held.public)
-    return [ChebyshevCoordinator(terms, own, *numbers), ChebyshevKeyHolder(terms, held)]
+        masked.check_retries(masked.MOST_RETRIES, 1, plan)
 
 
 @pytest.mark.parametrize("made", [masked_parties, chebyshev_parties])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_faulty_wire_changes_no_result_that_is_reached(made: object, seed: int) -> None:
-    parties = list(made())  # type: ignore[operator] # either
+def test_a_faulty_wire_changes_no_result_that_is_reached(
+    made: Callable[[], Parties], seed: int
+) -> None:
+    parties = made()
     faults = Faults(duplicate=0.3, reorder=0.3, flip=0.05, seed=seed)
     try:
         Exchange(parties, faults=faults).run()
     except StalledError:
         return
-    coordinator, holder = parties
-    exact = solved_exactly(SYSTEM)
-    theta = opened_theta(coordinator.share, holder.share)
-    np.testing.assert_allclose(theta, [float(x) for x in exact.theta], rtol=1e-2)
+    theta = opened_theta(parties[0].result, parties[1].result)
+    np.testing.assert_allclose(theta, THETA, rtol=1e-2)
 
 
-def test_chebyshev_comes_as_near_as_it_was_told_to() -> None:
-    for tolerance in (1e-2, 1e-4, 1e-6):
-        plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, tolerance)
-        found = ready_chebyshev(SYSTEM, plan, two_keys()).run()
-        theta = opened_theta(found.coordinator, found.key_holder)
-        exact = np.array([float(x) for x in solved_exactly(SYSTEM).theta])
-        assert np.linalg.norm(theta - exact) <= tolerance * max(1.0, float(np.linalg.norm(exact)))
-        assert found.traffic.rounds == plan.iterations + 1
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
+def test_chebyshev_comes_as_near_as_it_was_told_to(tolerance: float) -> None:
+    parties = chebyshev_parties(tolerance)
+    rounds = Exchange(parties).run().rounds
+    theta = opened_theta(parties[0].result, parties[1].result)
+    assert np.linalg.norm(theta - THETA) <= tolerance * max(1.0, float(np.linalg.norm(THETA)))
+    assert rounds == ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, tolerance).iterations + 1
 
 
 def test_chebyshev_with_too_few_steps_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ChebyshevPlan, "iterations", 2)
-    plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, 1e-4)
-    found = ready_chebyshev(SYSTEM, plan, two_keys()).run()
-    theta = opened_theta(found.coordinator, found.key_holder)
-    exact = np.array([float(x) for x in solved_exactly(SYSTEM).theta])
-    assert np.linalg.norm(theta - exact) > 1e-2 * np.linalg.norm(exact)
+    parties = chebyshev_parties(1e-4)
+    Exchange(parties).run()
+    theta = opened_theta(parties[0].result, parties[1].result)
+    assert np.linalg.norm(theta - THETA) > 1e-2 * np.linalg.norm(THETA)
 
 
 @pytest.mark.parametrize("value", [0, 1, -1, 1000, -1000, 123456789, -123456789])
@@ -247,9 +235,11 @@ def test_returns_hidden_are_the_plain_solve_of_the_same_integers(some_data: Path
     bounds = standardised_bounds(34, 30, 0.1, peers=4)
     system = scaled_system(matrix, right, bounds)
     plan = plan_solve(bounds, key_bits=2048, determinant=True)
-    found = ready_masked(system, plan).run()
+    own, held = generate_key(2048), generate_key(2048)
+    numbers = system.encrypt(plan.slots, held.public)
+    found = run_together(ask_masked(plan, own, *numbers), answer_masked(plan, held))
     exact = solved_exactly(system)
-    shares = found.coordinator, found.key_holder
+    shares = found.asked, found.answered
     assert opened_fractions(*shares) == exact.theta
     np.testing.assert_allclose(opened_theta(*shares), np.linalg.solve(matrix, right), atol=1e-6)
 
@@ -340,10 +330,6 @@ def test_bounds_and_plans_out_of_range_are_refused() -> None:
         ChebyshevPlan(BOUNDS, BITS, 1.0, 2.0, 0.0)
     with pytest.raises(ParameterError, match="too short for this tolerance"):
         ChebyshevPlan(BOUNDS, 256, 1e-9, 2.0, 1e-9)
-    with pytest.raises(ParameterError, match="different parties"):
-        SolveTerms(new_session(), "C", "C", PLAN)
-    with pytest.raises(ParameterError, match="different parties"):
-        ChebyshevTerms(new_session(), "C", "C", ChebyshevPlan(BOUNDS, BITS, 1.0, 2.0))
 
 
 @pytest.mark.parametrize("key_bits", [2048, 3072])
@@ -357,7 +343,7 @@ def test_the_plan_holds_every_score_and_every_slot(places: int, key_bits: int) -
     assert smallest > 2 * (bounds.largest_solution << 22) << 63
     # M + p rho, with rho of 64 bits more than the quotient it hides.
     largest = (34 * bounds.entry + bounds.right) * (1 << plan.prime_bits)
-    assert plan.sent_slots.capacity >= largest << 64
+    assert plan.slots.capacity >= largest << 64
     assert plan.answer_slots.capacity >= (35 << (3 * plan.prime_bits // 2)) << 64
     others = [
         SolvePlan(bounds, key_bits, primes, max(-(-needed // primes) + 1, 90))
@@ -403,29 +389,26 @@ def test_plan_chebyshev_takes_the_penalty_less_its_rounding() -> None:
 
 def test_inputs_of_another_shape_key_or_plan_are_refused() -> None:
     own, held = two_keys()
-    terms = SolveTerms(new_session(), "C", "K", PLAN)
-    matrix, vector = encrypted_system(SYSTEM, PLAN.sent_slots, held.public)
-    with pytest.raises(InputError, match="3 unknowns"):
-        SolveCoordinator(terms, own, matrix[:2], vector)
-    with pytest.raises(InputError, match="key holder's key"):
-        SolveCoordinator(terms, held, matrix, vector)
-    other = plan_solve(replace(BOUNDS, entry=2 * BOUNDS.entry), key_bits=BITS)
-    with pytest.raises(InputError, match="slots of the solve's plan"):
-        SolveCoordinator(terms, own, *encrypted_system(SYSTEM, other.sent_slots, held.public))
     longer = insecure_key_for_tests(BITS + 64, 3)
-    with pytest.raises(InputError, match=f"keys of {BITS} bits"):
-        SolveKeyHolder(terms, longer)
+    matrix, vector = SYSTEM.encrypt(PLAN.slots, held.public)
+    other = plan_solve(replace(BOUNDS, entry=2 * BOUNDS.entry), key_bits=BITS)
     plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace)
-    iteration = ChebyshevTerms(new_session(), "C", "K", plan)
-    with pytest.raises(InputError, match=f"keys of {BITS} bits"):
-        ChebyshevKeyHolder(iteration, longer)
-    with pytest.raises(InputError, match="slots of the solve's plan"):
-        ChebyshevCoordinator(iteration, own, matrix, vector)
-    numbers = encrypted_system(SYSTEM, plan.slots, held.public)
-    with pytest.raises(InputError, match="3 x 3 matrix"):
-        ChebyshevCoordinator(iteration, own, numbers[0][:2], numbers[1])
-    with pytest.raises(InputError, match="key holder's key"):
-        ChebyshevCoordinator(iteration, held, *numbers)
+    numbers = SYSTEM.encrypt(plan.slots, held.public)
+    wrong = {
+        "3 unknowns": ask_masked(PLAN, own, matrix[:2], vector),
+        "key holder's key": ask_masked(PLAN, held, matrix, vector),
+        "slots of the solve's plan": ask_masked(
+            PLAN, own, *SYSTEM.encrypt(other.slots, held.public)
+        ),
+        f"for keys of {BITS} bits": answer_masked(PLAN, longer),
+        f"keys of {BITS} bits": answer_chebyshev(plan, longer),
+        "in the slots of the solve's": ask_chebyshev(plan, own, matrix, vector),
+        "3 x 3 matrix": ask_chebyshev(plan, own, numbers[0][:2], numbers[1]),
+        "under the key holder's key": ask_chebyshev(plan, held, *numbers),
+    }
+    for match, script in wrong.items():
+        with pytest.raises(InputError, match=match):
+            next(script)
 
 
 def changed(message: Message, **payload: object) -> Message:
@@ -452,7 +435,7 @@ def test_a_masked_system_that_breaks_its_plan_is_refused_and_the_true_one_taken(
     with pytest.raises(DamagedMessageError, match="every prime"):
         coordinator.receive(changed(answer, solved=np.array([True])[:0]))
     coordinator.receive(answer)
-    assert opened(coordinator, holder)[:3] == solved_exactly(SYSTEM).adjugate
+    assert opened((coordinator, holder))[:3] == solved_exactly(SYSTEM).adjugate
 
 
 def test_messages_out_of_turn_are_refused_by_name() -> None:

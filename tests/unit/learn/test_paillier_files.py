@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn import encrypted_files
+from sottovoce.learn.paillier import key_files
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid, gmpy2
 from sottovoce.learn.paillier.key_files import (
@@ -45,7 +45,7 @@ def private() -> PrivateKey:
 @pytest.fixture
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(key_files, "_SCRYPT_COST", 1 << 4)
 
 
 @pytest.fixture
@@ -93,10 +93,10 @@ def test_whoever_tries_a_passphrase_needs_128_mebibytes(monkeypatch: pytest.Monk
         derived.append(128 * n * r * p)
         return Scrypt(salt, length, 1 << 4, r, p)
 
-    monkeypatch.setattr(encrypted_files, "Scrypt", spied)
-    fields = encrypted_files.seal_fields(b"secret", PHRASE, "")
+    monkeypatch.setattr(key_files, "Scrypt", spied)
+    fields = key_files.seal_fields(b"secret", PHRASE, "")
     salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
-    assert encrypted_files.unseal(salt, nonce, sealed, PHRASE, "") == b"secret"
+    assert key_files.unseal(salt, nonce, sealed, PHRASE, "") == b"secret"
     assert derived == [128 << 20] * 2
 
 

@@ -14,10 +14,11 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.learn.paillier.keys import PrivateKey, generate_key
 from sottovoce.learn.rados.rados import RadoMaker
+from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import opened_theta, plan_solve
-from sottovoce.learn.solve.run import ready_masked
 from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
 from sottovoce.learn.wire.exchange import Traffic
+from sottovoce.learn.wire.script import run_together
 from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
@@ -133,11 +134,12 @@ def _solve_masked(rados: Floats, keys: tuple[PrivateKey, PrivateKey]) -> Solved:
         right=count << places,
     )
     plan = plan_solve(bounds, key_bits=keys[0].public.bits, score=1, determinant=True)
-    ready = ready_masked(system, plan, keys)
+    own, held = keys
+    numbers = system.encrypt(plan.slots, held.public)
     begin = time.process_time()
-    found = ready.run()
+    found = run_together(ask_masked(plan, own, *numbers), answer_masked(plan, held))
     seconds = time.process_time() - begin
-    theta = opened_theta(found.coordinator, found.key_holder)
+    theta = opened_theta(found.asked, found.answered)
     return Solved(theta, _plain_closed_form(columns), found.traffic, seconds)
 
 

@@ -227,11 +227,11 @@ class HiddenCoordinator(Staged):
         else:
             self.system = solve.with_vector(self._first.system, parts)
         solved = yield Stage("solve", solve.coordinator(self._key, self.system))
-        self.share = solved.share
+        self.share = solved.result
         # It has proven this key to everybody with the first label's.
         first = self._first is None
         text = proven_key_to_text(self._key) if first else public_key_to_text(self._key.public)
-        pieces = share_pieces(solved.share, self._key, text, peers)
+        pieces = share_pieces(solved.result, self._key, text, peers)
         yield Stage(SHARERS[0][0], lambda s: Teller(self.name, s, "share", pieces))
 
     def _taken_over(self, first: "HiddenCoordinator") -> tuple[HiddenSolve, PublicKey]:
@@ -295,9 +295,9 @@ class HiddenKeyHolder(Staged):
             solve = first.solve
         self.solve, peers = solve, self.survivors
         solved = yield Stage("solve", solve.key_holder(key))
-        self.share = solved.share
+        self.share = solved.result
         # It has proven this key to everybody already.
-        pieces = share_pieces(solved.share, key, public_key_to_text(key.public), peers)
+        pieces = share_pieces(solved.result, key, public_key_to_text(key.public), peers)
         yield Stage(SHARERS[1][0], lambda s: Teller(self.name, s, "share", pieces))
 
     def _preparing(self) -> Generator[Stage, Any, HiddenSolve]:

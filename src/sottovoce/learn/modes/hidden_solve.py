@@ -29,19 +29,19 @@ from sottovoce.learn.paillier.slots import SlotStage as Bound
 from sottovoce.learn.paillier.wire import array_from_bytes, array_to_bytes, encrypt_integers
 from sottovoce.learn.ridge import Standard
 from sottovoce.learn.solve.chebyshev import (
-    ChebyshevCoordinator,
-    ChebyshevKeyHolder,
     ChebyshevPlan,
-    ChebyshevTerms,
+    answer_chebyshev,
+    ask_chebyshev,
     plan_chebyshev,
 )
 from sottovoce.learn.solve.field import masked_bound
-from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import Share, SolvePlan, plan_solve
 from sottovoce.learn.solve.system import IntegerSystem, PublicBounds, standardised_bounds
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
+from sottovoce.learn.wire.script import ScriptedParty
 from sottovoce.learn.wire.stages import PartyMaker
 
 QUERY_BITS = 24  # binary places of a standardised row that is classified
@@ -119,11 +119,6 @@ class HiddenSolve:
         if not planned:
             raise InputError("shares of theta must be modulo a number that the plan has room for.")
 
-    @property
-    def slots(self) -> SlotPlan:
-        """Those of the summed system."""
-        return self.plan.slots if isinstance(self.plan, ChebyshevPlan) else self.plan.sent_slots
-
     @cached_property
     def summand_slots(self) -> SlotPlan:
         """The same slots, for one peer's part: its squares are at most those of all peers."""
@@ -131,9 +126,9 @@ class HiddenSolve:
         stages = (
             SlotStage(one, 0),
             SlotStage(one * len(self.peers), 0),
-            SlotStage(self.slots.value_bound, 0),
+            SlotStage(self.plan.slots.value_bound, 0),
         )
-        return replace(self.slots, program=Program(stages))
+        return replace(self.plan.slots, program=Program(stages))
 
     def quantise(self, rows: Floats, signs: Floats, count: float) -> tuple[Integers, Integers]:
         """One peer's part of A and b, rounded once."""
@@ -178,8 +173,8 @@ class HiddenSolve:
             totals = [here + there for here, there in zip(totals, part, strict=True)]
         ridge = self.ridge()
         totals[0] = totals[0].plus_integers(ridge, bound=int(ridge.max()))
-        bound = self.slots.value_bound
-        return tuple(replace(total, plan=self.slots, bound=bound) for total in totals)
+        bound = self.plan.slots.value_bound
+        return tuple(replace(total, plan=self.plan.slots, bound=bound) for total in totals)
 
     def with_vector(
         self, first: tuple[EncryptedArray, ...], parts: list[tuple[EncryptedArray, ...]]
@@ -188,29 +183,35 @@ class HiddenSolve:
         total, *others = (part[0] for part in parts)
         for other in others:
             total = total + other
-        return first[0], replace(total, plan=self.slots, bound=self.slots.value_bound)
+        return first[0], replace(total, plan=self.plan.slots, bound=self.plan.slots.value_bound)
 
     def coordinator(self, key: PrivateKey, arrays: tuple[EncryptedArray, ...]) -> PartyMaker:
         """C's machine, from the summed system."""
-        plan = self.plan
-        if isinstance(plan, ChebyshevPlan):
-            return lambda session: ChebyshevCoordinator(
-                ChebyshevTerms(session, COORDINATOR, KEY_HOLDER, plan), key, *arrays
+        plan, (matrix, vector) = self.plan, arrays
+
+        def make(session: bytes) -> ScriptedParty[Share]:
+            ask = (
+                ask_chebyshev(plan, key, matrix, vector)
+                if isinstance(plan, ChebyshevPlan)
+                else ask_masked(plan, key, matrix, vector)
             )
-        return lambda session: SolveCoordinator(
-            SolveTerms(session, COORDINATOR, KEY_HOLDER, plan), key, *arrays
-        )
+            return ScriptedParty(COORDINATOR, KEY_HOLDER, session, ask)
+
+        return make
 
     def key_holder(self, key: PrivateKey) -> PartyMaker:
         """K's machine."""
         plan = self.plan
-        if isinstance(plan, ChebyshevPlan):
-            return lambda session: ChebyshevKeyHolder(
-                ChebyshevTerms(session, COORDINATOR, KEY_HOLDER, plan), key
+
+        def make(session: bytes) -> ScriptedParty[Share]:
+            answer = (
+                answer_chebyshev(plan, key)
+                if isinstance(plan, ChebyshevPlan)
+                else answer_masked(plan, key)
             )
-        return lambda session: SolveKeyHolder(
-            SolveTerms(session, COORDINATOR, KEY_HOLDER, plan), key
-        )
+            return ScriptedParty(KEY_HOLDER, COORDINATOR, session, answer)
+
+        return make
 
 
 def modulus_bits(plan: SolvePlan) -> int:

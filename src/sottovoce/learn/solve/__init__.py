@@ -2,5 +2,6 @@
 
 Begin with `system` (what is solved, and what of it is public) and `plan` (how, and what a share
 is). Two solves: exact under masks (`masked`), and `chebyshev`'s iteration on shares for many
-unknowns. `field` and `combs` are the arithmetic beneath; `run` has whole solves in one process.
+unknowns. Each is a script for either
+party. `field` is the arithmetic beneath.
 """

@@ -8,9 +8,9 @@ two products are shares of A times the vector. Shares are cut back to their bina
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ from sottovoce.errors import DamagedMessageError, InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.key_files import proven_key_to_text, public_key_from_text
-from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan, mask_bound
 from sottovoce.learn.paillier.wire import (
     array_from_bytes,
@@ -27,18 +27,20 @@ from sottovoce.learn.paillier.wire import (
     decrypt_integers,
     encrypt_integers,
 )
-from sottovoce.learn.solve.combs import Combs, plan_combs
 from sottovoce.learn.solve.field import (
+    Combs,
     Objects,
     as_array,
     fits_key,
     mask_half_range,
     masked_slots,
     multiple_masks,
+    plan_combs,
 )
 from sottovoce.learn.solve.plan import Share
 from sottovoce.learn.solve.system import PublicBounds
-from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
+from sottovoce.learn.wire.message import Leakage, Learns, Message
+from sottovoce.learn.wire.script import Hear, PairScript, Say
 from sottovoce.privacy.randomness import random_below
 
 if TYPE_CHECKING:
@@ -176,8 +178,6 @@ LEAKAGE = Leakage(
     ),
 )
 
-SYSTEM = 1
-
 
 def cut(share: int, bits: int, modulus: int, *, first: bool) -> int:
     """A share of the hidden number over 2^bits, off by one unit at most (Mohassel and Zhang 2017).
@@ -188,208 +188,120 @@ def cut(share: int, bits: int, modulus: int, *, first: bool) -> int:
     return share >> bits if first else -((modulus - share) >> bits) % modulus
 
 
-@dataclass(frozen=True)
-class ChebyshevTerms:
-    """Who takes part in the iteration."""
+def iterate(
+    plan: ChebyshevPlan,
+    key: PrivateKey,
+    matrix: EncryptedArray,
+    right: Sequence[int],
+    *,
+    first: bool,
+) -> PairScript[Share]:
+    """What both do once each holds A under the other's key and a share of b."""
+    shape = plan_combs(plan.size, plan.iterations, plan.share_bits)
+    combs = [Combs(each.tolist(), matrix.public.n, shape) for each in matrix.ciphertexts.T]
+    modulus, places = plan.modulus, plan.fraction_bits
 
-    session: bytes
-    coordinator: str
-    key_holder: str
-    plan: ChebyshevPlan
+    def cut_all(shares: Iterable[int], bits: int) -> list[int]:
+        return [cut(share % modulus, bits, modulus, first=first) for share in shares]
 
-    def __post_init__(self) -> None:
-        if self.coordinator == self.key_holder:
-            raise ParameterError("the coordinator and the key holder must be different parties.")
-
-
-class _Iterating:
-    """What both parties do once each holds A under the other's key and a share of b."""
-
-    def __init__(self, terms: ChebyshevTerms, name: str, other: str, key: PrivateKey) -> None:
-        if key.public.bits != terms.plan.key_bits:
-            raise InputError(f"the solve is planned for keys of {terms.plan.key_bits} bits.")
-        self.name = name
-        self.share: Share | None = None
-        self._terms, self._plan, self._key, self._other = terms, terms.plan, key, other
-        self._first = name == terms.coordinator
-        self._inbox = Inbox(terms.session, name)
-        self._factors = list(terms.plan.factors())
-        self._done = 0
-        self._combs: list[Combs] = []
-        self._like: EncryptedArray | None = None
-        self._theta: list[int] = [0] * terms.plan.size
-        self._residual: list[int] = []
-        self._step: list[int] = []
-        self._mask: list[int] = []
-
-    @property
-    def has_finished(self) -> bool:
-        """Whether theta is shared."""
-        return self.share is not None
-
-    def time_out(self) -> list[Message]:
-        """Nobody can be done without."""
-        return []
-
-    def _begin(self, matrix: EncryptedArray, right: Sequence[int]) -> Message:
-        """Take A under the other's key and a share of b, and hand over the first product."""
-        plan = self._plan
-        shape = plan_combs(plan.size, plan.iterations, plan.share_bits)
-        columns = matrix.ciphertexts
-        self._combs = [
-            Combs(columns[:, at].tolist(), matrix.public.n, shape) for at in range(columns.shape[1])
-        ]
-        self._like = matrix
-        raised = plan.fraction_bits - plan.bounds.fraction_bits
-        self._residual = [(int(each) << raised) % plan.modulus for each in right]
-        self._step = self._cut_all(each * plan.first_factor for each in self._residual)
-        return self._product()
-
-    def _product(self) -> Message:
-        """Enc of A times the own share, masked, under the other's key."""
-        plan, like = self._plan, self._like
-        assert like is not None  # noqa: S101 - begun
-        mixed = [comb.combinations([self._step])[0] for comb in self._combs]
-        array = as_array(
-            like, as_grid(mixed, (len(mixed),)), plan.slots, plan.quotient << plan.share_bits
-        )
-        residues = [random_below(plan.modulus) for _ in range(plan.size)]
-        self._mask = residues
-        masks = multiple_masks((plan.size,), plan.modulus, plan.quotient)
-        bound = (mask_half_range(plan.quotient) + 1) << plan.share_bits
-        sent = array.plus_integers(masks + as_grid(residues, (plan.size,)), bound=bound)
-        step = SYSTEM + 1 + self._done
-        self._inbox.expect(step, "product", [self._other])
-        payload: dict[str, Value] = {"product": array_to_bytes(sent)}
-        return Message(self._terms.session, self.name, self._other, step, "product", payload)
-
-    def _iterate(self, message: Message) -> list[Message]:
-        """Open the other's product, and take one step of the iteration."""
-        plan = self._plan
-        data = message.item("product", bytes)
-        array = array_from_bytes(data, self._key.public, plan=plan.slots)
-        if array.shape != (plan.size,):
-            raise InputError(f"a product must have {plan.size} numbers, got {array.shape}.")
-        self._inbox.take(message)
-        opened = decrypt_integers(array, self._key)
-        self._advance([int(each) for each in opened])
-        self._done += 1
-        if self._done < plan.iterations:
-            return [self._product()]
-        self._inbox.close()
-        self.share = Share(plan.modulus, tuple(self._theta), fraction_bits=plan.fraction_bits)
-        self._combs = []
-        return []
-
-    def _advance(self, opened: Sequence[int]) -> None:
-        plan = self._plan
-        product = [
-            cut(
-                (here - mask) % plan.modulus,
-                plan.bounds.fraction_bits,
-                plan.modulus,
-                first=self._first,
-            )
-            for here, mask in zip(opened, self._mask, strict=True)
-        ]
-        last, new = self._factors[self._done]
-        self._theta = self._sums(self._theta, self._step, 1)
-        self._residual = self._sums(self._residual, product, -1)
-        self._step = self._cut_all(
-            last * step + new * residual
-            for step, residual in zip(self._step, self._residual, strict=True)
-        )
-
-    def _sums(self, here: list[int], there: list[int], sign: int) -> list[int]:
-        modulus = self._plan.modulus
-        return [(x + sign * y) % modulus for x, y in zip(here, there, strict=True)]
-
-    def _cut_all(self, shares: Iterator[int]) -> list[int]:
-        plan = self._plan
-        return [
-            cut(share % plan.modulus, plan.fraction_bits, plan.modulus, first=self._first)
-            for share in shares
-        ]
+    theta = [0] * plan.size
+    residual = [(int(each) << (places - plan.bounds.fraction_bits)) % modulus for each in right]
+    step = cut_all((each * plan.first_factor for each in residual), places)
+    for last, new in plan.factors():
+        product, masks = mask_product(plan, combs, matrix, step)
+        yield Say("product", {"product": array_to_bytes(product)})
+        heard = yield Hear("product", partial(read_product, plan=plan, key=key), together=True)
+        opened = decrypt_integers(heard, key)
+        shares = (int(here) - mask for here, mask in zip(opened, masks, strict=True))
+        change = cut_all(shares, plan.bounds.fraction_bits)
+        theta = [(x + y) % modulus for x, y in zip(theta, step, strict=True)]
+        residual = [(x - y) % modulus for x, y in zip(residual, change, strict=True)]
+        step = cut_all((last * x + new * y for x, y in zip(step, residual, strict=True)), places)
+    return Share(modulus, tuple(theta), fraction_bits=places)
 
 
-class ChebyshevCoordinator(_Iterating):
-    """C: holds Enc_K(A) and Enc_K(b), and ends with a share of theta."""
-
-    def __init__(
-        self, terms: ChebyshevTerms, key: PrivateKey, matrix: EncryptedArray, vector: EncryptedArray
-    ) -> None:
-        super().__init__(terms, terms.coordinator, terms.key_holder, key)
-        d = terms.plan.size
-        if matrix.shape != (d, d) or vector.shape != (d,):
-            raise InputError(f"the solve needs an encrypted {d} x {d} matrix and {d} sides.")
-        if any(array.plan != terms.plan.slots for array in (matrix, vector)):
-            raise InputError("the system must be encrypted in the slots of the solve's plan.")
-        if matrix.public != vector.public or matrix.public == key.public:
-            raise InputError("the system must be under the key holder's key.")
-        self._system = (matrix, vector)
-
-    def start(self) -> list[Message]:
-        """Mask the system, and hand over the first product."""
-        matrix, vector = self._system
-        d, largest = self._plan.size, self._plan.slots.value_bound
-        masks = _uniform((d + 1, d), mask_bound(largest) // 2)
-        payload: dict[str, Value] = {
-            "key": proven_key_to_text(self._key),
-            "matrix": array_to_bytes(matrix.plus_integers(masks[:-1], bound=mask_bound(largest))),
-            "vector": array_to_bytes(vector.plus_integers(masks[-1], bound=mask_bound(largest))),
-            "masks": array_to_bytes(self._encrypted_masks(masks[:-1])),
-        }
-        system = Message(self._terms.session, self.name, self._other, SYSTEM, "system", payload)
-        return [system, self._begin(matrix, [-int(mask) for mask in masks[-1]])]
-
-    def receive(self, message: Message) -> list[Message]:
-        """Take a step."""
-        return self._iterate(message)
-
-    def _encrypted_masks(self, masks: Objects) -> EncryptedArray:
-        """Enc_C(-S): in slots planned for the numbers, but as large as an opened one."""
-        plan = self._plan.slots
-        stages = plan.program.stages[1:]
-        wider = replace(plan, program=replace(plan.program, stages=stages))
-        array = encrypt_integers(-masks, wider, self._key)
-        return replace(array, plan=plan)
+def mask_product(
+    plan: ChebyshevPlan, combs: Sequence[Combs], like: EncryptedArray, share: list[int]
+) -> tuple[EncryptedArray, list[int]]:
+    """Enc of A times one's own share, masked, under the other's key; and the masks' residues."""
+    mixed = [comb.combinations([share])[0] for comb in combs]
+    array = as_array(
+        like, as_grid(mixed, (len(mixed),)), plan.slots, plan.quotient << plan.share_bits
+    )
+    residues = [random_below(plan.modulus) for _ in range(plan.size)]
+    masks = multiple_masks((plan.size,), plan.modulus, plan.quotient)
+    bound = (mask_half_range(plan.quotient) + 1) << plan.share_bits
+    return array.plus_integers(masks + as_grid(residues, (plan.size,)), bound=bound), residues
 
 
-class ChebyshevKeyHolder(_Iterating):
+def read_product(message: Message, plan: ChebyshevPlan, key: PrivateKey) -> EncryptedArray:
+    """The other's product."""
+    array = array_from_bytes(message.item("product", bytes), key.public, plan=plan.slots)
+    if array.shape != (plan.size,):
+        raise InputError(f"a product must have {plan.size} numbers, got {array.shape}.")
+    return array
+
+
+def ask_chebyshev(
+    plan: ChebyshevPlan, key: PrivateKey, matrix: EncryptedArray, vector: EncryptedArray
+) -> PairScript[Share]:
+    """C: holds Enc_K(A) and Enc_K(b), masks them, and ends with a share of theta."""
+    _check_key(plan, key)
+    d = plan.size
+    if matrix.shape != (d, d) or vector.shape != (d,):
+        raise InputError(f"the solve needs an encrypted {d} x {d} matrix and {d} sides.")
+    if any(array.plan != plan.slots for array in (matrix, vector)):
+        raise InputError("the system must be encrypted in the slots of the solve's plan.")
+    if matrix.public != vector.public or matrix.public == key.public:
+        raise InputError("the system must be under the key holder's key.")
+    limit = mask_bound(plan.slots.value_bound)
+    masks = _uniform((d + 1, d), limit // 2)
+    payload: dict[str, Value] = {
+        "key": proven_key_to_text(key),
+        "matrix": array_to_bytes(matrix.plus_integers(masks[:-1], bound=limit)),
+        "vector": array_to_bytes(vector.plus_integers(masks[-1], bound=limit)),
+        "masks": array_to_bytes(_encrypt_masks(plan, key, masks[:-1])),
+    }
+    yield Say("system", payload)
+    return (yield from iterate(plan, key, matrix, [-int(mask) for mask in masks[-1]], first=True))
+
+
+def answer_chebyshev(plan: ChebyshevPlan, key: PrivateKey) -> PairScript[Share]:
     """K: opens A + S, moves A under the coordinator's key, and ends with a share of theta."""
+    _check_key(plan, key)
+    matrix, vector, masks = yield Hear("system", partial(read_system, plan=plan, own=key.public))
+    # Enc_C(A) = Enc_C(-S) + (A + S), and the share b + s.
+    moved = masks + decrypt_integers(matrix, key)
+    right = [int(each) for each in decrypt_integers(vector, key)]
+    return (yield from iterate(plan, key, moved, right, first=False))
 
-    def __init__(self, terms: ChebyshevTerms, key: PrivateKey) -> None:
-        super().__init__(terms, terms.key_holder, terms.coordinator, key)
 
-    def start(self) -> list[Message]:
-        """Wait for the masked system."""
-        self._inbox.expect(SYSTEM, "system", [self._other])
-        return []
+def read_system(
+    message: Message, plan: ChebyshevPlan, own: PublicKey
+) -> tuple[EncryptedArray, EncryptedArray, EncryptedArray]:
+    """A + S and b + s under one's own key, and -S under the coordinator's."""
+    d, slots = plan.size, plan.slots
+    other = public_key_from_text(message.item("key", str), needs_proof=True)
+    if other == own or other.bits != plan.key_bits:
+        raise InputError("coordinator and key holder must have keys of their own, as planned.")
+    matrix = array_from_bytes(message.item("matrix", bytes), own, plan=slots)
+    vector = array_from_bytes(message.item("vector", bytes), own, plan=slots)
+    masks = array_from_bytes(message.item("masks", bytes), other, plan=slots)
+    if (matrix.shape, vector.shape, masks.shape) != ((d, d), (d,), (d, d)):
+        raise DamagedMessageError("a masked system must have the shapes of its plan.")
+    return matrix, vector, masks
 
-    def receive(self, message: Message) -> list[Message]:
-        """Take over the system, or take a step."""
-        if message.kind != "system":
-            if self._like is None:
-                self._inbox.take(message)
-            return self._iterate(message)
-        matrix, right = self._move_system(message)
-        return [self._begin(matrix, right)]
 
-    def _move_system(self, message: Message) -> tuple[EncryptedArray, list[int]]:
-        """Enc_C(A) = Enc_C(-S) + (A + S), and the share b + s."""
-        d, slots = self._plan.size, self._plan.slots
-        own = self._key.public
-        other = public_key_from_text(message.item("key", str), needs_proof=True)
-        if other == own or other.bits != self._plan.key_bits:
-            raise InputError("coordinator and key holder must have keys of their own, as planned.")
-        matrix = array_from_bytes(message.item("matrix", bytes), own, plan=slots)
-        vector = array_from_bytes(message.item("vector", bytes), own, plan=slots)
-        masks = array_from_bytes(message.item("masks", bytes), other, plan=slots)
-        if (matrix.shape, vector.shape, masks.shape) != ((d, d), (d,), (d, d)):
-            raise DamagedMessageError("a masked system must have the shapes of its plan.")
-        self._inbox.take(message)
-        moved = masks + decrypt_integers(matrix, self._key)
-        return moved, [int(each) for each in decrypt_integers(vector, self._key)]
+def _check_key(plan: ChebyshevPlan, key: PrivateKey) -> None:
+    if key.public.bits != plan.key_bits:
+        raise InputError(f"the solve is planned for keys of {plan.key_bits} bits.")
+
+
+def _encrypt_masks(plan: ChebyshevPlan, key: PrivateKey, masks: Objects) -> EncryptedArray:
+    """Enc_C(-S): in slots planned for the numbers, but as large as an opened one."""
+    program = replace(plan.slots.program, stages=plan.slots.program.stages[1:])
+    array = encrypt_integers(-masks, replace(plan.slots, program=program), key)
+    return replace(array, plan=plan.slots)
 
 
 def _uniform(shape: tuple[int, ...], half: int) -> Objects:

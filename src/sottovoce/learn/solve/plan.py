@@ -16,8 +16,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import CorruptShareError, ParameterError
 from sottovoce.learn.paillier.grid import gmpy2
 from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan, blocks
-from sottovoce.learn.solve.combs import plan_combs
-from sottovoce.learn.solve.field import fits_key, masked_slots, smallest_public_prime
+from sottovoce.learn.solve.field import fits_key, masked_slots, plan_combs, smallest_public_prime
 from sottovoce.learn.solve.system import PublicBounds
 
 FEWEST_PRIME_BITS = 16
@@ -84,7 +83,7 @@ class SolvePlan:
         return (self.size + 1) << self.part_bits
 
     @cached_property
-    def sent_slots(self) -> SlotPlan:
+    def slots(self) -> SlotPlan:
         """The slots of Enc_K(A), Enc_K(b) and what is computed from them."""
         first = max(self.bounds.entry, self.bounds.right)
         return masked_slots((first,), self.quotient, self.prime_bits, self.key_bits)
@@ -99,7 +98,7 @@ class SolvePlan:
     def cost(self) -> float:
         """Both parties' work, in products by a unit of half a ciphertext's length."""
         rows, key = self.size + 1, self.key_bits / _MEASURED_BITS
-        across, back = blocks(self.size, self.sent_slots), blocks(self.outputs, self.answer_slots)
+        across, back = blocks(self.size, self.slots), blocks(self.outputs, self.answer_slots)
         opened = self.primes * (rows * across + WEIGHT_PARTS * back)
         mixed = across * plan_combs(self.size, self.primes * rows, self.prime_bits).cost
         answered = self.primes * back * plan_combs(rows, WEIGHT_PARTS, self.part_bits).cost

@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.paillier.slots import check_fraction_bits, encode, scaled_bound
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.keys import PublicKey
+from sottovoce.learn.paillier.slots import SlotPlan, check_fraction_bits, encode, scaled_bound
+from sottovoce.learn.paillier.wire import encrypt_integers
 
 
 def leading_minors_positive(matrix: list[list[int]]) -> bool:
@@ -140,6 +143,12 @@ class IntegerSystem:
     def size(self) -> int:
         """The number of unknowns, d."""
         return len(self.vector)
+
+    def encrypt(self, plan: SlotPlan, public: PublicKey) -> tuple[EncryptedArray, EncryptedArray]:
+        """Enc(A), row by row in slots, and Enc(b)."""
+        parts = (np.array(each, dtype=object) for each in (self.matrix, self.vector))
+        matrix, vector = (encrypt_integers(each, plan, public) for each in parts)
+        return matrix, vector
 
 
 def scaled_system(matrix: ArrayLike, vector: ArrayLike, bounds: PublicBounds) -> IntegerSystem:

@@ -28,11 +28,13 @@ class Say(NamedTuple):
 class Hear(NamedTuple):
     """Wait for a message of this kind; ``read`` checks it and takes out what the script needs.
 
-    A ``read`` that raises leaves the party waiting as before, for the true message.
+    A ``read`` that raises leaves the party waiting as before, for the true message. Where both say
+    something in one step, they hear each other ``together``.
     """
 
     kind: str
     read: Callable[[Message], Any]
+    together: bool = False
 
 
 PairScript: TypeAlias = Generator[Say | Hear, Any, Result]
@@ -101,7 +103,7 @@ class ScriptedParty(Generic[Result]):
         return said
 
     def _await(self, turn: Hear) -> None:
-        self._step += 1
+        self._step += not turn.together
         self._awaited = turn
         self._inbox.expect(self._step, turn.kind, [self._other])
 
