@@ -22,7 +22,7 @@ from sottovoce.federation.roster import load_roster
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.release.card import read_card
 from sottovoce.release.counts import CountsFile
-from sottovoce.release.request import load_frequencies
+from sottovoce.release.job import load_frequencies
 from sottovoce.topics import model_file
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.imports.files import import_mallet, import_word2vec

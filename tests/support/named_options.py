@@ -19,7 +19,7 @@ OTHER_TOOLS = {"--output-state": "MALLET"}
 TAKEN_AS_OPTIONS = (
     Place("sottovoce.learn.training_terms", "Recipe"),
     Place("sottovoce.learn.features", "TextRecipe"),
-    Place("sottovoce.release.request", "ReleaseOptions"),
+    Place("sottovoce.release.job", "ReleaseRequest"),
 )
 """Classes whose fields a public function takes by name: ``learn.train(way=..., width=...)``."""
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from sottovoce.errors import InputError
 from sottovoce.files import whole_file
 from sottovoce.privacy.exact import read_kept
-from sottovoce.release.compression.grouped import in_row_order
+from sottovoce.release.compression.maps import in_row_order
 from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ColumnNoise, ReleasePlan

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from sottovoce.assess.request import AssessRequest
     from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
     from sottovoce.release.inputs import ReleaseInputs
+    from sottovoce.release.job import ReleaseRequest
     from sottovoce.release.release import Release
-    from sottovoce.release.request import ReleaseRequest
 
 
 ENGINES = ("embedded", "spark")

@@ -144,9 +144,9 @@ def release(
     """
     with needs_extra("release"):
         from sottovoce.cli._released_texts import ReleaseTerminal, show_release  # noqa: PLC0415 - fast --help
+        from sottovoce.release.job import ReleaseRequest  # noqa: PLC0415 - fast --help
         from sottovoce.release.make import ThisMachine, carry_out  # noqa: PLC0415 - fast --help
         from sottovoce.release.quote import ReleaseQuote  # noqa: PLC0415 - fast --help
-        from sottovoce.release.request import ReleaseRequest  # noqa: PLC0415 - fast --help
 
     check_precision(promise.precision)
     if engine.is_spark:

@@ -19,10 +19,9 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, check_choice
 from sottovoce.privacy.exact import Exact
 from sottovoce.privacy.guarantee import LimitedPrecision
-from sottovoce.release.compression.grouped import chosen_compression
 from sottovoce.release.compression.maps import NoCompression
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.plan import Released, ReleasePlan, ReleaseSettings
+from sottovoce.release.plan import Released, ReleasePlan, ReleaseSettings, chosen_compression
 
 Shape: TypeAlias = Literal["user", "week"]
 SHAPES: tuple[Shape, ...] = ("user", "week")

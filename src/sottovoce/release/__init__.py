@@ -1,6 +1,6 @@
 """Word counts published under limited-precision local privacy.
 
-Begin with `make`, which is the whole way: a `request` is counted by its `inputs`, worked out by a
+Begin with `make`, which is the whole way: a request is counted by its `inputs`, worked out by a
 `plan` and quoted (`quote`); a `job` spends, draws once and writes a `folder` with its `card`,
 charged to the ledger that `privacy.ledger` finds. `compression` maps words to fewer columns,
 `analysis` reads sums of a release, `classify` and `topics` learn from one, `audit` checks what was

@@ -168,8 +168,7 @@ def audit_control(name: str) -> AuditReport:
 
 def paper_accounting() -> AuditReport:
     """The per-entry budget M epsilon / K, claimed as epsilon (paper, section 4)."""
-    accounted = account(_CLAIM, "paper", words=_WORDS, columns=_COLUMNS)
-    noisy = GeometricMechanism(accounted.noise_rate)
+    noisy = GeometricMechanism(account(_CLAIM, "paper", words=_WORDS, columns=_COLUMNS).rate)
     return audit_noise(_CLAIM, noisy.dense, trials=1 << 19)
 
 

@@ -34,9 +34,8 @@ from sottovoce.parsing import parse_json
 from sottovoce.privacy.exact import exact, positive, positive_integer
 from sottovoce.privacy.guarantee import COMPUTATIONAL, LimitedPrecision
 from sottovoce.privacy.whole_document import from_record, to_record
-from sottovoce.release.compression.grouped import COMPRESSIONS
 from sottovoce.release.groups import LABELS_IN_WORDS, Grouping
-from sottovoce.release.plan import ACCOUNTINGS, PRIORS, ReleasePlan
+from sottovoce.release.plan import ACCOUNTINGS, COMPRESSIONS, PRIORS, ReleasePlan
 
 FORMAT = "sottovoce-release"
 VERSION = 1

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sottovoce.arrays import Integers
+from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.read.bytes import Growth
-from sottovoce.errors import CorpusError, InputError
+from sottovoce.errors import CorpusError, InputError, ParameterError
 
 Counts: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"
 Weights: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
@@ -231,3 +231,17 @@ def _read(file: IO[bytes], name: str, size: int) -> NDArray[np.integer]:
         room[: len(chunk)] = np.frombuffer(chunk, np.uint8)
         room = room[len(chunk) :]
     return numbers
+
+
+def checked_prior(prior: Floats, words: int) -> Floats:
+    """``prior`` as ``words`` finite frequencies >= 0 that are not all zero."""
+    frequencies = np.asarray(prior, dtype=np.float64)
+    if frequencies.shape != (words,):
+        raise ParameterError(
+            f"a prior must be {words} numbers, one per word, got shape {frequencies.shape}."
+        )
+    if not np.isfinite(frequencies).all() or frequencies.min() < 0:
+        raise ParameterError("a prior's frequencies must be finite and >= 0; clip noisy ones.")
+    if not frequencies.any():
+        raise ParameterError("a prior of zeros tells nothing; give frequencies > 0.")
+    return frequencies

@@ -13,8 +13,7 @@ from sottovoce.privacy.exact import Exact, exact
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.compression.decompress import multinomial_counts
 from sottovoce.release.compression.embedding import WordVectors
-from sottovoce.release.compression.grouped import in_row_order
-from sottovoce.release.compression.maps import counting_tags, validated_counts
+from sottovoce.release.compression.maps import counting_tags, in_row_order, validated_counts
 from sottovoce.release.counts import Counts, Matrix
 from sottovoce.release.plan import Accounting, PriorKind, Released, ReleasePlan, ReleaseSettings
 

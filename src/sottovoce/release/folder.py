@@ -25,14 +25,13 @@ from sottovoce.errors import InputError, LedgerError, ParameterError
 from sottovoce.files import file_digest, output_folder, whole_file
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.release.card import LARGEST_CARD, ReleaseCard, read_card
-from sottovoce.release.compression.decompress import checked_prior
 from sottovoce.release.compression.word_map import (
     LARGEST_ARRAY_HEADER,
     WordMap,
     load_maps,
     packed_maps,
 )
-from sottovoce.release.counts import Counts, CountsFile, ReleasedRows
+from sottovoce.release.counts import Counts, CountsFile, ReleasedRows, checked_prior
 from sottovoce.release.groups import packed_ids, packed_labels, read_labels
 from sottovoce.release.plan import Released
 

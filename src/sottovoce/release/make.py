@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol, Unpack, overload
+from typing import Any, Literal, Protocol, overload
 
 import pyarrow as pa
 
@@ -25,7 +25,7 @@ from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.folder import others_in_folder
 from sottovoce.release.inputs import CountedDocuments, ReleaseInputs
-from sottovoce.release.job import Job, release_to_folder
+from sottovoce.release.job import Job, ReleaseRequest, release_to_folder
 from sottovoce.release.plan import ReleasePlan
 from sottovoce.release.quote import (
     LedgerStanding,
@@ -35,7 +35,6 @@ from sottovoce.release.quote import (
     open_account,
 )
 from sottovoce.release.release import Release, load_release
-from sottovoce.release.request import ReleaseOptions, ReleaseRequest
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -175,18 +174,24 @@ def carry_out(
 
 @overload
 def release_counts(
-    documents: Source, *, dry_run: Literal[False] = False, **options: Unpack[ReleaseOptions]
+    documents: Source,
+    *,
+    dry_run: Literal[False] = False,
+    **options: Any,  # noqa: ANN401 - those of a request
 ) -> Release: ...
 
 
 @overload
 def release_counts(
-    documents: Source, *, dry_run: Literal[True], **options: Unpack[ReleaseOptions]
+    documents: Source,
+    *,
+    dry_run: Literal[True],
+    **options: Any,  # noqa: ANN401 - those of a request
 ) -> ReleaseQuote: ...
 
 
-def release_counts(
-    documents: Source, *, dry_run: bool = False, **options: Unpack[ReleaseOptions]
+def release_counts(  # noqa: D417 - the options are a request's
+    documents: Source, *, dry_run: bool = False, **options: Any
 ) -> Release | ReleaseQuote:
     """Release word counts so that what a passage says stays in doubt.
 

@@ -1,9 +1,10 @@
 """A release worked out before anything is drawn: its noise, its true guarantee, its cost."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -15,37 +16,30 @@ from sottovoce.privacy.guarantee import NO_PROTECTION, LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism, constant_work_noise, geometric_noise
 from sottovoce.privacy.noise_law import expected_nonzeros, noise_deviation
 from sottovoce.privacy.sampler import check_rate
-from sottovoce.release.compression.decompress import checked_prior
-from sottovoce.release.compression.embedding import WordVectors
-from sottovoce.release.compression.frequency import PAID_PRIORS, Prior, PublicPrior
-from sottovoce.release.compression.grouped import (
-    COMPRESSIONS,
-    GroupedCompression,
-    chosen_compression,
+from sottovoce.release.compression.embedding import (
+    EmbeddingClusterCompression,
+    EmbeddingDisperseCompression,
+    WordVectors,
 )
-from sottovoce.release.compression.maps import Compression
+from sottovoce.release.compression.frequency import (
+    PAID_PRIORS,
+    FrequencyCompression,
+)
+from sottovoce.release.compression.maps import (
+    Compression,
+    GroupedCompression,
+    NoCompression,
+    RandomCompression,
+)
 from sottovoce.release.compression.word_map import MOST_NUMBERS, WordMap
-from sottovoce.release.counts import Counts, checked_counts, checked_width
+from sottovoce.release.counts import Counts, checked_counts, checked_prior, checked_width
 
 Accounting: TypeAlias = Literal["tight", "paper"]
 
 
-@dataclass(frozen=True)
-class Accounted:
-    """A stated guarantee and the true one; they are equal but in paper accounting."""
-
-    stated: LimitedPrecision
-    true: LimitedPrecision
-
-    @property
-    def noise_rate(self) -> Fraction:
-        """The rate of the noise on every column."""
-        return self.true.rate
-
-
 def account(
     stated: LimitedPrecision, accounting: Accounting, *, words: int, columns: int
-) -> Accounted:
+) -> LimitedPrecision:
     """The truth about ``stated`` when ``words`` words are compressed to ``columns`` columns.
 
     Limited-Precision Release, Theorem 1, and what is true of it instead.
@@ -53,16 +47,16 @@ def account(
     at r = epsilon / N on the columns is (N, epsilon)-limited-precision private.
     Paper (section 4): each column gets the budget epsilon' = M epsilon / K, stated as epsilon. The
     true guarantee is (N, M epsilon / K): 10 times weaker than stated on the paper's synthetic data,
-    68 times on its complaints. Only for reproduction; ledgers and cards take `true`.
+    68 times on its complaints. Only for reproduction.
     """
     if not 1 <= columns <= words:
         raise ParameterError(f"columns must lie between 1 and the {words} words, got {columns}.")
     if accounting == "tight":
-        return Accounted(stated, stated)
+        return stated
     if accounting != "paper":
         raise ParameterError("accounting must be 'tight' or 'paper'.")
     epsilon = stated.epsilon * Fraction(words, columns)
-    return Accounted(stated, LimitedPrecision(stated.n, epsilon, stated.unit))
+    return LimitedPrecision(stated.n, epsilon, stated.unit)
 
 
 PriorKind: TypeAlias = Literal["public", "local", "central"]
@@ -161,16 +155,9 @@ class ReleaseSettings:
         """What the frequencies cost, in nats per word."""
         return self.guarantee.rate * self.prior_share if self.reads_frequencies else Fraction(0)
 
-    def make_prior(self, words: int) -> Prior:
-        """The source of frequencies for ``words`` words."""
-        if self.reads_frequencies:
-            return PAID_PRIORS[self.prior](self.prior_rate)
-        return PublicPrior(np.ones(words) if self.frequencies is None else self.frequencies)
-
 
 # Rows at once in the constant-work mode, where every cell is in memory.
 _DENSE_CELLS = 1 << 22
-# From here on one word more or less can be as good as certain to a reader.
 
 
 class Sized(Protocol):
@@ -279,10 +266,8 @@ class ReleasePlan:
         """The rate of the noise on every column."""
         stated = self.settings.guarantee
         for_counts = LimitedPrecision.at_rate(stated.rate - self.settings.prior_rate, n=stated.n)
-        accounted = account(
-            for_counts, self.settings.accounting, words=self.words, columns=self.columns
-        )
-        return accounted.noise_rate
+        how = self.settings.accounting
+        return account(for_counts, how, words=self.words, columns=self.columns).rate
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -335,9 +320,12 @@ class ReleasePlan:
 
     def buy_frequencies(self, counts: Counts) -> Floats:
         """Public frequencies, or some that are drawn again and paid for."""
-        prior = self.settings.make_prior(self.words)
-        noise = constant_work_noise if self.settings.constant_work else geometric_noise
-        return prior.frequencies(counts, noise)
+        settings = self.settings
+        if not settings.reads_frequencies:
+            public = np.ones(self.words) if settings.frequencies is None else settings.frequencies
+            return checked_prior(public, counts.shape[1])
+        noise = constant_work_noise if settings.constant_work else geometric_noise
+        return PAID_PRIORS[settings.prior](settings.prior_rate).frequencies(counts, noise)
 
     def fit_maps(self, frequencies: Floats) -> Compression | GroupedCompression:
         """The compression with its public maps; a fresh choice each time, unless seeded."""
@@ -371,3 +359,36 @@ def refuse_pairs(terms: tuple[str, ...]) -> None:
             f"a release counts single words, got {pairs} terms of two: one added word would change "
             "up to four counts, and the guarantee would be false. Leave them out."
         )
+
+
+COMPRESSIONS: dict[str, type[Compression]] = {
+    "none": NoCompression,
+    "random": RandomCompression,
+    "frequency": FrequencyCompression,
+    "embedding-cluster": EmbeddingClusterCompression,
+    "embedding-disperse": EmbeddingDisperseCompression,
+}
+
+
+def chosen_compression(
+    name: str,
+    columns: int,
+    frequencies: Floats,
+    seed: int | None,
+    *,
+    embedding: WordVectors | None = None,
+    vocabulary: Sequence[str] | None = None,
+) -> Compression:
+    """The compression ``name`` to so many columns, yet to be fitted.
+
+    All share words' frequencies out again by ``frequencies``; those by embedding need vectors of
+    the words of ``vocabulary`` too.
+    """
+    if name == "none":
+        return NoCompression()
+    parts: dict[str, Any] = {"prior": frequencies, "random_state": seed}
+    if name == "frequency":
+        parts["frequencies"] = frequencies
+    if name.startswith("embedding"):
+        parts |= {"embedding": embedding, "vocabulary": vocabulary}
+    return COMPRESSIONS[name](columns, **parts)

@@ -62,7 +62,7 @@ from sottovoce.release.folder import (
 from sottovoce.release.groups import labels_of_rows
 
 if TYPE_CHECKING:
-    from sottovoce.release.classify.base import ReleasedDocumentsClassifier
+    from sottovoce.release.classify.inputs import ReleasedDocumentsClassifier
     from sottovoce.release.topics.estimator import PrivateTopics
 
 IN_MEMORY_BYTES = 1 << 28

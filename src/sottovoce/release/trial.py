@@ -50,29 +50,8 @@ _DOCUMENTS, _WORDS = 512, 96
 _COLUMNS, _MAPS = 48, 3
 _RATES = (Fraction(1, 20), Fraction(1, 2), Fraction(3, 2), Fraction(4))
 _SPARSE_RATE = Fraction(4)
-_VALUES = (
-    1,
-    1,
-    1,
-    2,
-    2,
-    3,
-    4,
-    5,
-    7,
-    10,
-    12,
-    20,
-    49,
-    50,
-    64,
-    100,
-    255,
-    256,
-    1000,
-    65_536,
-    1_000_000,
-)
+_SMALL = (1, 1, 1, 2, 2, 3, 4, 5, 7, 10, 12, 20)
+_VALUES = (*_SMALL, 49, 50, 64, 100, 255, 256, 1000, 65_536, 1_000_000)
 # Of the rate, for frequencies; and the side of a square of so many words.
 _SHARE, _SIDE = Fraction(1, 2), 64
 
@@ -155,23 +134,15 @@ def ways_at(
     }
     ways = {name: PublishingWay(each, once, drawn_here) for name, each in settings.items()}
     ways["as released"] = PublishingWay(plain, 2 * once, drawn_here)
-    for name, each in (
-        ("", plain),
-        (", rare noise", rare),
-        (", constant work", settings["constant work"]),
-    ):
+    steady = settings["constant work"]
+    for name, each in (("", plain), (", rare noise", rare), (", constant work", steady)):
         ways[f"few at a time{name}"] = PublishingWay(each, small, drawn_here)
         # On two threads, and on one that goes on to a second block.
         many = made_up_counts(1, 400 if each is rare else 900, 600)
         ways[f"many at once{name}"] = PublishingWay(each, [many], drawn_here)
     for name, draw in others.items():
-        for how in (
-            "as released",
-            "compressed, several maps",
-            "rate 4",
-            "constant work",
-            "from 2 on",
-        ):
+        several = "compressed, several maps"
+        for how in ("as released", several, "rate 4", "constant work", "from 2 on"):
             if how in settings:
                 ways[f"{name}, {how}"] = PublishingWay(settings[how], once, draw)
     return ways
@@ -219,13 +190,9 @@ def drawn_here(job: Job) -> Drawn:
 
 def bought_noise(plain: ReleaseSettings, kind: str) -> Known:
     """The noise in the frequencies of one document after another."""
-    settings = replace(
-        plain,
-        compression="random",
-        columns=_COLUMNS,
-        prior=cast("PriorKind", kind),
-        prior_share=_SHARE,
-    )
+    prior = cast("PriorKind", kind)
+    map_ = replace(plain, compression="random", columns=_COLUMNS)
+    settings = replace(map_, prior=prior, prior_share=_SHARE)
     least = ceil(40 / settings.prior_rate)
     words = np.arange(_SIDE)[None, :] % 5 + least
     noise = [drawn_here(job_of(settings, words)).frequencies - words[0] for _ in range(_SIDE)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import InputError
 from sottovoce.release.compression.embedding import read_embedding
-from sottovoce.release.compression.word_map import WordMap, load_maps, save_maps
+from sottovoce.release.compression.word_map import WordMap, load_maps, packed_maps
 
 ANYTHING = settings(
     deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -49,8 +49,10 @@ def test_any_bytes_are_an_embedding_or_an_input_error(
 
 @pytest.fixture
 def stem(tmp_path: Path) -> Path:
-    save_maps([WordMap(np.array([0, 1, 1]), 2)], tmp_path / "map", method="random")
-    (tmp_path / "card").write_bytes((tmp_path / "map.json").read_bytes())
+    packed, card = packed_maps([WordMap(np.array([0, 1, 1]), 2)], method="random")
+    (tmp_path / "map.npz").write_bytes(packed)
+    for name in ("map.json", "card"):
+        (tmp_path / name).write_text(card)
     return tmp_path / "map"
 
 

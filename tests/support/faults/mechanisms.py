@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release.compression import frequency
 from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ColumnNoise, ReleasePlan
@@ -168,7 +169,7 @@ def frequencies_are_true(patch: pytest.MonkeyPatch) -> None:
     """The frequencies that a prior pays for are published without noise."""
 
     def true(self: ReleasePlan, counts: Counts) -> Any:  # noqa: ANN401 - as it gives
-        prior = self.settings.make_prior(self.words)
+        prior = frequency.PAID_PRIORS[self.settings.prior](self.settings.prior_rate)
         return prior.frequencies(counts, lambda rows, _rate: rows)
 
     patch.setattr(ReleasePlan, "buy_frequencies", true)

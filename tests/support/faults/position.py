@@ -13,7 +13,7 @@ from sottovoce.privacy._laws import TwoSidedGeometric
 from sottovoce.privacy.randomness import Keystream
 from sottovoce.privacy.sampler import TableSampler
 from sottovoce.release.compression import frequency
-from sottovoce.release.compression.grouped import GroupedCompression
+from sottovoce.release.compression.maps import GroupedCompression
 from sottovoce.release.counts import Counts
 from support.faults.bending import Cells, Noised, bend_noise, planted
 

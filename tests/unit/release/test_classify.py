@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import sottovoce as sv
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify.base import ReleasedDocumentsClassifier
 from sottovoce.release.classify.bayes import PrivateNaiveBayes
+from sottovoce.release.classify.inputs import ReleasedDocumentsClassifier
 from sottovoce.release.classify.logistic import PrivateLogistic, chosen_classifier, fit_released
 
 KINDS: tuple[type[Any], ...] = (PrivateNaiveBayes, PrivateLogistic)

@@ -6,7 +6,6 @@ from scipy import integrate, sparse, stats
 from sklearn.linear_model import LogisticRegression
 
 from sottovoce.privacy.noise_law import NoiseLaw
-from sottovoce.release.classify.base import calibration
 from sottovoce.release.classify.bayes import positive_means, shrunk_ratios
 from sottovoce.release.classify.features import (
     SIZE,
@@ -18,7 +17,7 @@ from sottovoce.release.classify.features import (
     feature_of,
     positive,
 )
-from sottovoce.release.classify.inputs import Labelled
+from sottovoce.release.classify.inputs import Labelled, calibration
 from sottovoce.release.classify.logistic import SoftmaxProblem
 
 RATES = (0.1, 0.5, 2.0, 5.0)

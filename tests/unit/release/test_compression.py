@@ -14,9 +14,14 @@ from sottovoce.release.compression.embedding import (
     EmbeddingDisperseCompression,
 )
 from sottovoce.release.compression.frequency import FrequencyCompression
-from sottovoce.release.compression.grouped import COMPRESSIONS, GroupedCompression
-from sottovoce.release.compression.maps import Compression, NoCompression, RandomCompression
+from sottovoce.release.compression.maps import (
+    Compression,
+    GroupedCompression,
+    NoCompression,
+    RandomCompression,
+)
 from sottovoce.release.compression.word_map import WordMap
+from sottovoce.release.plan import COMPRESSIONS
 
 ANIMALS = ["cat", "dog", "cow"]
 COLOURS = ["red", "blue", "green"]

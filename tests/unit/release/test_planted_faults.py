@@ -22,7 +22,7 @@ from support.unlike_counts import WAYS, neighbours, true_columns, unlike_counts
 
 from sottovoce.privacy import _sparse_noise, mechanism, randomness, sampler
 from sottovoce.release import plan
-from sottovoce.release.compression import frequency, grouped, word_map
+from sottovoce.release.compression import frequency, maps, word_map
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import Released
 
@@ -43,7 +43,7 @@ TOUCHED = (
     plan.ReleasePlan,
     frequency,
     frequency.LocalPrior,
-    grouped.GroupedCompression,
+    maps.GroupedCompression,
     word_map.WordMap,
 )
 # Under one secret two releases are two attempts of the same tasks.

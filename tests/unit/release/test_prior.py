@@ -1,6 +1,5 @@
 """Where frequencies come from and what they cost."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +9,7 @@ from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.compression import frequency
-from sottovoce.release.compression.frequency import CentralPrior, LocalPrior, PublicPrior
+from sottovoce.release.compression.frequency import CentralPrior, LocalPrior
 from sottovoce.release.counts import Counts
 
 COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))
@@ -26,11 +25,6 @@ def take_five(counts: Counts, rate: Fraction) -> Counts:
     return sparse.csr_array(counts.toarray() - 5)
 
 
-def test_a_public_prior_reads_no_count() -> None:
-    public = PublicPrior(np.array([5.0, 1.0, 0.0]))
-    assert public.frequencies(COUNTS, take_five).tolist() == [5, 1, 0]
-
-
 def test_a_local_prior_adds_noise_to_every_document_and_a_central_one_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -41,29 +35,14 @@ def test_a_local_prior_adds_noise_to_every_document_and_a_central_one_once(
 
 
 @pytest.mark.parametrize("kind", [LocalPrior, CentralPrior])
-def test_noise_never_leaves_a_frequency_below_the_floor(
-    kind: type[LocalPrior | CentralPrior],
-) -> None:
-    assert kind(RATE, floor=0.5).frequencies(COUNTS, take_five).min() == 0.5
+def test_noise_never_leaves_a_frequency_below_one(kind: type[LocalPrior | CentralPrior]) -> None:
+    assert kind(RATE).frequencies(COUNTS, take_five).min() == 1
 
 
 @pytest.mark.parametrize("rate", [0.1, 0, Fraction(-1, 2), True, "1"])
 def test_a_rate_that_is_not_exact_and_positive_is_refused(rate: Any) -> None:  # noqa: ANN401  # bad
     with pytest.raises(ParameterError, match="rate must be"):
         LocalPrior(rate)
-
-
-@pytest.mark.parametrize("floor", [0, -1, math.inf, math.nan])
-def test_a_floor_that_allows_zeros_is_refused(floor: float) -> None:
-    with pytest.raises(ParameterError, match="floor must be > 0"):
-        CentralPrior(RATE, floor=floor)
-
-
-def test_a_public_prior_of_zeros_or_of_another_width_is_refused() -> None:
-    with pytest.raises(ParameterError, match="prior of zeros"):
-        PublicPrior(np.zeros(3)).frequencies(COUNTS, add_one)
-    with pytest.raises(ParameterError, match="3 numbers"):
-        PublicPrior(np.ones(2)).frequencies(COUNTS, add_one)
 
 
 def test_noise_that_changes_the_width_is_refused() -> None:

@@ -20,9 +20,9 @@ from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.release.compression.embedding import LEAST_COVERAGE, WordVectors, read_embedding
 from sottovoce.release.compression.frequency import PAID_PRIORS, Noise
-from sottovoce.release.compression.grouped import COMPRESSIONS, chosen_compression
 from sottovoce.release.compression.maps import NoCompression
 from sottovoce.release.counts import Counts, checked_counts
+from sottovoce.release.plan import COMPRESSIONS, chosen_compression
 from sottovoce.release.topics.evaluation import fit_topics
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions

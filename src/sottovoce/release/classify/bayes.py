@@ -12,7 +12,6 @@ from scipy import sparse, special
 from sottovoce.arrays import Floats
 from sottovoce.errors import check_choice
 from sottovoce.privacy.noise_law import NoiseLaw, Rate
-from sottovoce.release.classify.base import LinearReader, ReleasedDocumentsClassifier, calibration
 from sottovoce.release.classify.features import (
     LARGEST_CELL,
     CellLikelihoods,
@@ -20,7 +19,13 @@ from sottovoce.release.classify.features import (
     Feature,
     feature_of,
 )
-from sottovoce.release.classify.inputs import Labelled, LabelledRows
+from sottovoce.release.classify.inputs import (
+    Labelled,
+    LabelledRows,
+    LinearReader,
+    ReleasedDocumentsClassifier,
+    calibration,
+)
 from sottovoce.release.counts import Counts
 
 RATIOS = np.exp(np.linspace(-3.5, 3.0, 40))

@@ -19,7 +19,6 @@ from scipy import linalg, special
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import Rate
-from sottovoce.release.classify.base import LinearReader, ReleasedDocumentsClassifier, log_loss
 from sottovoce.release.classify.bayes import (
     ClassSums,
     PrivateNaiveBayes,
@@ -31,7 +30,10 @@ from sottovoce.release.classify.features import BitFeature, Feature
 from sottovoce.release.classify.inputs import (
     Labelled,
     LabelledRows,
+    LinearReader,
     ReleasedCounts,
+    ReleasedDocumentsClassifier,
+    log_loss,
     refuse_several_maps,
 )
 from sottovoce.release.counts import Weights

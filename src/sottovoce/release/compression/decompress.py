@@ -16,7 +16,7 @@ from sottovoce.arrays import Floats, Integers
 from sottovoce.compiled import available_cores, kernel, on_threads
 from sottovoce.errors import ParameterError
 from sottovoce.release.compression.word_map import WordMap
-from sottovoce.release.counts import Counts, Weights, checked_width
+from sottovoce.release.counts import Counts, Weights, checked_prior, checked_width
 
 # Up to this many draws per word one alias draw each is faster than a chain of binomials.
 DRAWS_PER_WORD = 8
@@ -62,20 +62,6 @@ def word_shares(word_map: WordMap, prior: Floats) -> Floats:
             f"{word_map.columns} columns with a prior of zeros; raise the prior's floor."
         )
     return frequencies / totals[word_map.column]
-
-
-def checked_prior(prior: Floats, words: int) -> Floats:
-    """``prior`` as ``words`` finite frequencies >= 0 that are not all zero."""
-    frequencies = np.asarray(prior, dtype=np.float64)
-    if frequencies.shape != (words,):
-        raise ParameterError(
-            f"a prior must be {words} numbers, one per word, got shape {frequencies.shape}."
-        )
-    if not np.isfinite(frequencies).all() or frequencies.min() < 0:
-        raise ParameterError("a prior's frequencies must be finite and >= 0; clip noisy ones.")
-    if not frequencies.any():
-        raise ParameterError("a prior of zeros tells nothing; give frequencies > 0.")
-    return frequencies
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
 """Frequent words kept apart, and where their frequencies come from.
 
-A `Prior` gives frequencies at a cost. Costs are rates: nats per unit of L1 distance between two
+A prior gives frequencies at a cost. Costs are rates: nats per unit of L1 distance between two
 versions of a document, as everywhere in `release`. They do not grow with the number of words. The
 noise itself is passed in.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +16,6 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
-from sottovoce.release.compression.decompress import checked_prior
 from sottovoce.release.compression.maps import Compression, Decompression
 from sottovoce.release.counts import Counts, checked_counts, checked_width
 
@@ -33,7 +31,7 @@ class FrequencyCompression(Compression):
 
     Args:
         columns: K, the number of columns to release; 1 <= K < M.
-        frequencies: how frequent each word is: public numbers, or those of a `Prior`, which says
+        frequencies: how frequent each word is: public numbers, or those of a prior, which says
             what they cost; "ordered" when the vocabulary already stands in falling order of a
             public frequency. There is no default: counts of the private corpus are not free.
         prior: frequencies for decompression; None: ``frequencies``, or equal ones if "ordered".
@@ -95,38 +93,14 @@ class FrequencyCompression(Compression):
         return super()._prior_frequencies()
 
 
-class Prior(Protocol):
-    """Word frequencies at a price."""
-
-    kind: ClassVar[str]
-
-    def frequencies(self, counts: Counts, noise: Noise) -> Floats:
-        """One frequency > 0 or >= 0 per word of ``counts``."""
-
-
-@dataclass(frozen=True, eq=False)
-class PublicPrior:
-    """Frequencies from a public source: free."""
-
-    kind: ClassVar[str] = "public"
-    known: Floats
-
-    def frequencies(self, counts: Counts, noise: Noise) -> Floats:  # noqa: ARG002  # needs none
-        """The public frequencies, checked against the width of ``counts``."""
-        return checked_prior(self.known, counts.shape[1])
-
-
 @dataclass(frozen=True)
 class _PaidPrior:
-    """Frequencies bought from private documents at rate r_h.
+    """Frequencies bought from private documents at rate r_h > 0.
 
-    Args:
-        rate: r_h > 0.
-        floor: least frequency after noise, > 0; free post-processing that rules out zeros.
+    Those below 1 are raised to it after the noise: free post-processing that rules out zeros.
     """
 
     rate: Fraction
-    floor: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse a rate that is not an exact positive number."""
@@ -134,37 +108,28 @@ class _PaidPrior:
             raise ParameterError("a prior's rate must be an exact Fraction.")
         if self.rate <= 0:
             raise ParameterError(f"a prior's rate must be > 0, got {self.rate}.")
-        if not (self.floor > 0 and math.isfinite(self.floor)):
-            raise ParameterError(f"a prior's floor must be > 0 and finite, got {self.floor}.")
 
 
-@dataclass(frozen=True)
 class LocalPrior(_PaidPrior):
     """Every document adds noise to its own counts; nobody sees a true one."""
 
-    kind: ClassVar[str] = "local"
-
     def frequencies(self, counts: Counts, noise: Noise) -> Floats:
-        """The sum of noisy documents, at least ``floor``."""
+        """The sum of noisy documents, at least 1."""
         total = np.zeros(counts.shape[1], dtype=np.int64)
         for start in range(0, counts.shape[0], ROWS_AT_ONCE):
             block = _add_noise(counts[start : start + ROWS_AT_ONCE], noise, self.rate)
             total += np.asarray(block.sum(axis=0)).ravel()
-        return np.maximum(total.astype(np.float64), self.floor)
+        return np.maximum(total.astype(np.float64), 1.0)
 
 
-@dataclass(frozen=True)
 class CentralPrior(_PaidPrior):
     """A trusted curator adds noise once, to the sums over all documents."""
 
-    kind: ClassVar[str] = "central"
-
     def frequencies(self, counts: Counts, noise: Noise) -> Floats:
-        """The noisy sum of documents, at least ``floor``."""
+        """The noisy sum of documents, at least 1."""
         sums: Integers = np.asarray(counts.sum(axis=0)).reshape(1, -1)
-        noisy = _add_noise(checked_counts(sums), noise, self.rate).toarray()[0].astype(np.float64)
-        clipped: Floats = np.maximum(noisy, self.floor)
-        return clipped
+        noisy = _add_noise(checked_counts(sums), noise, self.rate).toarray()[0]
+        return np.asarray(np.maximum(noisy.astype(np.float64), 1.0))
 
 
 PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {

@@ -26,7 +26,7 @@ from scipy import sparse
 from sottovoce.arrays import Integers
 from sottovoce.compiled import Whole, available_cores, kernel, on_threads
 from sottovoce.errors import ModelFileError, ParameterError
-from sottovoce.files import cause_of, whole_file
+from sottovoce.files import cause_of
 from sottovoce.parsing import parse_json
 from sottovoce.release.counts import Counts, checked_width
 
@@ -230,18 +230,8 @@ class MapCard:
     version: int = VERSION
 
 
-def save_maps(maps: Sequence[WordMap], stem: Path, *, method: str) -> MapCard:
-    """Write ``stem``.npz and then ``stem``.json; each is whole or absent."""
-    packed, card = packed_maps(maps, method=method)
-    with whole_file(_map_file(stem, ".npz")) as file:
-        file.write_bytes(packed)
-    with whole_file(_map_file(stem, ".json")) as file:
-        file.write_text(card, encoding="utf-8")
-    return MapCard(**parse_json(card))
-
-
 def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
-    """What `save_maps` writes: the array, and the card that describes it."""
+    """The two files of maps: the array, and the card that describes it."""
     first = maps[0]
     if any((each.words, each.columns) != (first.words, first.columns) for each in maps):
         raise ModelFileError("the maps of one corpus must have the same words and columns.")
@@ -252,7 +242,7 @@ def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
 
 
 def load_maps(stem: Path) -> tuple[list[WordMap], MapCard]:
-    """Read what `save_maps` wrote, checked against its card."""
+    """Read maps, checked against their card."""
     try:
         card = _card(_map_file(stem, ".json"))
         column = _columns(_map_file(stem, ".npz"), card)

@@ -17,7 +17,6 @@ from sottovoce.compiled import Whole, kernel
 _NEGLIGIBLE = 1e-8
 _LARGE = 1e200
 _LOG_LARGE = 200 * math.log(10)
-_LARGE_MEAN = 400.0
 MOST_TERMS = 2048
 """Room for the terms of one cell; a release's largest cell has half as many."""
 _INVERSES = 1 / np.maximum(np.arange(MOST_TERMS), 1.0)
@@ -33,25 +32,6 @@ def cell_terms(
     They rise to the largest and then fall, so that the first negligible one ends them.
     """
     raised, lowered = mu / alpha, mu * alpha
-    if raised > _LARGE_MEAN:
-        return _large_terms(z, raised, lowered, terms)
-    term, total, mean = 1.0, 1.0, 0.0
-    terms[0] = 1.0
-    c = 0
-    while c < MOST_TERMS - 1 and term > _NEGLIGIBLE * total:
-        c += 1
-        term *= (raised if c <= z else lowered) * _INVERSES[c]
-        terms[c] = term
-        total += term
-        mean += c * term
-    return c + 1, total, mean, 0.0
-
-
-@kernel
-def _large_terms(
-    z: Whole, raised: float, lowered: float, terms: Floats
-) -> tuple[Whole, float, float, float]:
-    """The same where their sum, up to e^raised, may be beyond what a float holds."""
     term, total, mean, unit = 1.0, 1.0, 0.0, 0.0
     terms[0] = 1.0
     c = 0
@@ -61,6 +41,7 @@ def _large_terms(
         terms[c] = term
         total += term
         mean += c * term
+        # The sum, up to e^raised, may be beyond what a float holds.
         if total > _LARGE:
             for before in range(c + 1):
                 terms[before] /= _LARGE
@@ -137,12 +118,6 @@ def _mix_topics(own: Floats, weights: Floats, parts: Floats) -> float:
     """A word's mean in one document, never zero; what each topic has of it goes into ``parts``."""
     for k in range(parts.size):
         parts[k] = own[k] * weights[k]
-    return _sum_of(parts)
-
-
-@kernel
-def _sum_of(parts: Floats) -> float:
-    """Their sum, in four lanes; never zero."""
     one, two, three, four = 1e-12, 0.0, 0.0, 0.0
     whole = parts.size - parts.size % 4
     for k in range(0, whole, 4):
@@ -212,12 +187,8 @@ def settle_documents(
     """
     count = topics.shape[1]
     base = topics.sum(axis=0)
-    terms, parts, tokens, share = (
-        np.empty(MOST_TERMS),
-        np.empty(count),
-        np.empty(count),
-        np.empty(count),
-    )
+    terms, parts = np.empty(MOST_TERMS), np.empty(count)
+    tokens, share = np.empty(count), np.empty(count)
     for document in range(pointers.size - 1):
         own = theta[document]
         for turn in range(rounds):
