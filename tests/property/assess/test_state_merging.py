@@ -12,7 +12,6 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 from sottovoce.assess import Scoring, Setting, State, merge_all, rank
 from sottovoce.assess.measures.catalogue import MEASURES, plan_scoring
 from sottovoce.assess.state import _buckets_kernels as kernels
-from sottovoce.assess.state.buckets import BestBuckets
 from sottovoce.assess.state.parts import from_table, to_table
 from sottovoce.assess.state.state import merge
 from sottovoce.topics import BagOfWords
@@ -116,46 +115,26 @@ def test_deleting_posts_from_a_saved_state_equals_never_having_seen_them(
     assert to_table(deleted).equals(to_table(wanted))
 
 
-def keep_the_last(fold: Callable[..., int]) -> Callable[..., int]:
-    """A fold that forgets to look whether a bucket is there already."""
+def keep_twice(insert: Callable[..., None]) -> Callable[..., None]:
+    """Insertion that forgets to look whether a bucket is there already."""
 
-    def wrong(*arguments: object) -> int:
-        buckets = arguments[8]
+    def wrong(*arguments: object) -> None:
+        buckets, step, strengths = arguments[5:8]
         assert isinstance(buckets, np.ndarray)
-        apart = buckets * 1000 + np.arange(len(buckets), dtype=np.int32)[:, np.newaxis]
-        return fold(*arguments[:8], apart, *arguments[9:])
+        assert isinstance(strengths, np.ndarray)
+        rows = np.arange(len(strengths), dtype=np.int32)
+        apart = buckets * 1000 + np.repeat(rows, strengths.shape[1] if step else 1)
+        insert(*arguments[:5], apart, *arguments[6:])
 
     return wrong
 
 
-def test_a_fold_that_keeps_a_bucket_twice_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = kernels.fold
-    monkeypatch.setattr("sottovoce.assess.state.buckets.fold", keep_the_last(right))
+def test_insertion_that_keeps_a_bucket_twice_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = keep_twice(kernels.insert)
+    monkeypatch.setattr("sottovoce.assess.state.buckets.insert", wrong)
     with pytest.raises(AssertionError):
         for seed in range(10):
             check_parts(seed, 8, 3)
-
-
-def test_slots_hold_the_best_buckets_in_order() -> None:
-    best = BestBuckets(topics=1, kept=3)
-    strengths = np.array([[0.2], [0.9], [0.9], [0.1], [0.5], [0.3]])
-    best.add_posts(np.zeros(6, np.int64), np.array([5, 7, 4, 5, 5, 6], np.int32), strengths)
-    lines = best.lines(np.array([0]))
-    assert lines.buckets.ravel().tolist() == [4, 7, 5]
-    assert lines.strengths.ravel().tolist() == [0.9, 0.9, 0.5]
-    assert best.best(0, 2).tolist() == [[0.9, 0.9]]
-    assert best.strongest().tolist() == [[0.9]]
-
-
-def test_blocks_that_users_outgrow_are_used_again() -> None:
-    """Room for a thousand users with three buckets each stays close to what they need."""
-    best = BestBuckets(topics=2, kept=4)
-    for bucket in range(3):
-        users = np.arange(1000)
-        best.add_posts(users, np.full(1000, bucket, np.int32), np.full((1000, 2), 0.5))
-    assert best._free[0] <= 7000
-    best.add_posts(np.arange(1000, 1500), np.zeros(500, np.int32), np.zeros((500, 2)))
-    assert best._free[0] <= 7000
 
 
 def test_states_of_one_input_do_not_merge() -> None:

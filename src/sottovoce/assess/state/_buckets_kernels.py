@@ -11,102 +11,6 @@ _USERS_AT_ONCE = 64
 
 
 @kernel
-def fold(  # noqa: C901 - calls per cell cost more than the insertion itself
-    slot_strengths: NDArray[np.float64],
-    slot_buckets: NDArray[np.int32],
-    following: NDArray[np.int64],
-    start: NDArray[np.int64],
-    room: NDArray[np.int32],
-    free: NDArray[np.int64],
-    kept: Whole,
-    users: NDArray[np.int64],
-    buckets: NDArray[np.int32],
-    strengths: NDArray[np.float64],
-    done: Whole,
-) -> Whole:
-    """Insert rows from ``done`` on; the row at which the slots gave out, or the number of rows.
-
-    Inserting a row twice changes nothing, so a row that was cut short is simply begun again.
-    """
-    topics = strengths.shape[1]
-    own, settled = np.empty(topics, np.int32), np.empty(topics, np.uint8)
-    for row in range(done, users.size):
-        user = users[row]
-        at, size = start[user], room[user]
-        _settle(
-            slot_strengths, slot_buckets, at, size, kept, buckets[row], strengths[row], own, settled
-        )
-        for topic in range(topics):
-            if settled[topic]:
-                continue
-            bucket, strength = buckets[row, topic], strengths[row, topic]
-            first, size = start[user], room[user]
-            place = size
-            for slot in range(size):
-                held = slot_buckets[first + slot, topic]
-                if held == bucket or held == EMPTY:  # noqa: SIM109, PLR1714 - a kernel
-                    place = slot
-                    break
-            if place < size:
-                held = slot_buckets[first + place, topic]
-                if held == bucket and slot_strengths[first + place, topic] >= strength:
-                    continue
-            elif size == kept:
-                place = size - 1
-            else:
-                if not _move(
-                    slot_strengths, slot_buckets, following, start, room, free, kept, user
-                ):
-                    return row
-                first = start[user]
-            while place > 0:
-                above = slot_strengths[first + place - 1, topic]
-                above_bucket = slot_buckets[first + place - 1, topic]
-                if above > strength or (above == strength and above_bucket < bucket):
-                    break
-                slot_strengths[first + place, topic] = above
-                slot_buckets[first + place, topic] = above_bucket
-                place -= 1
-            slot_strengths[first + place, topic] = strength
-            slot_buckets[first + place, topic] = bucket
-    return users.size
-
-
-@kernel
-def _settle(
-    slot_strengths: NDArray[np.float64],
-    slot_buckets: NDArray[np.int32],
-    first: Whole,
-    size: Whole,
-    kept: Whole,
-    buckets: NDArray[np.int32],
-    strengths: NDArray[np.float64],
-    row_buckets: NDArray[np.int32],
-    settled: NDArray[np.uint8],
-) -> None:
-    """Mark the topics for which a post changes nothing, as most do once a user has many.
-
-    Loops over topics without a branch: the processor takes several at a time.
-    """
-    for topic in range(settled.size):
-        row_buckets[topic] = buckets[topic]
-        settled[topic] = buckets[topic] == EMPTY
-    if size == kept:
-        lasts, last_buckets = slot_strengths[first + size - 1], slot_buckets[first + size - 1]
-        for topic in range(settled.size):
-            last, last_bucket = lasts[topic], last_buckets[topic]
-            before = (last > strengths[topic]) | (
-                (last == strengths[topic]) & (last_bucket <= row_buckets[topic])
-            )
-            settled[topic] |= before & (last_bucket != EMPTY)
-    for slot in range(first, first + size):
-        held, held_buckets = slot_strengths[slot], slot_buckets[slot]
-        for topic in range(settled.size):
-            same = held_buckets[topic] == row_buckets[topic]
-            settled[topic] |= same & (held[topic] >= strengths[topic])
-
-
-@kernel
 def _move(
     slot_strengths: NDArray[np.float64],
     slot_buckets: NDArray[np.int32],
@@ -187,8 +91,8 @@ def make_way(
 ) -> Whole:
     """Give users a slot for each new bucket, from row ``done`` on; the row at which slots gave out.
 
-    A user's rows stand together, each with another bucket. Until a user has as many buckets as are
-    kept, every topic has the same ones, so that the first topic tells which are new.
+    A user's rows stand together; a bucket that comes twice costs a slot more. Until a user has as
+    many buckets as are kept, every topic has the same ones: the first topic tells which are new.
     """
     row = done
     while row < users.size:
@@ -216,11 +120,15 @@ def insert(
     room: NDArray[np.int32],
     users: NDArray[np.int64],
     buckets: NDArray[np.int32],
+    step: Whole,
     strengths: NDArray[np.float64],
     first: Whole,
     last: Whole,
 ) -> None:
     """Insert rows ``first`` to ``last``, for which there is room; other threads have other users.
+
+    The bucket of a row is the same for all topics (``step`` is 0), or there is one for each of them
+    (``buckets`` are rows x topics one after another, and ``step`` is 1).
 
     A row goes down the slots, all topics at once and without a branch: where it is better than what
     a slot holds, they change places, and what was there goes on. A topic is done where a slot was
@@ -228,11 +136,13 @@ def insert(
     """
     topics = strengths.shape[1]
     carried, carried_buckets = np.empty(topics), np.empty(topics, np.int32)
+    own = np.empty(topics, np.int32)
     for row in range(first, last):
-        own = buckets[row]
+        begin = row * topics if step else row
         for topic in range(topics):
             carried[topic] = strengths[row, topic]
-            carried_buckets[topic] = own
+            own[topic] = buckets[begin + step * topic]
+            carried_buckets[topic] = own[topic]
         for slot in range(start[users[row]], start[users[row]] + room[users[row]]):
             held, held_buckets = slot_strengths[slot], slot_buckets[slot]
             under_way = np.int32(0)
@@ -246,7 +156,7 @@ def insert(
                 held_buckets[topic] = bucket if better else other_bucket
                 carried[topic] = other if better else strength
                 going = other_bucket if better else bucket
-                going = EMPTY if other_bucket == own else going
+                going = EMPTY if other_bucket == own[topic] else going
                 carried_buckets[topic] = going
                 under_way |= np.int32(going != EMPTY)
             if not under_way:

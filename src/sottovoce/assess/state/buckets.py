@@ -9,10 +9,11 @@ times their size without being copied, nor held twice meanwhile.
 """
 
 import mmap
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,7 +23,6 @@ from sottovoce.assess.state._buckets_kernels import (
     NOWHERE,
     close_gaps,
     count_used,
-    fold,
     gather_best,
     gather_strongest,
     in_order,
@@ -85,17 +85,6 @@ TOPICS_AT_ONCE = 16
 _FIRST_SLOTS = 64
 _BUCKET_BITS = 32
 _GAPS_WORTH_CLOSING = 0.2
-
-
-_Blocks: TypeAlias = tuple[
-    NDArray[np.float64],
-    NDArray[np.int32],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.int64],
-    int,
-]
 
 
 class Lines(NamedTuple):
@@ -198,21 +187,22 @@ class BestBuckets:
 
         Each thread has users of its own, so that the result does not depend on how many there are.
         """
-        if not users.size:
-            return
-        self.admit(int(users.max()) + 1)
-        done = 0
-        while (done := self._make_way(users, groups.buckets, done)) < users.size:
-            self._make_room()
-        slots = (self._strengths.array, self._buckets.array, self._start, self._room)
-        given = (users, groups.buckets, strengths)
-        cuts = groups.cuts(threads)
-        on_threads([partial(insert, *slots, *given, *cut) for cut in pairwise(cuts)])
+        if users.size:
+            self._insert(users, groups.buckets, strengths, groups.cuts(threads))
 
     def add_lines(self, users: NDArray[np.int64], lines: Lines) -> None:
-        """Fold in what another state holds of ``users``."""
-        if not self._place(users, lines):
-            self._fold(np.repeat(users, lines.used), lines.buckets, lines.strengths)
+        """Fold in what other states hold of ``users``, each one's lines together; ``ValueError``.
+
+        Lines that no state gives are refused: a user's best bucket comes first.
+        """
+        if (lines.used > self.kept).any() or not in_order(*lines):
+            raise ValueError("slots are not in order")
+        if users.size:
+            self.admit(int(users.max()) + 1)
+        if not self._room[users].any() and np.unique(users).size == users.size:
+            self._place(users, lines)
+        elif (rows := np.repeat(users, lines.used)).size:
+            self._insert(rows, lines.buckets, lines.strengths, [0, rows.size])
 
     def count_used(self, users: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many slots each of ``users`` has in use."""
@@ -257,40 +247,36 @@ class BestBuckets:
         gather_strongest(self._strengths.array, self._start, self._room, found)
         return found.T
 
-    def _fold(
+    def _insert(
         self,
         users: NDArray[np.int64],
         buckets: NDArray[np.int32],
         strengths: NDArray[np.float64],
+        cuts: Sequence[int],
     ) -> None:
-        if np.isnan(strengths).any():
-            raise ParameterError("strengths must be numbers, got some that are not.")
-        if users.size:
-            self.admit(int(users.max()) + 1)
+        """Make room for rows, those of a user together, and insert them on a thread a cut.
+
+        Their buckets are for all topics, or for each.
+        """
+        self.admit(int(users.max()) + 1)
+        first = buckets if buckets.ndim == 1 else np.ascontiguousarray(buckets[:, 0])
         done = 0
-        while (done := fold(*self._blocks, users, buckets, strengths, done)) < users.size:
-            self._make_room()
+        while done < users.size:
+            done = make_way(
+                self._strengths.array, self._buckets.array, self._following, self._start,
+                self._room, self._free, self.kept, users, first, done,
+            )  # fmt: skip
+            if done < users.size:
+                self._make_room()
+        into = (self._strengths.array, self._buckets.array, self._start, self._room)
+        tasks = [
+            partial(insert, *into, users, buckets.ravel(), buckets.ndim - 1, strengths, *cut)
+            for cut in pairwise(cuts)
+        ]
+        on_threads(tasks)
 
-    @property
-    def _blocks(self) -> _Blocks:
-        """Slots, blocks and what is free, as kernels that give users larger blocks want them."""
-        tables = (self._strengths.array, self._buckets.array)
-        return (*tables, self._following, self._start, self._room, self._free, self.kept)
-
-    def _make_way(self, users: NDArray[np.int64], buckets: NDArray[np.int32], done: int) -> int:
-        return int(make_way(*self._blocks, users, buckets, done))
-
-    def _place(self, users: NDArray[np.int64], lines: Lines) -> bool:
-        """Copy the slots of users who have none, if they are as they are kept; whether they are."""
-        if users.size:
-            self.admit(int(users.max()) + 1)
-        if (
-            self._room[users].any()
-            or np.unique(users).size < users.size
-            or (lines.used > self.kept).any()
-            or not in_order(*lines)
-        ):
-            return False
+    def _place(self, users: NDArray[np.int64], lines: Lines) -> None:
+        """Copy the slots of users who have none."""
         sizes = self._block_sizes()[lines.used]
         first = int(self._free[0])
         end = first + int(sizes.sum())
@@ -300,7 +286,6 @@ class BestBuckets:
         used, buckets, strengths = lines
         place(*tables, self._start, self._room, first, sizes, users, used, buckets, strengths)
         self._free[0] = end
-        return True
 
     def _block_sizes(self) -> NDArray[np.int64]:
         """For each number of slots the size of the block that holds them: 0, 1, 2, 4, ... kept."""
@@ -334,6 +319,3 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     grown = np.zeros((size, *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown
-
-
-__all__ = ["EMPTY", "TOPICS_AT_ONCE", "BestBuckets", "Lines"]
