@@ -230,7 +230,8 @@ def test_a_comparison_goes_back_to_the_key_holder_blinded_in_full(full_factors: 
     key = same_key(1)
     done = run_together(ask_less(mine, plan, key.public), answer_less(theirs, plan, key))
     assert (done.asked ^ done.answered).tolist() == [0, 0, 1]
-    sent = array_from_bytes(done.shown[-1].item("array", bytes), key.public)
+    said = done.shown[-1].item("array", bytes)
+    sent = array_from_bytes(said, key.public, plan=plan.zeros.slots(key.public.bits))
     assert full_factors == [sent.ciphertexts.size]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,11 +176,10 @@ def test_an_array_is_read_back_as_it_was(array: EncryptedArray) -> None:
         assert not read.blinded
 
 
-def test_what_leaves_is_blinded_and_what_stays_is_not(array: EncryptedArray) -> None:
+def test_what_leaves_is_blinded(array: EncryptedArray) -> None:
     assert array_to_bytes(array) == array_to_bytes(array)
     computed = array * 2
     assert array_to_bytes(computed) != array_to_bytes(computed)
-    assert array_to_bytes(computed, outgoing=False) == array_to_bytes(computed, outgoing=False)
 
 
 def test_fully_blinded_arrays_are_accepted_back() -> None:
@@ -191,16 +191,14 @@ def test_fully_blinded_arrays_are_accepted_back() -> None:
 
 def test_the_bound_that_leaves_tells_nothing_of_a_private_scalar(array: EncryptedArray) -> None:
     for scalar in (2, 3):
-        sent = array_from_bytes(array_to_bytes(array * scalar), KEY.public)
+        sent = array_from_bytes(array_to_bytes(array * scalar), KEY.public, plan=PLAN)
         assert sent.bound == PLAN.program.last.bound
-    kept = array_from_bytes(array_to_bytes(array * 2, outgoing=False), KEY.public)
-    assert kept.bound == 2 * array.bound
 
 
 def test_an_array_of_another_key_or_plan_is_refused(array: EncryptedArray) -> None:
     data = array_to_bytes(array)
     with pytest.raises(InputError, match="under another key"):
-        array_from_bytes(data, insecure_key_for_tests(256, 1).public)
+        array_from_bytes(data, insecure_key_for_tests(256, 1).public, plan=PLAN)
     with pytest.raises(InputError, match="under another plan"):
         array_from_bytes(data, KEY.public, plan=plan_slots(Program.of_bits(9), key_bits=256))
 
@@ -228,10 +226,9 @@ def test_a_number_that_is_no_ciphertext_is_refused(
 ) -> None:
     grid = array.ciphertexts.copy()
     grid[1, 2] = number
-    forged = EncryptedArray(KEY.public, PLAN, as_grid(list(grid.ravel()), grid.shape), 15, 1, 8)
-    data = array_to_bytes(forged, outgoing=False)
+    forged = replace(array, ciphertexts=as_grid(list(grid.ravel()), grid.shape), blinded=True)
     with pytest.raises(InputError, match=words) as refusal:
-        array_from_bytes(data, KEY.public)
+        array_from_bytes(array_to_bytes(forged), KEY.public, plan=PLAN)
     assert str(number)[:8] not in str(refusal.value) or number < 1000
 
 
@@ -253,16 +250,8 @@ def changed(data: bytes, **fields: object) -> bytes:
         {"shape": "no"},
         {"shape": [1] * 9},
         {"slot_bits": 0},
-        {"slot_bits": 1 << 60},
-        {"slot_bits": True},
-        {"slots": 0},
         {"slots": 8},
-        {"program": []},
         {"program": [["ff", -1]]},
-        {"program": [["fff", True]]},
-        {"program": [["ff"]]},
-        {"program": [["f" * 100, 0]]},
-        {"program": [["1", 0]] * 65},
         {"bound": "f" * 20},
         {"bound": 5},
         {"bound": "-1"},
@@ -275,17 +264,18 @@ def test_a_header_that_cannot_be_is_refused(
     array: EncryptedArray, fields: dict[str, object]
 ) -> None:
     data = array_to_bytes(array)
-    assert array_from_bytes(changed(data), KEY.public).shape == (2, 15)
+    assert array_from_bytes(changed(data), KEY.public, plan=PLAN).shape == (2, 15)
     with pytest.raises(SottovoceError):
-        array_from_bytes(changed(data, **fields), KEY.public)
+        array_from_bytes(changed(data, **fields), KEY.public, plan=PLAN)
 
 
 def test_an_empty_array_of_endless_axes_is_refused(array: EncryptedArray) -> None:
     no_body = array_to_bytes(array)[: -6 * KEY.public.ciphertext_bytes]
-    assert array_from_bytes(changed(no_body, shape=[0, 3, 5]), KEY.public).shape == (0, 3, 5)
+    empty = array_from_bytes(changed(no_body, shape=[0, 3, 5]), KEY.public, plan=PLAN)
+    assert empty.shape == (0, 3, 5)
     endless = [0, 2147483647, 2147483647, 2147483647, 5]
     with pytest.raises(InputError, match="fewer than 2147483648 numbers"):
-        array_from_bytes(changed(no_body, shape=endless), KEY.public)
+        array_from_bytes(changed(no_body, shape=endless), KEY.public, plan=PLAN)
 
 
 def test_a_bound_that_is_no_step_of_the_agreed_plan_is_refused(array: EncryptedArray) -> None:
@@ -309,4 +299,4 @@ def test_other_versions_formats_and_lengths_are_refused(array: EncryptedArray) -
         (data + b"\x00", "must hold 6 ciphertexts of 64 bytes"),
     ):
         with pytest.raises(InputError, match=words):
-            array_from_bytes(broken, KEY.public)
+            array_from_bytes(broken, KEY.public, plan=PLAN)

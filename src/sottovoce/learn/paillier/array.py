@@ -111,19 +111,6 @@ class EncryptedArray:
 
     __rmul__ = __mul__
 
-    def __matmul__(self, coefficients: ArrayLike) -> "EncryptedArray":
-        """Encrypted @ plain: only unpacked, as it adds along the last axis."""
-        if self.is_packed:
-            raise ParameterError(
-                "encrypted @ plain adds along the packed axis; use plain @ encrypted, or an "
-                "unpacked array."
-            )
-        return self.combine(coefficients, axis=-1)
-
-    def __rmatmul__(self, coefficients: ArrayLike) -> "EncryptedArray":
-        """Plain @ encrypted: combines the rows."""
-        return self.combine(coefficients)
-
     def __getitem__(self, key: Any) -> "EncryptedArray":  # noqa: ANN401 - whatever numpy takes
         grid = self.ciphertexts[self._free(key)]
         if not isinstance(grid, np.ndarray):
@@ -219,17 +206,6 @@ class EncryptedArray:
         sums = spread(work, columns, fewest=max(1, _FEWEST_PRODUCTS // max(count, 1)))
         return self._replace_numbers(sums, grown, parts.shape[1:])
 
-    def rescale(self, fraction_bits: int) -> "EncryptedArray":
-        """The same numbers with more binary places, so that arrays of two scales can be added."""
-        more = fraction_bits - self.fraction_bits
-        if more < 0:
-            raise ParameterError(
-                f"an encrypted array cannot lose binary places: it has {self.fraction_bits}, got "
-                f"{fraction_bits}."
-            )
-        raised = self.times(1 << more)
-        return replace(raised, fraction_bits=fraction_bits)
-
     def blind(self, *, full: bool = False) -> "EncryptedArray":
         """Multiply every ciphertext by a fresh blinding factor: same numbers, other ciphertexts.
 
@@ -267,7 +243,7 @@ class EncryptedArray:
         if self.fraction_bits != other.fraction_bits:
             raise ParameterError(
                 f"arrays of {self.fraction_bits} and {other.fraction_bits} binary places cannot be "
-                "added; use rescaled first."
+                "added."
             )
 
     def _powers_of_own(self, pairs: list[Pair]) -> list[int]:

@@ -12,7 +12,7 @@ it states can only be seen when it is decrypted.
 import json
 import math
 import struct
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +23,7 @@ from sottovoce.learn.paillier.grid import as_grid, gmpy2, plus_plain
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey, check_ciphertexts
 from sottovoce.learn.paillier.slots import (
     Integers,
-    Program,
     SlotPlan,
-    SlotStage,
     as_integers,
     blocks,
     check_fraction_bits,
@@ -44,8 +42,8 @@ _PREFIX = struct.Struct(">4sBI")
 _LARGEST_HEADER = 1 << 16
 _MOST_AXES = 8
 _MOST_NUMBERS = 1 << 31
-_MOST_STAGES = 64
 _WORD_BITS = 64
+_PLANNED = ("slot_bits", "slots", "program")
 
 
 def encrypt(values: ArrayLike, plan: SlotPlan, key: Key) -> EncryptedArray:
@@ -100,48 +98,49 @@ def _check_plan(given: Integers, plan: SlotPlan, public: PublicKey) -> None:
     check_size(given, plan.value_bound)
 
 
-def array_to_bytes(array: EncryptedArray, *, outgoing: bool = True) -> bytes:
-    """An array to send: blinded if it was computed on, unless it stays here (``outgoing``)."""
-    sent = array if array.blinded or not outgoing else array.blind()
-    header = json.dumps(_header(sent, outgoing=outgoing)).encode()
+def array_to_bytes(array: EncryptedArray) -> bytes:
+    """An array to send: blinded if it was computed on."""
+    sent = array if array.blinded else array.blind()
+    header = json.dumps(_header(sent)).encode()
     size = sent.public.ciphertext_bytes
     body = b"".join(int(each).to_bytes(size, "big") for each in sent.ciphertexts.ravel())
     return _PREFIX.pack(MAGIC, VERSION, len(header)) + header + body
 
 
-def array_from_bytes(
-    data: bytes, public: PublicKey, *, plan: SlotPlan | None = None
-) -> EncryptedArray:
-    """An array that came from outside, checked; of ``plan``, where one was agreed on."""
+def array_from_bytes(data: bytes, public: PublicKey, *, plan: SlotPlan) -> EncryptedArray:
+    """An array of the agreed ``plan`` that came from outside, checked."""
     fields, body = _split(data)
     if field(fields, "key", str) != public.fingerprint:
         raise InputError("this array was encrypted under another key.")
-    stated = _plan(fields, public)
-    if plan is not None and stated != plan:
+    if {name: fields.get(name) for name in _PLANNED} != _plan_fields(plan):
         raise InputError("this array was encrypted under another plan than was agreed on.")
     shape = _shape(fields)
     length = shape[-1] if shape else 1
-    grid_shape = (*shape[:-1], blocks(length, stated)) if stated.slots > 1 else shape
+    grid_shape = (*shape[:-1], blocks(length, plan)) if plan.slots > 1 else shape
     numbers = _ciphertexts(body, math.prod(grid_shape), public)
     fraction_bits = field(fields, "fraction_bits", int)
     check_fraction_bits(fraction_bits)
+    bound = from_hexadecimal(fields.get("bound"), "bound")
+    if plan.public_bound(bound) != bound:
+        raise ParameterError("an array's bound must be a step of the plan that was agreed on.")
     grid = as_grid(numbers, grid_shape)
-    bound = _bound(fields, stated, agreed=plan is not None)
-    return EncryptedArray(public, stated, grid, length, bound, fraction_bits)
+    return EncryptedArray(public, plan, grid, length, bound, fraction_bits)
 
 
-def _header(array: EncryptedArray, *, outgoing: bool) -> dict[str, Any]:
-    plan = array.plan
-    bound = plan.public_bound(array.bound) if outgoing else array.bound
+def _header(array: EncryptedArray) -> Fields:
     return {
         "key": array.public.fingerprint,
         "shape": array.shape,
-        "slot_bits": plan.slot_bits,
-        "slots": plan.slots,
-        "program": [[f"{stage.bound:x}", stage.fraction_bits] for stage in plan.program.stages],
-        "bound": f"{bound:x}",
+        **_plan_fields(array.plan),
+        "bound": f"{array.plan.public_bound(array.bound):x}",
         "fraction_bits": array.fraction_bits,
     }
+
+
+def _plan_fields(plan: SlotPlan) -> Fields:
+    """A plan as a header states it."""
+    stages = [[f"{stage.bound:x}", stage.fraction_bits] for stage in plan.program.stages]
+    return {"slot_bits": plan.slot_bits, "slots": plan.slots, "program": stages}
 
 
 def _split(data: bytes) -> tuple[Fields, memoryview]:
@@ -158,26 +157,6 @@ def _split(data: bytes) -> tuple[Fields, memoryview]:
     return parse_fields(data[_PREFIX.size : body], "an encrypted array"), memoryview(data)[body:]
 
 
-def _plan(fields: Fields, public: PublicKey) -> SlotPlan:
-    stages = field(fields, "program", list)
-    if not 1 <= len(stages) <= _MOST_STAGES:
-        raise InputError(f"an array's program must have 1 to {_MOST_STAGES} steps.")
-    program = Program(tuple(_stage(each) for each in stages))
-    slot_bits, slots = field(fields, "slot_bits", int), field(fields, "slots", int)
-    if not 0 < slot_bits <= public.bits:
-        raise InputError("an array's slots must be narrower than its key.")
-    return SlotPlan(public.bits, slot_bits, slots, program)
-
-
-def _stage(written: object) -> SlotStage:
-    match written:
-        case [str(bound), int(fraction_bits)] if not isinstance(fraction_bits, bool):
-            check_fraction_bits(fraction_bits)
-            return SlotStage(from_hexadecimal(bound, "program"), int(fraction_bits))
-        case _:
-            raise InputError("a step of an array's program must be a bound and a scale.")
-
-
 def _shape(fields: Fields) -> tuple[int, ...]:
     shape = field(fields, "shape", list)
     whole = all(type(axis) is int and axis >= 0 for axis in shape)  # True is no axis
@@ -187,15 +166,6 @@ def _shape(fields: Fields) -> tuple[int, ...]:
     if math.prod(max(axis, 1) for axis in shape) >= _MOST_NUMBERS:
         raise InputError(f"an array must have fewer than {_MOST_NUMBERS} numbers.")
     return tuple(shape)
-
-
-def _bound(fields: Fields, plan: SlotPlan, *, agreed: bool) -> int:
-    bound = from_hexadecimal(fields.get("bound"), "bound")
-    if bound > plan.capacity:
-        raise ParameterError("an array's bound must fit its slots.")
-    if agreed and plan.public_bound(bound) != bound:
-        raise ParameterError("an array's bound must be a step of the plan that was agreed on.")
-    return bound
 
 
 def _ciphertexts(body: memoryview, count: int, public: PublicKey) -> list[int]:
