@@ -14,7 +14,7 @@ from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import mode_leakage, run_leakage
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.solve import chebyshev, masked
-from sottovoce.learn.sums import masked_sum
+from sottovoce.learn.sums import keys
 from sottovoce.learn.training_terms import Mode, Recipe
 from sottovoce.learn.wire.message import Leakage
 
@@ -77,7 +77,7 @@ def runs() -> Iterator[Run]:
 
 def protocols() -> Iterator[Run]:
     """What runs are built from, each after the one that it is like."""
-    yield Run("A sum by pairwise masks", masked_sum.LEAKAGE)
+    yield Run("A sum by pairwise masks", keys.LEAKAGE)
     yield Run("Rados by a blind intermediary (Protocol 1)", intermediary.LEAKAGE)
     yield Run("The exact masked solve", masked.LEAKAGE)
     yield Run("Chebyshev on shares", chebyshev.LEAKAGE, "The exact masked solve")

@@ -21,9 +21,8 @@ from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.paillier.keys import PrivateKey, random_primes
 from sottovoce.learn.solve.plan import Share, opened_integers
 from sottovoce.learn.sums.fixed import Ring
-from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import MaskPeer
-from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.sums.keys import Identity, MaskedSum
+from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.codec import decode_value, encode_value
 from sottovoce.learn.wire.exchange import Exchange

@@ -43,7 +43,7 @@ from sottovoce.errors import DamagedRecordError, InputError, LeakError
 from sottovoce.learn.data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn.documents import Documents, Examples, Table
 from sottovoce.learn.features import TextRecipe, term_rows
-from sottovoce.learn.sums.mask_peer import AmongMemory
+from sottovoce.learn.sums.fixed import AmongMemory
 from sottovoce.learn.wire.codec import Value, array, encode_value, item, texts
 
 VERSION = 2

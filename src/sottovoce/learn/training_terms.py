@@ -21,9 +21,8 @@ from sottovoce.errors import InputError, LeakError, ParameterError, check_choice
 from sottovoce.learn._examples import Rows, checked_rows, checked_signs
 from sottovoce.learn.rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn.ridge import PENALTIES, Standard, local_label_sums
-from sottovoce.learn.sums.fixed import AllowTwo, FixedPoint, checked_parties
+from sottovoce.learn.sums.fixed import AllowTwo, Among, FixedPoint, checked_parties
 from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import Among
 from sottovoce.learn.support import (
     FEWEST_DOCUMENTS,
     FEWEST_PEERS,

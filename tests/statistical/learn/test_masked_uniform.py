@@ -7,12 +7,10 @@ import pytest
 from scipy.stats import chisquare
 from sottovoce_lab.learn.paper import printed
 
-from sottovoce.learn.sums import fixed, mask_peer
-from sottovoce.learn.sums import masked_sum as masks
+from sottovoce.learn.sums import fixed, keys, masked_sum
 from sottovoce.learn.sums.fixed import Ring
-from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import MaskPeer
-from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.sums.keys import Identity, MaskedSum
+from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import new_session
 
@@ -56,12 +54,12 @@ def test_a_ring_offset_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPat
 
 
 def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masks, "expand_key", short(fixed.expand_key))
+    monkeypatch.setattr(keys, "expand_key", short(fixed.expand_key))
     assert smallest_p_value(masked_vector()) < 1e-12
 
 
 def test_a_peer_without_masks_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = np.zeros(SIZE, np.uint64)
-    monkeypatch.setattr(mask_peer, "pair_mask", lambda *given: nothing)
-    monkeypatch.setattr(mask_peer, "self_mask", lambda *given: nothing)
+    monkeypatch.setattr(masked_sum, "pair_mask", lambda *given: nothing)
+    monkeypatch.setattr(masked_sum, "self_mask", lambda *given: nothing)
     assert smallest_p_value(masked_vector()) < 1e-12

@@ -9,9 +9,8 @@ import pytest
 
 from sottovoce.errors import DisagreementError
 from sottovoce.learn.sums import masked_sum as masks
-from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import MaskPeer
-from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.sums.keys import Identity, MaskedSum
+from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message, new_session
 

@@ -10,7 +10,7 @@ from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.rados import intermediary
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.sums import masked_sum as masks
+from sottovoce.learn.sums import keys as masks
 from sottovoce.learn.wire.message import Leakage, new_session
 
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn.md"

@@ -16,12 +16,20 @@ from sottovoce.errors import (
     TooFewPartiesError,
     UnexpectedMessageError,
 )
-from sottovoce.learn.sums import mask_peer
+from sottovoce.learn.sums import keys
 from sottovoce.learn.sums import masked_sum as masks
 from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint, Ring, checked_parties
-from sottovoce.learn.sums.keys import PRIME, AgreementKey, Identity, open_shares, shares
-from sottovoce.learn.sums.mask_peer import MaskPeer
-from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer, add_vectors, pair_mask
+from sottovoce.learn.sums.keys import (
+    PRIME,
+    AgreementKey,
+    Identity,
+    MaskedSum,
+    add_vectors,
+    open_shares,
+    pair_mask,
+    shares,
+)
+from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
 from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message, Party, new_session
@@ -158,7 +166,7 @@ def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
         for other in names(4)[1:]
     ]
     without_pairs = late[0].array("vector", "<u8") - add_vectors(pairs, SIZE)
-    own = masks.self_mask(terms, peers[0]._seed, "peer0")
+    own = keys.self_mask(terms, peers[0]._seed, "peer0")
     assert not np.array_equal(without_pairs, vectors["peer0"])
     np.testing.assert_array_equal(without_pairs - own, vectors["peer0"])
 
@@ -220,7 +228,7 @@ def test_a_sealed_share_that_is_no_pair_of_numbers_is_named(
     pair: Value, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, peers, _ = masked_parties(3)
-    monkeypatch.setattr(mask_peer, "encode_value", lambda _: encode_value(pair))
+    monkeypatch.setattr(masks, "encode_value", lambda _: encode_value(pair))
     with pytest.raises(CorruptShareError, match="two whole numbers"):
         Exchange([server, *peers]).run()
 
@@ -420,5 +428,5 @@ def test_values_beyond_the_plan_are_refused(value: float) -> None:
 
 def test_a_signed_list_of_names_cannot_be_read_as_another() -> None:
     lists = [["a", "b", "c"], ["a\0b", "c"], ["a", "b\0c"], ["a\0b\0c"], ["abc"], []]
-    assert len({masks.names_signed(each) for each in lists}) == len(lists)
-    assert masks.names_signed(["b", "a"]) == masks.names_signed(["a", "b"])
+    assert len({keys.names_signed(each) for each in lists}) == len(lists)
+    assert keys.names_signed(["b", "a"]) == keys.names_signed(["a", "b"])

@@ -18,14 +18,8 @@ from sottovoce.errors import (
 )
 from sottovoce.learn.sums import fixed as weighing
 from sottovoce.learn.sums.fixed import ALLOW_TWO, EPSILON, PROJECTIONS, Ring, SummandWeights
-from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import MaskPeer
-from sottovoce.learn.sums.masked_sum import (
-    MaskedSum,
-    MaskServer,
-    challenge_of,
-    pair_mask,
-)
+from sottovoce.learn.sums.keys import Identity, MaskedSum, challenge_of, pair_mask
+from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message, Party, new_session

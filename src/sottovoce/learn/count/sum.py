@@ -18,9 +18,8 @@ from sottovoce.learn.count.spend import CountSpend, Spending, spend_name
 from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.sums.fixed import Ring
-from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import MaskPeer
-from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.sums.keys import Identity, MaskedSum
+from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.message import Leakage, Learns
 from sottovoce.learn.wire.stages import PartyMaker

@@ -28,10 +28,9 @@ from numpy.typing import ArrayLike
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DisagreementError, FalseSummandError
 from sottovoce.learn.ridge import ExampleSums, sums_of_labels
-from sottovoce.learn.sums.fixed import FixedPoint, SummandWeights
-from sottovoce.learn.sums.keys import Identity, check_signature
-from sottovoce.learn.sums.mask_peer import Among, MaskPeer
-from sottovoce.learn.sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn.sums.fixed import Among, FixedPoint, SummandWeights
+from sottovoce.learn.sums.keys import Identity, MaskedSum, check_signature
+from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
 from sottovoce.learn.support import KeptFeatures
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value, encode_value

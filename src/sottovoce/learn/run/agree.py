@@ -30,8 +30,8 @@ from sottovoce.learn.run.dictionary import (
     word_key_peer,
 )
 from sottovoce.learn.run.terms import ROLES, RunTerms
+from sottovoce.learn.sums.fixed import Among
 from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.sums.mask_peer import Among
 from sottovoce.learn.training_terms import (
     COORDINATOR,
     LocalData,

@@ -34,9 +34,8 @@ from sottovoce.learn.data_digest import keyed_digest
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.modes.sums import SumStage
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.sums.fixed import KEY_BYTES
+from sottovoce.learn.sums.fixed import KEY_BYTES, Among
 from sottovoce.learn.sums.keys import AgreementKey, Identity, check_signature, seal, unseal
-from sottovoce.learn.sums.mask_peer import Among
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire.codec import Value, encode_value
 from sottovoce.learn.wire.message import Message

@@ -29,7 +29,7 @@ from sottovoce.learn.run.classify import (
 from sottovoce.learn.run.records import Record, Trained
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.run.train import RunScript
-from sottovoce.learn.sums.mask_peer import Among
+from sottovoce.learn.sums.fixed import Among
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value

@@ -38,7 +38,7 @@ from sottovoce.learn.run.agree import (
 )
 from sottovoce.learn.run.dictionary import PeerSecrets
 from sottovoce.learn.run.terms import Holdings, RunTerms
-from sottovoce.learn.sums.mask_peer import TRAINED, Among
+from sottovoce.learn.sums.fixed import TRAINED, Among
 from sottovoce.learn.support import OpenedLimit
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, TrainingTerms
 from sottovoce.learn.wire.codec import Value

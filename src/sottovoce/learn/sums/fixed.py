@@ -29,11 +29,12 @@ e^`EPSILON`, whoever else works with the coordinator.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -263,3 +264,57 @@ class _KeyStream:
     def fill(self, out: NDArray[np.uint8]) -> None:
         """Overwrite ``out`` with the next bytes."""
         self._stream.update_into(bytes(out.size), out.data)
+
+
+TRAINED = b"trained"
+
+
+class AmongMemory(Protocol):
+    """Where a peer keeps among whom its sums were opened, from run to run."""
+
+    def peers_among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+        """Among whom other runs than this one have opened sums of ``what``."""
+
+    def note_among(self, session: bytes, what: bytes, peers: tuple[str, ...]) -> None:
+        """Keep among whom this run opens a sum; once, however often it is begun again."""
+
+
+def _forget(peers: tuple[str, ...]) -> None:
+    """Where nothing is kept from run to run."""
+    del peers
+
+
+@dataclass(frozen=True, repr=False)
+class Among:
+    """What one peer makes of who is left, in one run.
+
+    Attributes:
+        whole: whether nobody may be lost, since the same was opened before.
+        note: keeps among whom a sum is opened.
+    """
+
+    whole: bool = False
+    note: Callable[[tuple[str, ...]], None] = _forget
+
+    @classmethod
+    def from_memory(cls, memory: AmongMemory | None, session: bytes, what: bytes) -> "Among":
+        """By what a peer remembers of other runs."""
+        if memory is None:
+            return cls()
+        return cls(
+            bool(memory.peers_among(session, what)), partial(memory.note_among, session, what)
+        )
+
+    def settle(self, left: tuple[str, ...], everybody: tuple[str, ...]) -> None:
+        """Note who is left, before the sum is opened, or refuse it."""
+        if self.whole and set(left) != set(everybody):
+            raise lost_after_opening(sorted(set(everybody) - set(left)))
+        self.note(tuple(sorted(left)))
+
+
+def lost_after_opening(lost: list[str]) -> TooFewPartiesError:
+    """Why no sum is opened without some peers."""
+    return TooFewPartiesError(
+        f"a sum must be over all peers of its run where sums were opened before, got one without "
+        f"{', '.join(lost)}: the difference would be theirs; run it again when they are back."
+    )

@@ -1,13 +1,20 @@
-"""The keys of a masked sum: identities that sign, pairs that agree on secrets, and shared secrets.
+"""The keys of a masked sum: identities, secrets agreed on or shared, and the masks that they make.
 
 Secrets are shared by Shamir's scheme over the integers modulo the Mersenne prime 2^521 - 1 (How to
 share a secret, CACM 22(11), 1979): a polynomial of degree t - 1 whose value at zero is the secret;
 any t of its other values give it back, fewer say nothing about it.
+
+A `MaskedSum` is what everybody knows about one sum; each pair's key and each peer's seed expand to
+the masks under which its summands are added.
 """
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
+
+import numpy as np
 
 from sottovoce.errors import (
     CorruptShareError,
@@ -16,8 +23,17 @@ from sottovoce.errors import (
     MissingExtraError,
     ParameterError,
 )
-from sottovoce.learn.sums.fixed import KEY_BYTES
+from sottovoce.learn.sums.fixed import (
+    KEY_BYTES,
+    AllowTwo,
+    Ring,
+    SummandWeights,
+    checked_parties,
+    expand_key,
+    fewest,
+)
 from sottovoce.learn.wire.codec import encode_value
+from sottovoce.learn.wire.message import Leakage, Learns
 from sottovoce.privacy.randomness import random_below, random_bytes
 
 try:
@@ -186,3 +202,115 @@ def _weight(place: int, own: int, places: tuple[int, ...]) -> int:
             above = above * (other - place) % PRIME
             below = below * (other - own) % PRIME
     return above * pow(below, -1, PRIME)
+
+
+@dataclass(frozen=True)
+class MaskedSum:
+    """What everybody knows about one masked sum.
+
+    Attributes:
+        session: the run's name.
+        server: the party that adds.
+        identities: every peer's name with its public identity.
+        size: how many values a summand has.
+        threshold: t, how many peers must stay to the end; two thirds of them by default, and
+            never fewer than three unless ``allow_two`` says so.
+        allow_two: the name of what two peers accept.
+        told: whether the peers are told the sum; if not, only that it is there.
+        context: what peers sign beside the session: a digest of terms that must be the same at all
+            of them, whatever a server says; empty where nothing hangs on it.
+        weights: how much each peer's summand may weigh, if that is checked; then all must stay.
+    """
+
+    session: bytes
+    server: str
+    identities: Mapping[str, bytes]
+    size: int
+    threshold: int = 0
+    allow_two: AllowTwo | None = None
+    told: bool = True
+    context: bytes = b""
+    weights: SummandWeights | None = None
+
+    def __post_init__(self) -> None:
+        peers = checked_parties(list(self.identities), allow_two=self.allow_two)
+        if self.server in peers:
+            raise ParameterError("the server of a masked sum must not be one of its peers.")
+        if self.size < 1:
+            raise ParameterError(f"a summand must have at least 1 value, got {self.size}.")
+        least, most = self._bounds(len(peers))
+        threshold = self.threshold or max(least, -(-2 * len(peers) // 3))
+        if not least <= threshold <= most:
+            raise ParameterError(f"threshold must be {least} to {most}, got {threshold}.")
+        object.__setattr__(self, "threshold", threshold)
+
+    def _bounds(self, number: int) -> tuple[int, int]:
+        # More than half, or a lying server could tell two groups of survivors different things.
+        most = number if self.weights else number // 2 + 1
+        return max(fewest(self.allow_two), most), number
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """All peers, in the order of their names."""
+        return tuple(sorted(self.identities))
+
+    @property
+    def signed_session(self) -> bytes:
+        """What a peer signs for: this sum, under these terms."""
+        return self.session + self.context
+
+    def place(self, peer: str) -> int:
+        """Where a peer's shares lie."""
+        return self.peers.index(peer) + 1
+
+
+def pair_mask(terms: MaskedSum, key: AgreementKey, own: str, other: str, public: bytes) -> Ring:
+    """What ``own`` adds for ``other``: the two of a pair add opposite vectors."""
+    low, high = sorted((own, other))
+    mask = expand_key(key.common_key(public, terms.session, "mask", low, high), terms.size)
+    return mask if own == low else np.negative(mask)
+
+
+def self_mask(terms: MaskedSum, seed: bytes, owner: str) -> Ring:
+    """What a peer adds so that its vector stays hidden even if its pair masks are opened."""
+    return expand_key(derive_key(seed, terms.session, "self mask", owner), terms.size)
+
+
+def add_vectors(vectors: Iterable[Ring], size: int) -> Ring:
+    """The sum in Z_2^64."""
+    total = np.zeros(size, np.uint64)
+    for vector in vectors:
+        total += vector
+    return total
+
+
+def names_signed(names: Sequence[str]) -> bytes:
+    """A list of names that cannot be read in two ways, for signing."""
+    return encode_value(tuple(sorted(names)))
+
+
+def commitment(terms: MaskedSum, owner: str, seed: bytes) -> bytes:
+    """Binds a peer to the seed of its self-mask without showing it."""
+    return hashlib.sha256(derive_key(seed, terms.session, "commitment", owner)).digest()
+
+
+def challenge_of(seeds: Mapping[str, bytes]) -> bytes:
+    """What nobody could know before all masked vectors were given."""
+    return hashlib.sha256(encode_value(("challenge", dict(sorted(seeds.items()))))).digest()
+
+
+LEAKAGE = Leakage(
+    "secure sum by pairwise masks",
+    (
+        Learns(
+            "server",
+            "who took part in each step, and the sum over the survivors; where summands are "
+            "weighed, noisy projections of each",
+        ),
+        Learns("every surviving peer", "who took part, and the sum if the server tells it"),
+    ),
+    collusion="the server with fewer than t peers learns only the sum of the other survivors; "
+    "with t peers (two thirds of all by default) it opens every mask and learns each summand",
+    assumes="peers honest but curious; the server may lie about who survived: it then needs 2t - P "
+    "peers on its side, P being all peers; the peers know each other's identities beforehand",
+)

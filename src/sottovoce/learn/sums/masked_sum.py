@@ -1,154 +1,47 @@
-"""A sum under pairwise masks: what its parties have in common, and its server.
+"""A sum under pairwise masks: its server, and a peer.
 
 After Bonawitz et al., Practical secure aggregation for privacy-preserving machine learning, CCS
 2017, with the self-mask, signed keys and the consistency check of its active-server form. The
-server carries, adds, and opens the masks of the sum only; a peer is in `mask_peer`.
+server carries, adds, and opens the masks of the sum only.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
 from sottovoce.errors import (
     CorruptShareError,
     DamagedMessageError,
+    DisagreementError,
     ParameterError,
     TooFewPartiesError,
 )
-from sottovoce.learn.sums.fixed import (
-    KEY_BYTES,
-    AllowTwo,
-    Ring,
-    SummandWeights,
-    check_projected,
-    checked_parties,
-    expand_key,
-    fewest,
+from sottovoce.learn.sums.fixed import KEY_BYTES, Among, Ring, check_projected
+from sottovoce.learn.sums.keys import (
+    AgreementKey,
+    Identity,
+    MaskedSum,
+    add_vectors,
+    challenge_of,
+    check_signature,
+    commitment,
+    names_signed,
+    open_shares,
+    pair_mask,
+    seal,
+    self_mask,
+    shares,
+    unseal,
 )
-from sottovoce.learn.sums.keys import AgreementKey, derive_key, open_shares
-from sottovoce.learn.wire.codec import Value, encode_value
-from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
+from sottovoce.learn.wire.codec import Value, decode_value, encode_value
+from sottovoce.learn.wire.message import Inbox, Message
+from sottovoce.privacy.randomness import random_bytes
 
-LEAKAGE = Leakage(
-    "secure sum by pairwise masks",
-    (
-        Learns(
-            "server",
-            "who took part in each step, and the sum over the survivors; where summands are "
-            "weighed, noisy projections of each",
-        ),
-        Learns("every surviving peer", "who took part, and the sum if the server tells it"),
-    ),
-    collusion="the server with fewer than t peers learns only the sum of the other survivors; "
-    "with t peers (two thirds of all by default) it opens every mask and learns each summand",
-    assumes="peers honest but curious; the server may lie about who survived: it then needs 2t - P "
-    "peers on its side, P being all peers; the peers know each other's identities beforehand",
-)
-
+Payload: TypeAlias = Mapping[str, Value]
 KEYS, DIRECTORY, SHARES, SEALED, MASKED, SURVIVORS, AGREED, AGREEMENT, OPENED = range(1, 10)
 CHALLENGE, PROJECTED, SUM = range(10, 13)
-
-
-@dataclass(frozen=True)
-class MaskedSum:
-    """What everybody knows about one masked sum.
-
-    Attributes:
-        session: the run's name.
-        server: the party that adds.
-        identities: every peer's name with its public identity.
-        size: how many values a summand has.
-        threshold: t, how many peers must stay to the end; two thirds of them by default, and
-            never fewer than three unless ``allow_two`` says so.
-        allow_two: the name of what two peers accept.
-        told: whether the peers are told the sum; if not, only that it is there.
-        context: what peers sign beside the session: a digest of terms that must be the same at all
-            of them, whatever a server says; empty where nothing hangs on it.
-        weights: how much each peer's summand may weigh, if that is checked; then all must stay.
-    """
-
-    session: bytes
-    server: str
-    identities: Mapping[str, bytes]
-    size: int
-    threshold: int = 0
-    allow_two: AllowTwo | None = None
-    told: bool = True
-    context: bytes = b""
-    weights: SummandWeights | None = None
-
-    def __post_init__(self) -> None:
-        peers = checked_parties(list(self.identities), allow_two=self.allow_two)
-        if self.server in peers:
-            raise ParameterError("the server of a masked sum must not be one of its peers.")
-        if self.size < 1:
-            raise ParameterError(f"a summand must have at least 1 value, got {self.size}.")
-        least, most = self._bounds(len(peers))
-        threshold = self.threshold or max(least, -(-2 * len(peers) // 3))
-        if not least <= threshold <= most:
-            raise ParameterError(f"threshold must be {least} to {most}, got {threshold}.")
-        object.__setattr__(self, "threshold", threshold)
-
-    def _bounds(self, number: int) -> tuple[int, int]:
-        # More than half, or a lying server could tell two groups of survivors different things.
-        most = number if self.weights else number // 2 + 1
-        return max(fewest(self.allow_two), most), number
-
-    @property
-    def peers(self) -> tuple[str, ...]:
-        """All peers, in the order of their names."""
-        return tuple(sorted(self.identities))
-
-    @property
-    def signed_session(self) -> bytes:
-        """What a peer signs for: this sum, under these terms."""
-        return self.session + self.context
-
-    def place(self, peer: str) -> int:
-        """Where a peer's shares lie."""
-        return self.peers.index(peer) + 1
-
-
-def pair_mask(terms: MaskedSum, key: AgreementKey, own: str, other: str, public: bytes) -> Ring:
-    """What ``own`` adds for ``other``: the two of a pair add opposite vectors."""
-    low, high = sorted((own, other))
-    mask = expand_key(key.common_key(public, terms.session, "mask", low, high), terms.size)
-    return mask if own == low else np.negative(mask)
-
-
-def self_mask(terms: MaskedSum, seed: bytes, owner: str) -> Ring:
-    """What a peer adds so that its vector stays hidden even if its pair masks are opened."""
-    return expand_key(derive_key(seed, terms.session, "self mask", owner), terms.size)
-
-
-def add_vectors(vectors: Iterable[Ring], size: int) -> Ring:
-    """The sum in Z_2^64."""
-    total = np.zeros(size, np.uint64)
-    for vector in vectors:
-        total += vector
-    return total
-
-
-def told_part(total: Ring, *, told: bool) -> Ring:
-    """What the peers hear of a sum: all of it, or nothing but that it is there."""
-    return total if told else total[:0]
-
-
-def names_signed(names: Sequence[str]) -> bytes:
-    """A list of names that cannot be read in two ways, for signing."""
-    return encode_value(tuple(sorted(names)))
-
-
-def commitment(terms: MaskedSum, owner: str, seed: bytes) -> bytes:
-    """Binds a peer to the seed of its self-mask without showing it."""
-    return hashlib.sha256(derive_key(seed, terms.session, "commitment", owner)).digest()
-
-
-def challenge_of(seeds: Mapping[str, bytes]) -> bytes:
-    """What nobody could know before all masked vectors were given."""
-    return hashlib.sha256(encode_value(("challenge", dict(sorted(seeds.items()))))).digest()
 
 
 class MaskServer:
@@ -209,9 +102,8 @@ class MaskServer:
 
     def _list_keys(self, heard: dict[str, Message]) -> list[Message]:
         for name, said in heard.items():
-            parts = (said.item(part, bytes) for part in ("sealing", "masking", "signature"))
-            sealing, masked, signature = parts
-            self._keys[name] = (sealing, masked, signature)
+            keys = said.item("sealing", bytes), said.item("masking", bytes)
+            self._keys[name] = (*keys, said.item("signature", bytes))
         self._inbox.expect(SHARES, "shares", heard)
         directory: dict[str, Value] = dict(self._keys)
         return self._to_all(heard, DIRECTORY, "directory", {"keys": directory})
@@ -229,20 +121,20 @@ class MaskServer:
         self._vectors = {name: said.array("vector", "<u8") for name, said in heard.items()}
         self.survivors = tuple(heard)
         self._inbox.expect(AGREED, "agreed", heard)
-        commitments: dict[str, Value] = {name: self._commitments[name] for name in heard}
+        commitments: Value = {name: self._commitments[name] for name in heard}
         payload: dict[str, Value] = {"names": self.survivors, "commitments": commitments}
         return self._to_all(heard, SURVIVORS, "survivors", payload)
 
     def _carry_agreement(self, heard: dict[str, Message]) -> list[Message]:
-        signatures: dict[str, Value] = {
-            name: said.item("signature", bytes) for name, said in heard.items()
-        }
+        signatures: Value = {name: said.item("signature", bytes) for name, said in heard.items()}
         self._inbox.expect(OPENED, "opened", heard)
         return self._to_all(heard, AGREEMENT, "agreement", {"signatures": signatures})
 
     def _unmask(self, heard: dict[str, Message]) -> list[Message]:
         for name in self.survivors:
-            seed = self._seeds[name] = self._opened_seed(name, heard)
+            seed = self._seeds[name] = self._open_secret("seeds", name, heard)
+            if commitment(self._terms, name, seed) != self._commitments[name]:
+                raise CorruptShareError(f"the shares of {name}'s seed do not give that seed back.")
             self._vectors[name] = self._vectors[name] - self_mask(self._terms, seed, name)
         if self._terms.weights is None:
             return self._tell(heard)
@@ -256,37 +148,29 @@ class MaskServer:
         return self._tell(heard)
 
     def _tell(self, heard: dict[str, Message]) -> list[Message]:
-        size = self._terms.size
-        orphaned = add_vectors(self._orphaned_masks(heard), size)
-        self.total = add_vectors(self._vectors.values(), size) - orphaned
+        vectors = chain(self._vectors.values(), self._orphaned_masks(heard))
+        self.total = add_vectors(vectors, self._terms.size)
         self._inbox.close()
-        vector = told_part(self.total, told=self._terms.told)
+        # The peers hear all of a sum, or nothing but that it is there.
+        vector = self.total if self._terms.told else self.total[:0]
         return self._to_all(heard, SUM, "sum", {"vector": vector})
 
-    def _opened_seed(self, name: str, heard: dict[str, Message]) -> bytes:
-        seed = self._open_secret("seeds", name, heard)
-        if commitment(self._terms, name, seed) != self._commitments[name]:
-            raise CorruptShareError(f"the shares of {name}'s seed do not give that seed back.")
-        return seed
-
     def _orphaned_masks(self, heard: dict[str, Message]) -> Iterable[Ring]:
-        """What the survivors added for those who shared their keys and then fell silent."""
+        """What cancels what survivors added for those who shared keys and then fell silent."""
         for gone in sorted(set(self._sharers) - set(self.survivors)):
             secret = self._open_secret("keys", gone, heard)
             key = AgreementKey.matching(secret, self._keys[gone][1])
             for name in self.survivors:
-                yield np.negative(pair_mask(self._terms, key, gone, name, self._keys[name][1]))
+                yield pair_mask(self._terms, key, gone, name, self._keys[name][1])
 
     def _open_secret(self, part: str, owner: str, heard: dict[str, Message]) -> bytes:
         held = {self._terms.place(name): _share(said, part, owner) for name, said in heard.items()}
         return open_shares(held, threshold=self._terms.threshold, size=KEY_BYTES)
 
-    def _to_all(
-        self, names: Iterable[str], step: int, kind: str, payload: dict[str, Value]
-    ) -> list[Message]:
-        return [self._message(name, step, kind, payload) for name in names]
+    def _to_all(self, names: Iterable[str], step: int, kind: str, said: Payload) -> list[Message]:
+        return [self._message(name, step, kind, said) for name in names]
 
-    def _message(self, receiver: str, step: int, kind: str, payload: dict[str, Value]) -> Message:
+    def _message(self, receiver: str, step: int, kind: str, payload: Payload) -> Message:
         return Message(self._terms.session, self.name, receiver, step, kind, payload)
 
 
@@ -307,3 +191,210 @@ def _share(said: Message, part: str, owner: str) -> int:
     if not isinstance(share, int):
         raise CorruptShareError(f"{said.sender} must give its share of {owner}'s secret.")
     return share
+
+
+class MaskPeer:
+    """Adds its masked summand, and helps to open the masks of the sum, never of a summand.
+
+    ``among`` is what it makes of who is left. A ``summand`` that is a function is asked for when it
+    is to be given, and not before.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        terms: MaskedSum,
+        identity: Identity,
+        summand: Ring | Callable[[], Ring],
+        *,
+        among: Among | None = None,
+    ) -> None:
+        if terms.identities.get(name) != identity.public:
+            raise ParameterError(f"{name} must be enrolled with its own identity.")
+        if not callable(summand):
+            _check_size(summand, terms.size)
+        self.name = name
+        self.total: Ring | None = None
+        self.survivors: tuple[str, ...] = ()
+        self._terms, self._identity, self._summand = terms, identity, summand
+        self._among = among or Among()
+        self._inbox = Inbox(terms.session, name)
+        self._sealing, self._masking = AgreementKey(), AgreementKey()
+        self._seed = random_bytes(KEY_BYTES)
+        self._keys: dict[str, tuple[bytes, bytes]] = {}
+        self._held: dict[str, tuple[int, int]] = {}
+        self._script = self._play()
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether the sum is known."""
+        return self.total is not None
+
+    def start(self) -> list[Message]:
+        """Advertise this session's keys, signed."""
+        return [next(self._script)]
+
+    def receive(self, message: Message) -> list[Message]:
+        """Take the server's next word and answer it."""
+        self._inbox.take(message)
+        if message.kind != "sum":
+            return [self._script.send(message)]
+        self.total = message.array("vector", "<u8")
+        self._inbox.close()
+        return []
+
+    def time_out(self) -> list[Message]:
+        """Only the server goes on without others."""
+        return []
+
+    def _play(self) -> Generator[Message, Message, None]:
+        """What it says, one word after the other; each waits for the server's answer."""
+        terms = self._terms
+        keys = (self._sealing.public, self._masking.public)
+        signature = self._identity.sign("keys", terms.signed_session, self.name, *keys)
+        signed = {"sealing": keys[0], "masking": keys[1], "signature": signature}
+        heard = yield self._say(KEYS, "keys", signed, DIRECTORY, "directory")
+        self._read_keys(_record(heard, "keys"))
+        self._check_enough(tuple(self._keys))
+        own = commitment(terms, self.name, self._seed)
+        said: dict[str, Value] = {"sealed": self._sealed_shares(), "commitment": own}
+        heard = yield self._say(SHARES, "shares", said, SEALED, "sealed shares")
+        self._read_shares(_record(heard, "sealed"))
+        self._check_enough(tuple(self._held))
+        said = {"vector": self._mask_summand()}
+        heard = yield self._say(MASKED, "masked", said, SURVIVORS, "survivors")
+        names, commitments = self._read_survivors(heard), _record(heard, "commitments")
+        if commitments.get(self.name) != own:
+            raise DisagreementError(f"{self.name} must be named with its own commitment.")
+        self._among.settle(names, terms.peers)
+        self.survivors = names
+        agreed = (terms.signed_session, names_signed(names), encode_value(commitments))
+        said = {"signature": self._identity.sign("survivors", *agreed)}
+        heard = yield self._say(AGREED, "agreed", said, AGREEMENT, "agreement")
+        self._check_agreement(_record(heard, "signatures"), agreed)
+        if terms.weights is None:
+            yield self._say(OPENED, "opened", self._openings(), SUM, "sum")
+            return
+        heard = yield self._say(OPENED, "opened", self._openings(), CHALLENGE, "challenge")
+        projections = self._project(_record(heard, "seeds"), commitments)
+        yield self._say(PROJECTED, "projected", projections, SUM, "sum")
+
+    def _read_keys(self, entries: Payload) -> None:
+        for name, entry in entries.items():
+            match entry:
+                case (bytes(sealing), bytes(masked), bytes(signature)):
+                    signed = (self._terms.signed_session, name, sealing, masked)
+                    check_signature(self._check_known(name), signature, "keys", *signed)
+                    self._keys[name] = sealing, masked
+                case _:
+                    raise DamagedMessageError(
+                        "an advertised entry must be two keys and a signature."
+                    )
+
+    def _sealed_shares(self) -> dict[str, Value]:
+        terms, everyone = self._terms, sorted(self._keys)
+        places = [terms.place(name) for name in everyone]
+        of_key = shares(self._masking.secret, threshold=terms.threshold, places=places)
+        of_seed = shares(self._seed, threshold=terms.threshold, places=places)
+        pairs = {name: (of_key[terms.place(name)], of_seed[terms.place(name)]) for name in everyone}
+        self._held[self.name] = pairs.pop(self.name)
+        return {
+            name: seal(self._sealing_key(self.name, name), encode_value(pair))
+            for name, pair in pairs.items()
+        }
+
+    def _read_shares(self, sealed: Payload) -> None:
+        for name, content in sealed.items():
+            if name not in self._keys or not isinstance(content, bytes):
+                raise DamagedMessageError("sealed shares must come from advertised peers.")
+            match decode_value(unseal(self._sealing_key(name, self.name), content)):
+                case (int(of_key), int(of_seed)):
+                    self._held[name] = of_key, of_seed
+                case _:
+                    raise CorruptShareError("a sealed share must be two whole numbers.")
+
+    def _mask_summand(self) -> Ring:
+        others = sorted(set(self._held) - {self.name})
+        own = self_mask(self._terms, self._seed, self.name)
+        summand = self._summand() if callable(self._summand) else self._summand
+        _check_size(summand, self._terms.size)
+        return add_vectors((summand, own, *map(self._pair_mask, others)), self._terms.size)
+
+    def _pair_mask(self, other: str) -> Ring:
+        return pair_mask(self._terms, self._masking, self.name, other, self._keys[other][1])
+
+    def _read_survivors(self, message: Message) -> tuple[str, ...]:
+        names = tuple(sorted(map(str, message.item("names", tuple))))
+        if len(set(names)) != len(names):
+            raise DisagreementError("survivors must be named once each.")
+        if not set(names) <= set(self._held):
+            raise DisagreementError("survivors must have shared their keys before.")
+        self._check_enough(names)
+        return names
+
+    def _check_agreement(self, signatures: Payload, agreed: tuple[bytes, ...]) -> None:
+        for name, signature in signatures.items():
+            if not isinstance(signature, bytes) or name not in self.survivors:
+                raise DisagreementError("only survivors sign the list of survivors.")
+            check_signature(self._check_known(name), signature, "survivors", *agreed)
+        if len(signatures) < self._terms.threshold:
+            raise TooFewPartiesError(
+                f"{self._terms.threshold} peers must agree on the survivors, got {len(signatures)}."
+            )
+
+    def _openings(self) -> dict[str, Value]:
+        # Of each peer either the seed or the mask key is opened, never both: the rule that keeps
+        # a vector hidden that arrives after its masks were opened.
+        seeds = {name: self._held[name][1] for name in self.survivors}
+        gone = set(self._held) - set(self.survivors)
+        return {"seeds": seeds, "keys": {name: self._held[name][0] for name in sorted(gone)}}
+
+    def _project(self, said: Payload, commitments: Payload) -> dict[str, Value]:
+        """Of each mask that one shares its projections, under noise that one shares too."""
+        seeds = {name: seed for name, seed in said.items() if isinstance(seed, bytes)}
+        made = {name: commitment(self._terms, name, seed) for name, seed in seeds.items()}
+        weights = self._terms.weights
+        if made != commitments or weights is None:
+            raise DisagreementError("a challenge must be made of what all peers committed to.")
+        others = [name for name in self.survivors if name != self.name]
+        rows = weights.project(map(self._pair_mask, others), challenge_of(seeds))
+        told: dict[str, Value] = {}
+        for other, row in zip(others, rows, strict=True):
+            low, high = sorted((self.name, other))
+            public = self._keys[other][1]
+            key = self._masking.common_key(public, self._terms.session, "noise", low, high)
+            told[other] = weights.blur(row if self.name == low else np.negative(row), key)
+        return told
+
+    def _check_known(self, name: str) -> bytes:
+        if name not in self._terms.identities:
+            raise DisagreementError("a peer that nobody enrolled takes part.")
+        return self._terms.identities[name]
+
+    def _check_enough(self, names: tuple[str, ...]) -> None:
+        if len(names) < self._terms.threshold or self.name not in names:
+            raise TooFewPartiesError(
+                f"at least {self._terms.threshold} peers must take part, {self.name} among them, "
+                f"got {len(names)}."
+            )
+
+    def _sealing_key(self, sender: str, receiver: str) -> bytes:
+        public = self._keys[receiver if sender == self.name else sender][0]
+        return self._sealing.common_key(public, self._terms.session, "shares", sender, receiver)
+
+    def _say(self, step: int, kind: str, payload: Payload, awaited: int, answer: str) -> Message:
+        server = self._terms.server
+        self._inbox.expect(awaited, answer, [server])
+        return Message(self._terms.session, self.name, server, step, kind, payload)
+
+
+def _check_size(summand: Ring, size: int) -> None:
+    if summand.shape != (size,):
+        raise ParameterError(f"a summand must have {size} values, got {summand.size}.")
+
+
+def _record(message: Message, name: str) -> dict[str, Value]:
+    value = message.payload.get(name)
+    if not isinstance(value, dict):
+        raise DamagedMessageError(f"{message.kind}.{name} must be a record.")
+    return value
