@@ -28,7 +28,7 @@ from sottovoce.federation.join.request import JoinToken
 from sottovoce.federation.party._proposals import Joins, membership_of
 from sottovoce.federation.party.control import running_parties
 from sottovoce.federation.party.party import ConfiguredParty
-from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.training import Checkpoint
 
 Run = Callable[..., tuple[int, str, str]]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "data-flows.md"

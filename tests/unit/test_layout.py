@@ -22,7 +22,6 @@ CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 APART = {
     "sottovoce._version": "reading the metadata takes longer than the rest of the import",
     "sottovoce.corpus.read._lines": "a format is one file",
-    "sottovoce.topics.imports._tomotopy_child": "run in a process of its own",
 }
 
 # Where every module is a command, or a study or bench.

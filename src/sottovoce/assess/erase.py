@@ -24,7 +24,7 @@ from sottovoce.assess.state.parts import load_ranked, load_state, remove_erased,
 from sottovoce.assess.state.state import State
 from sottovoce.errors import InputError
 from sottovoce.files import begins_with, only_one, others_in, remove_unlocked, whole_file
-from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.training import Checkpoint
 
 _OURS = (RANKS.names, CHANGES.names, MEMBERS.names)
 

@@ -31,8 +31,8 @@ from sottovoce.assess.state.parts import (
 from sottovoce.assess.state.state import State, check_apart
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.files import whole_file
-from sottovoce.topics.checkpoint import Checkpoint
 from sottovoce.topics.space import BagOfWords, Space, spaces_of_models
+from sottovoce.topics.training import Checkpoint
 
 SHARE_OF_TIME = 0.05
 _ONE_SECOND = 1_000_000

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from sottovoce.lazy import attach
 
 if TYPE_CHECKING:
-    from sottovoce.topics.background import WordChoice as WordChoice
     from sottovoce.topics.catalogue import Catalogue as Catalogue
     from sottovoce.topics.catalogue import Topic as Topic
     from sottovoce.topics.lda.train import LdaParameters as LdaParameters
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from sottovoce.topics.shipped.rules import shipped_catalogue as shipped_catalogue
     from sottovoce.topics.space import BagOfWords as BagOfWords
     from sottovoce.topics.space import Space as Space
+    from sottovoce.topics.training import WordChoice as WordChoice
     from sottovoce.topics.voice.mentions import VoiceParameters as VoiceParameters
     from sottovoce.topics.voice.train import train_voice as train_voice
     from sottovoce.topics.w2v.train import SkipGramParameters as SkipGramParameters

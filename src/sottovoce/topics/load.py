@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from sottovoce.errors import ModelFileError
+from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import ModelCard, open_folder
 from sottovoce.topics.voice.model import VoiceModel
@@ -39,4 +39,10 @@ def load_model(path: Path | str) -> Model:
         raise ModelFileError(
             f"{folder} holds a model of an unknown kind; known are {', '.join(_KINDS)}."
         )
-    return _KINDS[card.kind](folder, card)
+    try:
+        model = _KINDS[card.kind](folder, card)
+    except ParameterError as error:
+        raise ModelFileError(f"the model {folder} is damaged: {error}") from None
+    if model.fingerprint != card.fingerprint:
+        raise ModelFileError(f"the model {folder} does not fit its card's fingerprint.")
+    return model

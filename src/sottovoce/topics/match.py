@@ -6,6 +6,7 @@ own words. No two topics get the same dimension unasked: their scores would be e
 that subtracts the interest in the rest of the domain would subtract the topic from itself.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +23,6 @@ from sottovoce.topics.load import load_model
 from sottovoce.topics.salient import (
     SALIENT_WORDS,
     Affinities,
-    Form,
     affinities_of,
     checked_sizes,
     salient_words,
@@ -107,7 +107,12 @@ def match_model(
     chosen: Mapping[str, Sequence[int]] | None = None,
     least_share: float = LEAST_SHARE,
 ) -> Matching:
-    """Match a catalogue's topics to the latent dimensions of ``model``.
+    """Match every topic to the latent dimensions of ``model`` by its words.
+
+    A dimension can stand for the topic whose words have the largest share of it, if that share is
+    at least ``least_share`` and three of the words are three times as likely in it as overall.
+    Together such dimensions must take up a tenth of a text made of the topic's words. ``chosen``
+    overrules this for the topics it names.
 
     >>> from sottovoce.topics import Topic
     >>> import numpy as np
@@ -119,31 +124,84 @@ def match_model(
     >>> match_model(catalogue, model, chosen={"debts": [0]}).catalogue.topics[0].dimensions
     (0,)
     """
+    chosen = chosen or {}
     form, shortest = model.rules.former(), model.rules.shortest
-    return match_catalogue(
+    phi, terms = by_dimension(model), model.vocabulary.terms
+    _check(catalogue, model, chosen, least_share)
+    affinities = affinities_of(
         catalogue,
-        _by_dimension(model),
-        model.vocabulary.terms,
-        fingerprint=model.fingerprint,
-        sizes=model.alpha,
-        chosen=chosen,
-        least_share=least_share,
-        form=lambda word: form(word) if len(word) >= shortest else None,
+        phi,
+        terms,
+        checked_sizes(phi, model.alpha),
+        lambda word: form(word) if len(word) >= shortest else None,
+    )
+    fitting = _fitting(catalogue, affinities, least_share)
+    fitting[:, [dimension for given in chosen.values() for dimension in given]] = False
+    found = [_find_fit(affinities.reach[place], fitting[place]) for place in range(len(catalogue))]
+    dimensions = [
+        tuple(chosen.get(name, own)) for name, own in zip(catalogue.names, found, strict=True)
+    ]
+    fits = _list_fits(catalogue, model, affinities, dimensions, chosen)
+    given = Counter(fit.dimension for fit in fits)
+    matched = tuple(
+        replace(topic, dimensions=dimensions[place]) for place, topic in enumerate(catalogue)
+    )
+    return Matching(
+        Catalogue(matched, model.fingerprint),
+        fits,
+        tuple(_list_unmatched(matched, affinities)),
+        tuple(sorted(each for each, times in given.items() if times > 1)),
+    )
+
+
+def _list_fits(
+    catalogue: Catalogue,
+    model: LdaModel,
+    affinities: Affinities,
+    dimensions: Sequence[tuple[int, ...]],
+    chosen: Mapping[str, Sequence[int]],
+) -> tuple[Fit, ...]:
+    phi, terms = by_dimension(model), model.vocabulary.terms
+    words = salient_words(phi, terms, min(_SHOWN_WORDS, len(terms)))
+    return tuple(
+        Fit(
+            topic.name,
+            dimension,
+            float(affinities.share[place, dimension]),
+            float(affinities.lift[place, dimension]),
+            int(affinities.telling[place, dimension]),
+            float(affinities.reach[place, dimension]),
+            words[dimension],
+            "chosen" if topic.name in chosen else "words",
+            _also(catalogue, affinities.share[:, dimension], place),
+        )
+        for place, topic in enumerate(catalogue)
+        for dimension in dimensions[place]
     )
 
 
 def catalogue_of(
     model: LdaModel, *, count: int = SALIENT_WORDS, relevance: float = 1.0
 ) -> Catalogue:
-    """A catalogue of the model's own latent topics, yet to be judged."""
-    return model_catalogue(
-        _by_dimension(model),
-        model.vocabulary.terms,
-        fingerprint=model.fingerprint,
-        count=count,
-        relevance=relevance,
-        sizes=model.alpha,
+    """One topic for each latent dimension, named by its number and first words, yet to be judged.
+
+    R-Susceptibility, section 4.1. Weights are the words' probabilities in the dimension.
+    """
+    phi, terms = by_dimension(model), model.vocabulary.terms
+    column = model.vocabulary.column
+    words = salient_words(phi, terms, count, relevance=relevance, sizes=model.alpha)
+    digits = len(str(len(phi) - 1))
+    topics = tuple(
+        Topic(
+            name=f"{number:0{digits}} {' '.join(own[:_NAMING_WORDS])}",
+            words=own,
+            domain=UNJUDGED,
+            weights=tuple(float(phi[number, column[word]]) for word in own),
+            dimensions=(number,),
+        )
+        for number, own in enumerate(words)
     )
+    return Catalogue(topics, model.fingerprint)
 
 
 def load_latent(path: Path) -> LdaModel:
@@ -154,39 +212,9 @@ def load_latent(path: Path) -> LdaModel:
     return model
 
 
-def _by_dimension(model: LdaModel) -> Floats:
+def by_dimension(model: LdaModel) -> Floats:
+    """Phi with a row for each dimension."""
     return model.phi.T.astype("float64")
-
-
-def match_catalogue(
-    catalogue: Catalogue,
-    phi: Floats,
-    terms: Sequence[str],
-    *,
-    fingerprint: str,
-    sizes: Floats | None = None,
-    chosen: Mapping[str, Sequence[int]] | None = None,
-    least_share: float = LEAST_SHARE,
-    form: Form = str,
-) -> Matching:
-    """Match every topic to the latent dimensions of the model ``fingerprint`` by its words.
-
-    ``phi`` is dimensions x ``terms``; ``sizes`` are how much of all text each dimension is. A
-    dimension can stand for the topic whose words have the largest share of it, if that share is
-    at least ``least_share`` and three of the words are three times as likely in it as overall.
-    Together such dimensions must take up a tenth of a text made of the topic's words. ``chosen``
-    overrules this for the topics it names. ``form`` is how the model writes words.
-    """
-    chosen = chosen or {}
-    _check(catalogue, phi, chosen, least_share)
-    affinities = affinities_of(catalogue, phi, terms, checked_sizes(phi, sizes), form)
-    fitting = _fitting(catalogue, affinities, least_share)
-    fitting[:, [dimension for given in chosen.values() for dimension in given]] = False
-    found = [_find_fit(affinities.reach[place], fitting[place]) for place in range(len(catalogue))]
-    dimensions = [
-        tuple(chosen.get(name, own)) for name, own in zip(catalogue.names, found, strict=True)
-    ]
-    return _matching(catalogue, phi, terms, fingerprint, affinities, dimensions, chosen)
 
 
 def _fitting(catalogue: Catalogue, affinities: Affinities, least_share: float) -> NDArray[np.bool_]:
@@ -213,43 +241,6 @@ def best_indicator(reach: Floats, candidates: Sequence[int]) -> tuple[int, ...]:
     ordered = sorted(candidates, key=lambda dimension: (-reach[dimension], dimension))
     sums = np.cumsum(reach[ordered]) / np.sqrt(np.arange(1, len(ordered) + 1))
     return tuple(ordered[: int(sums.argmax()) + 1])
-
-
-def _matching(
-    catalogue: Catalogue,
-    phi: Floats,
-    terms: Sequence[str],
-    fingerprint: str,
-    affinities: Affinities,
-    dimensions: Sequence[tuple[int, ...]],
-    chosen: Mapping[str, Sequence[int]],
-) -> Matching:
-    words = salient_words(phi, terms, min(_SHOWN_WORDS, len(terms)))
-    fits = tuple(
-        Fit(
-            topic.name,
-            dimension,
-            float(affinities.share[place, dimension]),
-            float(affinities.lift[place, dimension]),
-            int(affinities.telling[place, dimension]),
-            float(affinities.reach[place, dimension]),
-            words[dimension],
-            "chosen" if topic.name in chosen else "words",
-            _also(catalogue, affinities.share[:, dimension], place),
-        )
-        for place, topic in enumerate(catalogue)
-        for dimension in dimensions[place]
-    )
-    given = [fit.dimension for fit in fits]
-    matched = tuple(
-        replace(topic, dimensions=dimensions[place]) for place, topic in enumerate(catalogue)
-    )
-    return Matching(
-        Catalogue(matched, fingerprint),
-        fits,
-        tuple(_list_unmatched(matched, affinities)),
-        tuple(sorted({each for each in given if given.count(each) > 1})),
-    )
 
 
 def _also(catalogue: Catalogue, share: Floats, place: int) -> str | None:
@@ -284,10 +275,7 @@ def _list_unmatched(topics: Sequence[Topic], affinities: Affinities) -> list[Unm
 
 
 def _check(
-    catalogue: Catalogue,
-    phi: Floats,
-    chosen: Mapping[str, Sequence[int]],
-    least_share: float,
+    catalogue: Catalogue, model: LdaModel, chosen: Mapping[str, Sequence[int]], least_share: float
 ) -> None:
     if not 0.0 < least_share <= 1.0:
         raise ParameterError(f"least share must be > 0 and <= 1, got {least_share}.")
@@ -296,37 +284,8 @@ def _check(
             raise ParameterError(f"the catalogue has no topic {name!r}.")
         if not dimensions:
             raise ParameterError(f"{name!r} must be given at least 1 dimension, got none.")
-        outside = [each for each in dimensions if not 0 <= each < phi.shape[0]]
+        outside = [each for each in dimensions if not 0 <= each < model.dimensions]
         if outside:
             raise ParameterError(
-                f"dimensions must be 0 to {phi.shape[0] - 1} in this model, got {outside[0]}."
+                f"dimensions must be 0 to {model.dimensions - 1} in this model, got {outside[0]}."
             )
-
-
-def model_catalogue(
-    phi: Floats,
-    terms: Sequence[str],
-    *,
-    fingerprint: str,
-    count: int = SALIENT_WORDS,
-    relevance: float = 1.0,
-    sizes: Floats | None = None,
-) -> Catalogue:
-    """One topic for each latent dimension, named by its number and first words, yet to be judged.
-
-    R-Susceptibility, section 4.1. Weights are the words' probabilities in the dimension.
-    """
-    column = {term: place for place, term in enumerate(terms)}
-    words = salient_words(phi, terms, count, relevance=relevance, sizes=sizes)
-    digits = len(str(phi.shape[0] - 1))
-    topics = tuple(
-        Topic(
-            name=f"{number:0{digits}} {' '.join(own[:_NAMING_WORDS])}",
-            words=own,
-            domain=UNJUDGED,
-            weights=tuple(float(phi[number, column[word]]) for word in own),
-            dimensions=(number,),
-        )
-        for number, own in enumerate(words)
-    )
-    return Catalogue(topics, fingerprint)

@@ -17,8 +17,9 @@ The card says what the model is, what made it, and from what; never a text. `car
 - `files`: the SHA-256 of every other file of the folder.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -33,7 +34,6 @@ from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import InputError, ModelFileError, ParameterError
 from sottovoce.files import file_digest, output_folder, whole_file
 from sottovoce.parsing import parse_json
-from sottovoce.topics.background import CorpusFacts
 
 FORMAT = "sottovoce-model"
 VERSION = 1
@@ -44,6 +44,14 @@ VOCABULARY_FILE = "vocabulary.txt"
 MOST_NUMBERS = 2**30
 
 Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """What a card says about the texts a model was trained on."""
+
+    sha256: str
+    texts: int
 
 
 @dataclass(frozen=True)
@@ -187,6 +195,21 @@ def _header(file: BinaryIO) -> Expected:
     if fortran_order:
         raise ParameterError("an array must be in C order.")
     return Expected(dtype.str, shape)
+
+
+def model_digest(
+    kind: str,
+    vocabulary: Vocabulary,
+    rules: TokenRules,
+    numbers: Iterable[bytes | memoryview],
+    *more: object,
+) -> str:
+    """SHA-256 over the words, the token rules, the numbers, and what else decides a strength."""
+    parts = [kind, vocabulary.fingerprint, rules_record(rules), *more]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
+    for part in numbers:
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def rules_record(rules: TokenRules) -> dict[str, Any]:

@@ -28,7 +28,6 @@ _CELLS_PER_THREAD = 4096
 # So many cells of posts without a word are held at a time.
 _CELLS_AT_A_TIME = 1 << 22
 LANES = 8
-Strengths = Callable[[sparse.csr_array], NDArray[np.float64]]
 
 
 class CountRows(NamedTuple):
@@ -152,19 +151,20 @@ def topic_number(topics: tuple[str, ...], name: str) -> int:
 
 
 def contributions_of_words(
-    counts: sparse.csr_array, vocabulary: Vocabulary, strengths: Strengths
+    counts: sparse.csr_array, scorer: "PostScorer", column: int
 ) -> sparse.csr_array:
     """In the cells of ``counts``: the strength of the post less that of the post without the word.
 
-    ``strengths`` gives one number a row. A word's occurrences are left out all at once.
+    The strengths are those of one ``column``. A word's occurrences are left out all at once.
     """
-    rows = checked_rows(counts, vocabulary)
+    rows = checked_rows(counts, scorer.vocabulary)
     matrix = sparse.csr_array((rows.counts, rows.columns, rows.pointers), shape=counts.shape)
     lengths = np.diff(rows.pointers)
-    added = np.repeat(strengths(matrix), lengths)
+    added = np.repeat(scorer.strengths(matrix)[:, column], lengths)
     for first, last in _blocks(lengths):
         cells = slice(rows.pointers[first], rows.pointers[last])
-        added[cells] -= strengths(without_each_word(matrix[first:last]))
+        posts = without_each_word(matrix[first:last])
+        added[cells] -= scorer.strengths(posts)[:, column]
     return sparse.csr_array((added, rows.columns, rows.pointers), shape=counts.shape)
 
 
@@ -327,10 +327,7 @@ class BowScorer:
 
     def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
         """For each word of each post, the strength it adds: with the word less without it."""
-        column = topic_number(self.topics, topic)
-        return contributions_of_words(
-            counts, self.vocabulary, lambda posts: self.strengths(posts)[:, column]
-        )
+        return contributions_of_words(counts, self, topic_number(self.topics, topic))
 
     @cached_property
     def _members(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -17,7 +17,7 @@ from support.communities import TWO_TOPICS, random_posts
 
 from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state.parts import load_state, write_state
-from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.training import Checkpoint
 
 Run = Callable[..., tuple[int, str, str]]
 # Names that CSV, JSON and HTML write otherwise than they are, and one that a table would compute.

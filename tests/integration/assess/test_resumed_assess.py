@@ -311,7 +311,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
     from sottovoce.assess.measures.catalogue import plan_scoring  # noqa: PLC0415 - for this test only
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - as above
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - as above
-    from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - as above
+    from sottovoce.topics.training import Checkpoint  # noqa: PLC0415 - as above
 
     clock, writes = [0.0], [0]
 
@@ -323,7 +323,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
         clock[0] += 0.5
         return clock[0]
 
-    monkeypatch.setattr("sottovoce.topics.checkpoint.Checkpoint.write", write)
+    monkeypatch.setattr("sottovoce.topics.training.Checkpoint.write", write)
     _, scoring = plan_scoring(Catalogue.load(Path("topics.toml")), [], ("bow-dt",))
     journey = CheckpointedFold(Checkpoint(Path("c")), "request", 1.0, now=tick)
     batches = [batch[:5] for _ in range(60) for batch in open_posts("posts.parquet")]

@@ -1,13 +1,17 @@
 """A topic gets the dimensions that serve its ranking, or a reason why none does."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.match import Matching, best_indicator, match_catalogue, model_catalogue
+from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.match import Matching, best_indicator, catalogue_of, match_model
 from sottovoce.topics.salient import known_words
 
 FILLER = tuple(f"filler{number}" for number in range(400))
@@ -35,9 +39,19 @@ def spread(words: tuple[str, ...], mass: float) -> np.ndarray:
 PLAIN = [row() for _ in range(6)]
 
 
-def match(*rows: np.ndarray, catalogue: Catalogue = CATALOGUE, **options: Any) -> Matching:  # noqa: ANN401 - passed on
-    phi = np.stack([*rows, *PLAIN])
-    return match_catalogue(catalogue, phi, TERMS, fingerprint="model", **options)
+def model_of(rows: Sequence[np.ndarray], sizes: np.ndarray | None = None) -> LdaModel:
+    phi = np.stack(rows, axis=1)
+    alpha = np.ones(len(rows)) if sizes is None else sizes
+    return LdaModel(phi, alpha, Vocabulary.public(TERMS), TokenRules())
+
+
+def match(
+    *rows: np.ndarray,
+    catalogue: Catalogue = CATALOGUE,
+    sizes: np.ndarray | None = None,
+    **options: Any,  # noqa: ANN401 - passed on
+) -> Matching:
+    return match_model(catalogue, model_of([*rows, *PLAIN], sizes), **options)
 
 
 def dimensions(matching: Matching) -> dict[str, tuple[int, ...]]:
@@ -45,9 +59,10 @@ def dimensions(matching: Matching) -> dict[str, tuple[int, ...]]:
 
 
 def test_each_topic_gets_the_dimension_that_its_words_fill() -> None:
-    matching = match(spread(BABY, 0.4), spread(DEBT, 0.3))
+    rows = spread(BABY, 0.4), spread(DEBT, 0.3)
+    matching = match(*rows)
     assert dimensions(matching) == {"debts": (1,), "babies": (0,)}
-    assert matching.catalogue.model == "model"
+    assert matching.catalogue.model == model_of([*rows, *PLAIN]).fingerprint
     assert [(fit.topic, round(fit.share, 3), fit.telling) for fit in matching.fits] == [
         ("debts", 0.3, 4),
         ("babies", 0.4, 4),
@@ -97,8 +112,7 @@ def test_what_only_looks_like_the_topic_is_not_taken(near: np.ndarray) -> None:
 
 def test_words_that_are_common_everywhere_tell_no_dimension() -> None:
     everywhere = [spread(DEBT, 0.3) for _ in range(8)]
-    phi = np.stack([*everywhere, spread(BABY, 0.4)])
-    matching = match_catalogue(CATALOGUE, phi, TERMS, fingerprint="model")
+    matching = match_model(CATALOGUE, model_of([*everywhere, spread(BABY, 0.4)]))
     assert dimensions(matching)["debts"] == ()
 
 
@@ -191,10 +205,10 @@ def test_the_best_indicator_is_the_best_of_all_subsets() -> None:
 
 
 def test_a_model_s_own_catalogue_has_a_topic_for_each_dimension_yet_to_be_judged() -> None:
-    phi = np.stack([row(debt=0.4, loan=0.2, owe=0.1), row(baby=0.3, birth=0.2, mother=0.1)])
-    made = model_catalogue(phi, TERMS, fingerprint="model", count=3)
+    model = model_of([row(debt=0.4, loan=0.2, owe=0.1), row(baby=0.3, birth=0.2, mother=0.1)])
+    made = catalogue_of(model, count=3)
     assert made.names == ("0 debt loan owe", "1 baby birth mother")
-    assert made.model == "model"
+    assert made.model == model.fingerprint
     assert [topic.dimensions for topic in made] == [(0,), (1,)]
     assert made.topics[0].weights == pytest.approx((0.4, 0.2, 0.1))
     assert {topic.domain for topic in made} == {"unjudged"}

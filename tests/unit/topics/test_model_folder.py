@@ -14,9 +14,8 @@ from support import spaces
 
 from sottovoce.errors import ModelFileError, ParameterError
 from sottovoce.topics import load_model
-from sottovoce.topics.background import CorpusFacts
 from sottovoce.topics.lda.model import LdaModel
-from sottovoce.topics.model_file import Origin
+from sottovoce.topics.model_file import CorpusFacts, Origin
 from sottovoce.topics.w2v.model import SkipGramModel
 
 

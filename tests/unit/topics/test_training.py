@@ -18,9 +18,8 @@ from sottovoce.topics import (
     train_lda,
     train_skip_gram,
 )
-from sottovoce.topics.background import corpus_facts
-from sottovoce.topics.checkpoint import Checkpoint
 from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.training import Checkpoint, corpus_facts
 
 if TYPE_CHECKING:
     from sottovoce.topics.w2v.model import SkipGramModel

@@ -13,7 +13,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ModelFileError, ParameterError
 from sottovoce.topics import Catalogue, Topic, VoiceParameters, load_model, train_voice
-from sottovoce.topics.background import WordChoice
+from sottovoce.topics.training import WordChoice
 from sottovoce.topics.voice.mentions import find_mentions, mark_near
 from sottovoce.topics.voice.model import VoiceModel, evidence_of_words
 
@@ -206,22 +206,15 @@ def test_the_first_person_of_another_language_can_be_named() -> None:
     assert "ich" not in made.scorer(topic).vocabulary.terms
 
 
-def test_a_model_of_before_is_read_and_its_function_words_are_no_evidence(tmp_path: Path) -> None:
-    """Its card names no function words, and its fingerprint covers none; ours then does."""
-    model().save(tmp_path / "m")
-    card = json.loads((tmp_path / "m" / "card.json").read_text())
-    for name in ("function_words", "second_person"):
-        del card["parameters"][name]
-    card["fingerprint"] = model()._digest()  # as it was before
-    (tmp_path / "m" / "card.json").write_text(json.dumps(card))
-    read = load_model(tmp_path / "m")
-    assert read.fingerprint == model().fingerprint
-    read.save(tmp_path / "again")
-    assert load_model(tmp_path / "again").fingerprint == model().fingerprint
-
-
 @pytest.mark.parametrize(
-    "wrong", [{"function_words": 3}, {"first_person": [1]}, {"span": "x"}, {"second_person": [""]}]
+    "wrong",
+    [
+        {"function_words": 3},
+        {"function_words": None},
+        {"first_person": [1]},
+        {"span": "x"},
+        {"second_person": [""]},
+    ],
 )
 def test_a_card_with_no_words_for_persons_is_refused(
     tmp_path: Path, wrong: dict[str, object]

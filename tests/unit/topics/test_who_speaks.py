@@ -10,7 +10,7 @@ from sottovoce.assess.setting import Setting
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, Topic, train_voice
-from sottovoce.topics.background import WordChoice
+from sottovoce.topics.training import WordChoice
 from sottovoce.topics.voice.model import SpeakerVoice, VoiceModel
 
 DEBT = Catalogue((Topic("debt", ("debt", "bills"), "money", sensitive=True),))

@@ -18,12 +18,12 @@ from sottovoce.errors import ParameterError
 from sottovoce.report.figures import ACCENT, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult
-from sottovoce.topics.background import Texts
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.lda.train import LdaParameters, train_lda
 from sottovoce.topics.match import Fit, Matching, match_model
 from sottovoce.topics.salient import salient_words
+from sottovoce.topics.training import Texts
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.assess._paper import PRINTED
 from sottovoce_lab.assess._simulated_judges import smallest_catalogue

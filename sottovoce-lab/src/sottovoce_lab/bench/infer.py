@@ -22,9 +22,9 @@ from sottovoce.compiled import available_cores
 from sottovoce.corpus.read.corpus import open_documents
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate
-from sottovoce.topics.background import WordChoice, background_counts
 from sottovoce.topics.imports.libraries import from_tomotopy
 from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.training import WordChoice, background_counts
 from sottovoce_lab._data import DataAbsentError, data_file
 from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time, best_times, train_tomotopy
 

@@ -11,8 +11,8 @@ from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.corpus.read.corpus import Corpus
-    from sottovoce.topics.background import WordChoice
     from sottovoce.topics.load import Model
+    from sottovoce.topics.training import WordChoice
     from sottovoce.topics.voice.mentions import VoiceParameters
 
 
@@ -51,7 +51,7 @@ class TrainedWordOptions(OptionGroup):
         """The words of lda and w2v."""
         from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
         from sottovoce.corpus.words.rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
-        from sottovoce.topics.background import MAX_TERMS, MIN_TEXTS, WordChoice  # noqa: PLC0415 - fast --help
+        from sottovoce.topics.training import MAX_TERMS, MIN_TEXTS, WordChoice  # noqa: PLC0415 - fast --help
 
         if self.vocabulary is not None and (self.min_texts, self.max_terms) != (None, None):
             raise ParameterError(
@@ -195,8 +195,8 @@ def _train_in_passes(
     kept: ProgressOptions,
     private: bool,
 ) -> None:
-    from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.lda.train import LdaParameters, train_lda  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.training import Checkpoint  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram  # noqa: PLC0415 - fast --help
 
     passes, every = _USUAL[space]

@@ -11,7 +11,7 @@ What is known of the noise enters by ``deviations`` alone; released counts and n
 come in here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -82,7 +82,7 @@ def varimax(loadings: Floats) -> Floats:
 
 
 _RATE, _MOMENTUM, _SCALE = 0.1, 0.9, 0.95
-_TINY = 1e-20
+TINY = 1e-20
 Singles: TypeAlias = NDArray[np.float32]
 
 
@@ -130,7 +130,7 @@ def pair_topics(
     square = checked_pairs(pairs)
     scale = np.ones(len(square)) if deviations is None else np.asarray(deviations, np.float64)
     _check(square, topics, totals, scale)
-    usual = np.maximum(totals, np.mean(np.maximum(totals, 0)) / 100 + _TINY)
+    usual = np.maximum(totals, np.mean(np.maximum(totals, 0)) / 100 + TINY)
     with threadpool_limits(1):  # so that no sum depends on the number of threads
         scaled = square / np.outer(scale, scale)
         fits = [
@@ -168,17 +168,25 @@ def _descend(pairs: Floats, start: Floats, unit: Floats, steps: int) -> tuple[Fl
     at a speed that its recent slopes set (Kingma and Ba 2015), slower towards the end.
     """
     held: Singles = pairs.astype(np.float32)
-    root: Singles = np.sqrt(start + 1e-4 * start.mean() + _TINY).astype(np.float32)
+    root: Singles = np.sqrt(start + 1e-4 * start.mean() + TINY).astype(np.float32)
     own = (unit[:, None] * np.sqrt(start.mean())).astype(np.float32)
+    root = descend(root, own, lambda root: _slope(held, root), steps)
+    return _scale_start(pairs, (root * root).astype(np.float64))
+
+
+def descend(
+    root: Singles, own: Singles, slope_of: Callable[[Singles], Singles], steps: int
+) -> Singles:
+    """Move ``root`` down its slope, each entry in its ``own`` unit."""
     speed, spread = np.zeros_like(root), np.zeros_like(root)
     for step in range(1, steps + 1):
-        slope = _slope(held, root) * own
+        slope = slope_of(root) * own
         speed += (1 - _MOMENTUM) * (slope - speed)
         spread += (1 - _SCALE) * (slope * slope - spread)
         size = _RATE * min(1.0, 2 * (1 - step / steps) + 0.02) / (1 - _MOMENTUM**step)
-        move = speed / (np.sqrt(spread / (1 - _SCALE**step)) + _TINY)
+        move = speed / (np.sqrt(spread / (1 - _SCALE**step)) + TINY)
         root = np.abs(root - np.float32(size) * own * move)
-    return _scale_start(pairs, (root * root).astype(np.float64))
+    return root
 
 
 def _slope(pairs: Singles, root: Singles) -> Singles:
@@ -203,7 +211,12 @@ def _scale_start(pairs: Floats, weighted: Floats) -> tuple[Floats, float]:
 def _as_topics(weighted: Floats, misfit: float, usual: Floats) -> PairTopics:
     """Columns as distributions; a topic that came to nothing is what all words do."""
     sizes = weighted.sum(axis=0)
-    weights = sizes**2
-    some = weights > 0
-    shares = np.where(some, weighted / np.where(some, sizes, 1), (usual / usual.sum())[:, None])
-    return PairTopics(np.ascontiguousarray(shares.T), weights, misfit)
+    return PairTopics(as_distributions(weighted, usual / usual.sum()), sizes**2, misfit)
+
+
+def as_distributions(weighted: Floats, usual: Floats) -> Floats:
+    """A row of probabilities for each column; one that came to nothing is what all words do."""
+    sizes = weighted.sum(axis=0)
+    some = sizes > 0
+    shares = np.where(some, weighted / np.where(some, sizes, 1), usual[:, None])
+    return np.ascontiguousarray(shares.T)

@@ -24,20 +24,21 @@ out documents would judge them; of an opened sum no document can be held out.
 """
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 from threadpoolctl import threadpool_limits
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import ParameterError
-from sottovoce.topics.cooccurrence.factorise import checked_pairs, leading_topics
-
-Singles: TypeAlias = NDArray[np.float32]
-_RATE, _MOMENTUM, _SCALE = 0.1, 0.9, 0.95
-_SMALLEST = 1e-20
+from sottovoce.topics.cooccurrence.factorise import (
+    TINY,
+    Singles,
+    as_distributions,
+    checked_pairs,
+    descend,
+    leading_topics,
+)
 
 
 def weighted_factors(
@@ -55,19 +56,12 @@ def weighted_factors(
     W is the square of what moves, so that it stays >= 0; each entry moves in its word's own unit,
     at a speed that its recent slopes set (Kingma and Ba 2015), slower towards the end.
     """
-    size = max(float(np.mean(start)), _SMALLEST)
+    size = max(float(np.mean(start)), TINY)
     held: Singles = (pairs / size**2).astype(np.float32)
-    known: Singles = (weights / max(float(weights.mean()), _SMALLEST)).astype(np.float32)
+    known: Singles = (weights / max(float(weights.mean()), TINY)).astype(np.float32)
     root: Singles = np.sqrt(start / size + 1e-4).astype(np.float32)
     own = unit[:, None].astype(np.float32)
-    speed, spread = np.zeros_like(root), np.zeros_like(root)
-    for step in range(1, steps + 1):
-        slope = _slope(held, known, root) * own
-        speed += (1 - _MOMENTUM) * (slope - speed)
-        spread += (1 - _SCALE) * (slope * slope - spread)
-        length = _RATE * min(1.0, 2 * (1 - step / steps) + 0.02) / (1 - _MOMENTUM**step)
-        move = speed / (np.sqrt(spread / (1 - _SCALE**step)) + _SMALLEST)
-        root = np.abs(root - np.float32(length) * own * move)
+    root = descend(root, own, lambda root: _slope(held, known, root), steps)
     return np.asarray((root * root).astype(np.float64) * size)
 
 
@@ -273,10 +267,7 @@ def nearest_factors(pairs: Floats, factors: Floats) -> Floats:
 
 def _as_topics(weighted: Floats, frequencies: Floats) -> tuple[Floats, Floats]:
     """Columns as distributions, and their shares; one that came to nothing is what all words do."""
-    sizes = weighted.sum(axis=0)
-    some = sizes > 0
-    shares = np.where(some, weighted / np.where(some, sizes, 1), frequencies[:, None])
-    weights = sizes**2
+    weights = weighted.sum(axis=0) ** 2
     whole = float(weights.sum())
-    even = np.full(sizes.size, 1 / sizes.size)
-    return np.ascontiguousarray(shares.T), weights / whole if whole > 0 else even
+    even = np.full(weights.size, 1 / weights.size)
+    return as_distributions(weighted, frequencies), weights / whole if whole > 0 else even

@@ -1,10 +1,13 @@
 """Other tools' models by format; those of gensim and tomotopy, from files or in memory.
 
 gensim's files are pickles, which can run code: they are read when trusted only. Of the pickled
-parameters in tomotopy's files only plain values are read.
+parameters in tomotopy's files only plain values are read, in a process of its own: its loader ends
+the process on a damaged file. That process runs ``python -m sottovoce.topics.imports.libraries
+MODEL OUT``.
 """
 
 import importlib.util
+import json
 import pickle
 import subprocess
 import sys
@@ -18,7 +21,6 @@ from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import MissingExtraError, ModelFileError, ParameterError
 from sottovoce.files import cause_of
 from sottovoce.parsing import parse_json
-from sottovoce.topics.imports import _tomotopy_child as tomotopy_child
 from sottovoce.topics.imports.files import (
     import_mallet,
     import_word2vec,
@@ -26,6 +28,7 @@ from sottovoce.topics.imports.files import (
     vector_model,
 )
 from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.lda.train import load_tomotopy
 from sottovoce.topics.w2v.model import SkipGramModel
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ FORMATS = ("mallet", "gensim", "tomotopy", "word2vec")
 GENSIM = "gensim"
 TOMOTOPY = "tomotopy"
 _SECONDS = 600
+_OWN_NAME = "sottovoce.topics.imports.libraries"
+_NUMBERS, _WORDS = "numbers.npz", "words.json"
 
 
 def import_model(
@@ -130,8 +135,8 @@ def import_tomotopy(path: Path, rules: TokenRules | None = None) -> LdaModel:
         raise MissingExtraError("tomotopy", "topics")
     with TemporaryDirectory() as folder:
         _read_elsewhere(path, folder)
-        words = parse_json(Path(folder, tomotopy_child.WORDS).read_text(encoding="utf-8"))
-        with np.load(Path(folder, tomotopy_child.NUMBERS), allow_pickle=False) as numbers:
+        words = parse_json(Path(folder, _WORDS).read_text(encoding="utf-8"))
+        with np.load(Path(folder, _NUMBERS), allow_pickle=False) as numbers:
             return topic_model(
                 numbers["phi"].T, numbers["alpha"], words, tool=TOMOTOPY, rules=rules
             )
@@ -145,7 +150,7 @@ def from_tomotopy(model: "tomotopy.LDAModel", rules: TokenRules | None = None) -
 
 
 def _read_elsewhere(path: Path, folder: str) -> None:
-    command = [sys.executable, "-m", tomotopy_child.__name__, str(path), folder]
+    command = [sys.executable, "-m", _OWN_NAME, str(path), folder]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603 - see above
         failed = done.returncode != 0
@@ -156,3 +161,15 @@ def _read_elsewhere(path: Path, folder: str) -> None:
             f"cannot read {path} as a tomotopy LDA model; it is absent, damaged, of another kind, "
             "or holds pickled code."
         )
+
+
+def write_parts(source: str, out: str) -> None:
+    """Write what the tomotopy model in ``source`` is made of into the folder ``out``."""
+    model = load_tomotopy(Path(source))
+    phi = np.array([model.get_topic_word_dist(topic) for topic in range(model.k)], np.float64)
+    np.savez(Path(out, _NUMBERS), phi=phi, alpha=np.asarray(model.alpha, np.float64))
+    Path(out, _WORDS).write_text(json.dumps(list(model.used_vocabs)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_parts(*sys.argv[1:])

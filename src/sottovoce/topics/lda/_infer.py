@@ -307,30 +307,6 @@ def row_sums(values: Floats, rows: Whole, sums: Floats) -> None:
 
 
 @unchecked_kernel
-def topic_shares(
-    pointers: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    counts: Floats,
-    phi: NDArray[np.float32],
-    alpha: Floats,
-    first: Whole,
-    last: Whole,
-    out: Floats,
-) -> None:
-    """Theta of each post; all zero for a post without a known word."""
-    expected, totals = np.empty((BLOCK, alpha.size)), np.empty(BLOCK)
-    for begin in range(first, last, BLOCK):
-        end = min(begin + BLOCK, last)
-        fold_in(pointers, columns, counts, phi, alpha, begin, end, expected)
-        row_sums(expected, end - begin, totals)
-        for row in range(end - begin):
-            total = totals[row]
-            if total > 0.0:
-                for topic in range(out.shape[1]):
-                    out[begin + row, topic] = expected[row, topic] / total
-
-
-@unchecked_kernel
 def cosines_with_dimensions(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],

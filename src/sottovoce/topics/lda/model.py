@@ -3,8 +3,6 @@
 It holds what decides a post's strength, and nothing of its training.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,15 +13,15 @@ from scipy import sparse
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ModelFileError, ParameterError
+from sottovoce.errors import ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.lda._infer import cosines_with_dimensions, topic_shares
+from sottovoce.topics.lda._infer import cosines_with_dimensions, fold_in, row_sums
 from sottovoce.topics.model_file import (
     Expected,
     ModelCard,
     Origin,
+    model_digest,
     read_files,
-    rules_record,
     write_folder,
 )
 from sottovoce.topics.space import (
@@ -70,19 +68,11 @@ class LdaScorer:
 
     def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
         """For each word of each post, the strength it adds: with the word less without it."""
-        only = self._select_topic(topic_number(self.topics, topic))
-        return contributions_of_words(
-            counts, self.vocabulary, lambda posts: only.strengths(posts)[:, 0]
-        )
-
-    def _select_topic(self, number: int) -> "LdaScorer":
+        number = topic_number(self.topics, topic)
         chosen = self.sets[self.set_pointers[number] : self.set_pointers[number + 1]]
-        return replace(
-            self,
-            topics=(self.topics[number],),
-            set_pointers=np.array([0, chosen.size], np.int64),
-            sets=chosen,
-        )
+        pointers = np.array([0, chosen.size], np.int64)
+        only = replace(self, topics=(topic,), set_pointers=pointers, sets=chosen)
+        return contributions_of_words(counts, only, 0)
 
 
 def dimension_sets(
@@ -161,11 +151,8 @@ class LdaModel:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over the numbers, the words and the token rules."""
-        parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules)]
-        digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
-        digest.update(self.alpha.astype("<f8").tobytes())
-        digest.update(self.phi.astype("<f4", copy=False).data)
-        return digest.hexdigest()
+        numbers = (self.alpha.astype("<f8"), self.phi.astype("<f4", copy=False))
+        return model_digest(KIND, self.vocabulary, self.rules, (each.data for each in numbers))
 
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> LdaScorer:  # noqa: ARG002 - both modes agree here
         """How posts are scored for the topics of ``catalogue``, which must be matched to this."""
@@ -182,7 +169,10 @@ class LdaModel:
         rows = checked_rows(counts, self.vocabulary)
 
         def work(first: int, last: int, out: NDArray[np.float64]) -> None:
-            topic_shares(*rows, self.phi, self.alpha, first, last, out)
+            own, totals = out[first:last], np.empty(last - first)
+            fold_in(*rows, self.phi, self.alpha, first, last, own)
+            row_sums(own, last - first, totals)
+            own /= np.where(totals > 0, totals, 1)[:, None]
 
         return score_rows(rows, self.dimensions, work, threads)
 
@@ -217,10 +207,4 @@ class LdaModel:
             "alpha": Expected("<f8", (card.dimensions,)),
         }
         vocabulary, arrays = read_files(folder, card, expected)
-        try:
-            model = cls(arrays["phi"], arrays["alpha"], vocabulary, card.rules, card.origin)
-        except ParameterError as error:
-            raise ModelFileError(f"the model {folder} is damaged: {error}") from None
-        if model.fingerprint != card.fingerprint:
-            raise ModelFileError(f"the model {folder} does not fit its card's fingerprint.")
-        return model
+        return cls(arrays["phi"], arrays["alpha"], vocabulary, card.rules, card.origin)

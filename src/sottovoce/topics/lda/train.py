@@ -19,10 +19,17 @@ from scipy import sparse
 
 from sottovoce.compiled import available_cores
 from sottovoce.errors import MissingExtraError, ModelFileError, ParameterError
-from sottovoce.topics.background import Texts, WordChoice, background_counts, corpus_facts
-from sottovoce.topics.checkpoint import Checkpoint, Progress, training_request
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import Origin
+from sottovoce.topics.training import (
+    Checkpoint,
+    Progress,
+    Texts,
+    WordChoice,
+    background_counts,
+    corpus_facts,
+    training_request,
+)
 
 if TYPE_CHECKING:
     import tomotopy

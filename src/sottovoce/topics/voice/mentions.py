@@ -207,10 +207,7 @@ class SpeakerScorer:
 
         A word of the second person takes some away, so its number is below 0.
         """
-        column = topic_number(self.topics, topic)
-        return contributions_of_words(
-            counts, self.vocabulary, lambda posts: self.strengths(posts)[:, column]
-        )
+        return contributions_of_words(counts, self, topic_number(self.topics, topic))
 
 
 @kernel

@@ -14,9 +14,16 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.codes import tokenize
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, MissingExtraError, ModelFileError, ParameterError
-from sottovoce.topics.background import CorpusFacts, Texts, WordChoice, corpus_facts, text_arrays
-from sottovoce.topics.checkpoint import Checkpoint, Progress, training_request
-from sottovoce.topics.model_file import Origin
+from sottovoce.topics.model_file import CorpusFacts, Origin
+from sottovoce.topics.training import (
+    Checkpoint,
+    Progress,
+    Texts,
+    WordChoice,
+    corpus_facts,
+    text_arrays,
+    training_request,
+)
 from sottovoce.topics.w2v.model import SkipGramModel
 
 if TYPE_CHECKING:
