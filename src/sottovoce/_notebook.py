@@ -8,7 +8,9 @@ def html_table(rows: Sequence[Mapping[str, object]], caption: str = "") -> str:
     """Rows of the same keys as a table."""
     head = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(_shown(value))}</td>" for value in row.values()) + "</tr>"
+        "<tr>"
+        + "".join(f"<td>{escape(_show_value(value))}</td>" for value in row.values())
+        + "</tr>"
         for row in rows
     )
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
@@ -27,7 +29,7 @@ def text_table(rows: Sequence[Mapping[str, object]]) -> str:
     band    users
     top 1%  1,234
     """
-    lines = [list(rows[0]) if rows else [], *([*map(_shown, row.values())] for row in rows)]
+    lines = [list(rows[0]) if rows else [], *([*map(_show_value, row.values())] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -35,7 +37,7 @@ def text_table(rows: Sequence[Mapping[str, object]]) -> str:
     )
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

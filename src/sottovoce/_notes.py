@@ -81,11 +81,11 @@ class NotedCount:
         self.key = f"{folder}/{name}"
 
     @property
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """Whether there is a place for it."""
         return self._file is not None
 
-    def seen(self) -> int:
+    def read_count(self) -> int:
         """The largest count that was noted, or 0; an error where one cannot be read."""
         if self._file is None:
             return 0
@@ -123,7 +123,7 @@ class Move:
 
     def refuse_moved(self, *, but_finish: bool = False) -> None:
         """Refuse what was moved from this machine, and what is under way unless to finish it."""
-        noted = self._noted()
+        noted = self._read_notes()
         if noted.get("on") and not (but_finish and noted["to"]):
             rest = f"unless {noted['to']} was carried away, run the command again that makes it"
             raise self._refusal(
@@ -134,7 +134,7 @@ class Move:
     def begin(self, archive: Path) -> str:
         """Note that it leaves for ``archive``, and works nowhere till it is unpacked; the day."""
         self.refuse_moved(but_finish=True)
-        noted, to = self._noted(), str(archive.absolute())
+        noted, to = self._read_notes(), str(archive.absolute())
         if archive.exists() and to != noted.get("to"):
             raise InputError(f"{archive} is there already; give another name.")
         number, today = noted.get("number", 0) + ("to" not in noted), str(datetime.now(UTC).date())
@@ -143,7 +143,7 @@ class Move:
 
     def pack(self, files: Mapping[str, Path], counts: Mapping[str, int], archive: Path) -> None:
         """Pack ``files`` by their names, then remove them; without the last nothing starts."""
-        noted = self._noted()
+        noted = self._read_notes()
         facts = {"kind": self._kind, "name": self._name, "counts": dict(counts), **noted}
         with whole_file(archive, private=True) as part, zipfile.ZipFile(part, "w") as packed:
             packed.writestr(_FACTS, json.dumps(facts))
@@ -157,10 +157,12 @@ class Move:
 
     def arrive(self, number: int, counts: Mapping[str, int]) -> None:
         """Note that it works here from now on, and how far it has come; refuse an old copy."""
-        noted = self._noted()
+        noted = self._read_notes()
         split = {key: key.partition("/") for key in counts}
         seen = {key: NotedCount(at[0], at[2], self._refusal) for key, at in split.items()}
-        is_old = number < noted.get("number", 0) or any(seen[k].seen() > counts[k] for k in seen)
+        is_old = number < noted.get("number", 0) or any(
+            seen[k].read_count() > counts[k] for k in seen
+        )
         if is_old or noted.get("to"):
             raise self._refusal(
                 f"the archive is an old copy: this {self._kind} has gone on from this machine "
@@ -170,7 +172,7 @@ class Move:
             count.note(counts[key])
         self._note({"number": number})
 
-    def _noted(self) -> dict[str, Any]:
+    def _read_notes(self) -> dict[str, Any]:
         if self._file is None:
             return {}
         with refusing(self._file, self._refusal):

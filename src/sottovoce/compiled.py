@@ -108,7 +108,7 @@ def in_turn(
         pool.shutdown(cancel_futures=True)
 
 
-def ahead(items: Iterable[Result]) -> Iterator[Result]:
+def read_ahead(items: Iterable[Result]) -> Iterator[Result]:
     """The same items; while one is being used, a thread of its own makes the next, and no more."""
     making = iter(items)
     with ThreadPoolExecutor(1) as pool:

@@ -69,7 +69,7 @@ def only_one(path: Path, *, patience_s: float | None = None) -> Iterator[None]:
     """
     lock = path.with_name(f"{path.name}.lock")
     patience_s = PATIENCE_S if patience_s is None else patience_s
-    descriptor = _locked(lock, path, time.monotonic() + patience_s)
+    descriptor = _lock_file(lock, path, time.monotonic() + patience_s)
     try:
         yield
     finally:
@@ -329,7 +329,7 @@ def remove_unlocked(path: Path) -> None:
         os.close(descriptor)
 
 
-def _locked(lock: Path, path: Path, deadline: float) -> int:
+def _lock_file(lock: Path, path: Path, deadline: float) -> int:
     """A locked descriptor of ``lock``, which is there as long as it is held."""
     while True:
         descriptor = None

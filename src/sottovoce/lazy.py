@@ -42,7 +42,7 @@ def attach(
             return sorted(where)
         if name not in where:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
-        module = _imported(where[name], extra)
+        module = _import_module(where[name], extra)
         found = module if where[name] == f"{package}.{name}" else getattr(module, name)
         # So that it is looked for once only.
         setattr(sys.modules[package], name, found)
@@ -61,7 +61,7 @@ def _read_names(package: str) -> "dict[str, str]":
     return {name: f"{at}.{name}" if at == package else at for at, name in found}
 
 
-def _imported(name: str, extra: str | None) -> "ModuleType":
+def _import_module(name: str, extra: str | None) -> "ModuleType":
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

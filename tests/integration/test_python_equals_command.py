@@ -205,7 +205,7 @@ def ledger_show(_: Path) -> None:
     ledger.close()
     assert (by_command["corpus"], by_command["documents"]) == (account.corpus, account.documents)
     assert by_command["spent"]["nats_per_word"] == str(account.spent)
-    assert by_command["left"]["nats_per_word"] == str(account.left)
+    assert by_command["left"]["nats_per_word"] == str(account.rest)
     assert [spend["id"] for spend in by_command["spends"]] == [spend.id for spend in spends]
 
 

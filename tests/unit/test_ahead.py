@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from sottovoce.compiled import ahead
+from sottovoce.compiled import read_ahead
 
 
 def test_items_come_in_order_and_all() -> None:
-    assert list(ahead(range(100))) == list(range(100))
-    assert list(ahead([])) == []
+    assert list(read_ahead(range(100))) == list(range(100))
+    assert list(read_ahead([])) == []
 
 
 def test_none_is_an_item() -> None:
-    assert list(ahead([None, 0, None])) == [None, 0, None]
+    assert list(read_ahead([None, 0, None])) == [None, 0, None]
 
 
 def test_the_next_item_is_made_while_one_is_used() -> None:
@@ -25,7 +25,7 @@ def test_the_next_item_is_made_while_one_is_used() -> None:
         started.set()
         yield 2
 
-    coming = ahead(items())
+    coming = read_ahead(items())
     assert next(coming) == 1
     assert started.wait(10)
     assert list(coming) == [2]
@@ -39,7 +39,7 @@ def test_no_more_than_one_item_is_made_ahead() -> None:
             made.append(number)
             yield number
 
-    coming = ahead(items())
+    coming = read_ahead(items())
     next(coming)
     # Closing waits for the item under way.
     coming.close()  # type: ignore[attr-defined] # a generator
@@ -51,7 +51,7 @@ def test_an_error_comes_where_its_item_would_have_come() -> None:
         yield 1
         raise ValueError("here")
 
-    coming = ahead(items())
+    coming = read_ahead(items())
     assert next(coming) == 1
     with pytest.raises(ValueError, match="here"):
         next(coming)

@@ -20,7 +20,7 @@ from sottovoce.assess.setting import M_KEPT, Bucket, StateHeader, fingerprint_of
 from sottovoce.assess.state.buckets import UserBuckets
 from sottovoce.assess.state.state import PostValues, State
 from sottovoce.assess.state.words import WordUse
-from sottovoce.compiled import ahead, available_cores, in_turn
+from sottovoce.compiled import available_cores, in_turn, read_ahead
 from sottovoce.corpus.clean import VERSION as CLEANING
 from sottovoce.corpus.clean import CleaningCounts, clean_posts, clean_texts
 from sottovoce.corpus.counts import CountWorker, VocabularyCounter, count_batches
@@ -76,7 +76,8 @@ class PieceScorer:
         everyone = [*scorers.values(), *([] if words is None else [words])]
         # Scorers that count alike share the counts.
         self._counters = {
-            counted_by(each): VocabularyCounter.of(each.vocabulary, each.rules) for each in everyone
+            counted_by(each): VocabularyCounter.share(each.vocabulary, each.rules)
+            for each in everyone
         }
         self._free: SimpleQueue[dict[str, CountWorker]] = SimpleQueue()
 
@@ -87,7 +88,7 @@ class PieceScorer:
         for _ in range(threads):
             workers = {key: counter.worker() for key, counter in self._counters.items()}
             self._free.put(workers)
-        read = pieces if threads == 1 else ahead(pieces)
+        read = pieces if threads == 1 else read_ahead(pieces)
         tasks = (partial(self._score_when_free, piece, last) for piece, last in read)
         return in_turn(tasks, threads, waiting=WAITING)
 
@@ -105,7 +106,7 @@ class PieceScorer:
         if cleaned is not None:
             posts = clean_posts(posts, cleaned)
         counts = {
-            key: counter.counted(workers[key], posts["text"])
+            key: counter.count_texts(workers[key], posts["text"])
             for key, counter in self._counters.items()
         }
         users, names = _number_names(posts["user"])

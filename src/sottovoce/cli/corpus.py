@@ -108,7 +108,7 @@ def count(
 
 def _usable(vocabulary: "Vocabulary", rules: "TokenRules") -> "Vocabulary":
     """The list as the rules count it; says how many of its terms can never occur."""
-    usable = vocabulary.under(rules)
+    usable = vocabulary.apply_rules(rules)
     lost = len(vocabulary) - len(usable)
     if lost:
         listed = f"{lost} of the vocabulary's {len(vocabulary)} terms"

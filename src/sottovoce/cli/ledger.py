@@ -127,7 +127,7 @@ def _account_row(account: "Account") -> dict[str, object]:
         "N": n,
         "budget epsilon": text_up(account.budget.epsilon),
         "spent": text_up(account.spent * n),
-        "left": text_up(min(Fraction(0), -account.left * n)).removeprefix("-"),
+        "left": text_up(min(Fraction(0), -account.rest * n)).removeprefix("-"),
     }
 
 
@@ -151,14 +151,14 @@ def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
     from sottovoce.privacy.exact import float_up  # noqa: PLC0415 - keeps --help fast
     from sottovoce.privacy.whole_document import to_record  # noqa: PLC0415 - keeps --help fast
 
-    spent, left = account.spent * account.budget.n, account.left * account.budget.n
+    spent, left = account.spent * account.budget.n, account.rest * account.budget.n
     return {
         "corpus": account.corpus,
         "documents": account.documents,
         "documents_by_spend": [_group_record(group) for group in account.groups],
         "budget": to_record(account.budget),
         "spent": {**_ratios(spent, account.spent), "epsilon_rounded_up": float_up(spent)},
-        "left": {**_ratios(left, account.left), "epsilon_rounded_down": 0.0 - float_up(-left)},
+        "left": {**_ratios(left, account.rest), "epsilon_rounded_down": 0.0 - float_up(-left)},
         "spends": [_spend_record(spend) for spend in spends],
     }
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.compiled import ahead, available_cores, in_turn, on_threads
+from sottovoce.compiled import available_cores, in_turn, on_threads, read_ahead
 from sottovoce.corpus.matrix_file import write_matrix
 from sottovoce.corpus.read.corpus import Corpus
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -106,7 +106,7 @@ def count_batches(
     >>> [counts.toarray().tolist() for counts in count_batches([pa.array(["a loan"])], words)]
     [[[1, 0]]]
     """
-    counter = VocabularyCounter.of(vocabulary, rules)
+    counter = VocabularyCounter.share(vocabulary, rules)
     number = _threads_for(texts, threads)
     for parts in _parts(texts, [counter.worker() for _ in range(number)]):
         yield stack_rows([piece for part in parts for piece in part.pieces], len(vocabulary))
@@ -123,7 +123,7 @@ class VocabularyCounter:
         self._coder = WordCoder(self._rules, self._codes)
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, rules: TokenRules | None = None) -> "VocabularyCounter":
+    def share(cls, vocabulary: Vocabulary, rules: TokenRules | None = None) -> "VocabularyCounter":
         """The counter by a vocabulary, which keeps it: to make one takes a step for each word."""
         kept = _KEPT.setdefault(vocabulary, {})
         rules = rules or TokenRules()
@@ -133,13 +133,13 @@ class VocabularyCounter:
 
     def worker(self) -> "CountWorker":
         """What one thread counts with."""
-        coder = self._coder if self._coder.shared else WordCoder(self._rules, self._codes)
+        coder = self._coder if self._coder.is_shared else WordCoder(self._rules, self._codes)
         bigrams = self._rules.bigrams
         return CountWorker(
             coder, TermCounter(bigrams=bigrams, columns=self._columns, width=self._width)
         )
 
-    def counted(self, worker: "CountWorker", texts: pa.Array) -> sparse.csr_array:
+    def count_texts(self, worker: "CountWorker", texts: pa.Array) -> sparse.csr_array:
         """The counts of some texts, on this thread alone."""
         return stack_rows(worker.count(texts), self._width)
 
@@ -288,7 +288,7 @@ def _parts(arrays: Iterable[pa.Array], workers: list[CountWorker]) -> Iterator[l
     for number in range(len(workers)):
         free.put(number)
 
-    def counted(part: pa.Array, last: bool) -> _Part:
+    def count_part(part: pa.Array, last: bool) -> _Part:
         number = free.get()
         try:
             return _Part(number, workers[number].count(part), last)
@@ -299,8 +299,8 @@ def _parts(arrays: Iterable[pa.Array], workers: list[CountWorker]) -> Iterator[l
     # Of a stream the next arrays are counted meanwhile: each need not keep all threads busy.
     sharing = len(workers) if isinstance(arrays, Sequence) else 1
     tasks = (
-        partial(counted, array.slice(first, end - first), end == len(array))
-        for array in (ahead(arrays) if several else arrays)
+        partial(count_part, array.slice(first, end - first), end == len(array))
+        for array in (read_ahead(arrays) if several else arrays)
         for first, end in pairwise(_part_cuts(array, sharing) if several else (0, len(array)))
     )
     parts: list[_Part] = []

@@ -99,7 +99,7 @@ class Vocabulary:
         mark = json.dumps({"data_dependent": self.data_dependent, "origin": self.origin})
         return "\n".join([_HEADER + mark, *self.terms, ""])
 
-    def under(self, rules: TokenRules) -> "Vocabulary":
+    def apply_rules(self, rules: TokenRules) -> "Vocabulary":
         """The terms in the form in which ``rules`` count them; what can never occur is left out."""
         form = rules.former()
         formed = (_form_term(term, form, rules.shortest) for term in self.terms)

@@ -214,7 +214,7 @@ def public_words(
             "or declare it: declare_data_dependent=True, or sottovoce learn count "
             "--declare-data-dependent."
         )
-    return found.under(TokenRules(shortest)).terms
+    return found.apply_rules(TokenRules(shortest)).terms
 
 
 def public_labels(labels: Sequence[Any] | None) -> tuple[str, ...]:

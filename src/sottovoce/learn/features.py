@@ -158,10 +158,10 @@ class TextRecipe:
                 f'words must be given for dictionary="given" and "mapped" and for no other, '
                 f"got {len(self.words)} for {self.dictionary!r}."
             )
-        if listed and Vocabulary.public(self.words).under(self.rules).terms != self.words:
+        if listed and Vocabulary.public(self.words).apply_rules(self.rules).terms != self.words:
             raise ParameterError(
                 "words must be in the form in which the rules count them, each once; "
-                "Vocabulary.under(rules).terms are."
+                "Vocabulary.apply_rules(rules).terms are."
             )
         if (self.mapping is not None) != (self.dictionary == "mapped"):
             raise ParameterError('mapping must be given for dictionary="mapped" and no other.')

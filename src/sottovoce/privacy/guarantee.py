@@ -112,7 +112,7 @@ class LimitedPrecision(OrderedGuarantee):
         """The largest N with r N <= ``epsilon``; 0 when not even one word is covered."""
         return int(positive(epsilon, "epsilon") / self.rate)
 
-    def at(self, n: int) -> "LimitedPrecision":
+    def state_at(self, n: int) -> "LimitedPrecision":
         """The same guarantee stated at ``n`` words."""
         return LimitedPrecision(n, self.epsilon_at(n), self.unit)
 

@@ -266,7 +266,7 @@ def _count_again(
     grouping = None if card.groups is None else Grouping(**card.groups)
     inputs = ReleaseInputs(
         texts,
-        reading if grouping is None else reading.named(label=grouping.by),
+        reading if grouping is None else reading.with_columns(label=grouping.by),
         Vocabulary.load(folder / VOCABULARY_FILE),
         stop_words=stop_words,
         user_documents=card.documents_per_user,

@@ -140,7 +140,7 @@ class ReleaseInputs:
         columns = sample_source(self.corpus, reading)
         by = grouping_column(columns, self.grouping.by) if columns else self.grouping.by
         grouping = replace(self.grouping, by=by)
-        return replace(self, reading=reading.named(label=by), grouping=grouping)
+        return replace(self, reading=reading.with_columns(label=by), grouping=grouping)
 
     def person_warning(self) -> str:
         """What to say where a column tells whose each document is and no user is bounded."""

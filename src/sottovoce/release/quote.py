@@ -164,7 +164,7 @@ class ReleaseQuote(LedgerStanding):
     @property
     def left(self) -> Fraction:
         """The epsilon that these documents could still spend afterwards, at the same N."""
-        return self.account.left * self.account.budget.n
+        return self.account.rest * self.account.budget.n
 
     def __repr__(self) -> str:
         card, budget = self.card, self.account.budget

@@ -342,7 +342,9 @@ class Release:
             return audit_published(self.card, self.counts, trials=trials)
         if texts is None:
             return audit_release(self.folder, trials=trials)
-        read = partial(warned_reading, texts, told=ReadOptions().named(text=text), stacklevel=4)
+        read = partial(
+            warned_reading, texts, told=ReadOptions().with_columns(text=text), stacklevel=4
+        )
         return audit_held(self.folder, texts, read, stop_words, trials)
 
     def __repr__(self) -> str:

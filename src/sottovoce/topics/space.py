@@ -357,7 +357,7 @@ def _scorer(topics: tuple[tuple[str, tuple[str, ...]], ...], rules: TokenRules) 
 def _terms(name: str, words: tuple[str, ...], rules: TokenRules) -> tuple[str, ...]:
     """The topic's words as the rules count them."""
     try:
-        return Vocabulary.public(dict.fromkeys(words)).under(rules).terms
+        return Vocabulary.public(dict.fromkeys(words)).apply_rules(rules).terms
     except ParameterError:
         raise ParameterError(
             f"topic {name!r} needs a word that can occur under the token rules, got none."

@@ -81,7 +81,7 @@ class WordChoice:
             statistics = term_statistics(text_arrays(texts), self.rules)
             vocabulary = statistics.vocabulary(min_texts=self.min_texts, max_terms=self.max_terms)
         else:
-            vocabulary = vocabulary.under(self.rules)
+            vocabulary = vocabulary.apply_rules(self.rules)
         if not public:
             return Vocabulary(vocabulary.terms, data_dependent=True, origin=vocabulary.origin)
         return Vocabulary(

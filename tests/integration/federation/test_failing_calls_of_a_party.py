@@ -276,7 +276,7 @@ def begin(folder: Path) -> None:
         patch.setenv("XDG_STATE_HOME", str(folder / "home"))
         outside = OutsideCount(JOURNAL_KEY)
         journal = Journal(folder / "journal", JOURNAL_KEY, counted=outside.note)
-        behind = outside.seen() > journal.count
+        behind = outside.read_count() > journal.count
         settle_count(journal, outside)
         say(folder, "noticed" if behind else "taken-for-the-newest")
 

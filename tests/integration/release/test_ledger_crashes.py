@@ -98,7 +98,7 @@ def test_sixteen_racing_processes_spend_the_budget_exactly(tmp_path: Path) -> No
         assert child.communicate()[1] == ""
         assert child.returncode == 0
     ledger = Ledger(path)
-    assert ledger.account(CORPUS).left == 0
+    assert ledger.account(CORPUS).rest == 0
     spends = ledger.spends(CORPUS)
     assert len(spends) == 50
     assert all(spend.output is not None for spend in spends)

@@ -246,8 +246,10 @@ def test_every_lexicon_has_secrets_of_its_own() -> None:
 
 def test_the_counter_of_a_vocabulary_is_made_once_for_each_set_of_rules() -> None:
     words = Vocabulary.public(["loan", "sea"])
-    assert VocabularyCounter.of(words) is VocabularyCounter.of(words, TokenRules())
-    assert VocabularyCounter.of(words) is not VocabularyCounter.of(words, TokenRules(shortest=3))
+    assert VocabularyCounter.share(words) is VocabularyCounter.share(words, TokenRules())
+    assert VocabularyCounter.share(words) is not VocabularyCounter.share(
+        words, TokenRules(shortest=3)
+    )
 
 
 @pytest.mark.parametrize("rules", [TokenRules(), TokenRules(stem="porter")])

@@ -27,7 +27,7 @@ def write(path: Path, names: list[str], rows: list[list[str]], delimiter: str = 
 
 
 def guessed(path: Path, **told: str) -> tuple[dict[str, str | int], tuple[str, ...]]:
-    found = guessed_reading(path, POSTS, ReadOptions().named(**told))
+    found = guessed_reading(path, POSTS, ReadOptions().with_columns(**told))
     return dict(found.options.columns), found.said
 
 

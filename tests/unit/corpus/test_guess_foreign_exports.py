@@ -89,7 +89,7 @@ def test_spark_proposes_what_the_names_tell() -> None:
     with pytest.raises(CorpusError, match="--fields user=author,time=created_at,text=body"):
         _locate_columns(POSTS, ReadOptions(), names, "posts")
     with pytest.raises(CorpusError, match="--fields user=author,time=created_at[?]"):
-        _locate_columns(POSTS, ReadOptions().named(text="body"), names, "posts")
+        _locate_columns(POSTS, ReadOptions().with_columns(text="body"), names, "posts")
     with pytest.raises(CorpusError, match="Map it: --fields"):
         _locate_columns(POSTS, ReadOptions(), [*names, "message"], "posts")
 

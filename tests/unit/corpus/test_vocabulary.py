@@ -89,6 +89,6 @@ def test_a_saved_list_of_odd_stems_comes_back_exactly(tmp_path: Path) -> None:
 def test_a_list_is_put_into_the_form_in_which_it_is_counted() -> None:
     rules = TokenRules(stem="english", stop_words=frozenset({"the"}), shortest=3)
     listed = Vocabulary.public(["running", "runs", "the", "of", "the debts", "big debts"])
-    assert listed.under(rules).terms == ("run", "big debt")
+    assert listed.apply_rules(rules).terms == ("run", "big debt")
     with pytest.raises(ParameterError, match="no term of the vocabulary can occur"):
-        Vocabulary.public(["the"]).under(rules)
+        Vocabulary.public(["the"]).apply_rules(rules)

@@ -50,13 +50,13 @@ def test_a_journal_that_is_behind_its_count_is_a_copy(tmp_path: Path) -> None:
     journal.close()
     shutil.copy(path, copy)
     journal = Journal(path, JOURNAL_KEY, counted=outside.note)
-    assert journal.count == outside.seen()
+    assert journal.count == outside.read_count()
     steps(journal, bytes(16), 1, 2)
     journal.close()
     restored = Journal(copy, JOURNAL_KEY, counted=outside.note)
-    assert restored.count < outside.seen()
+    assert restored.count < outside.read_count()
     settle_count(restored, outside)
-    assert restored.count == outside.seen()
+    assert restored.count == outside.read_count()
     restored.close()
 
 
@@ -78,10 +78,10 @@ def test_a_copy_without_a_runs_end_or_a_frame_that_came_is_behind_too(
     known = journal.count
     journal.close()
     again = Journal(path, JOURNAL_KEY)
-    assert again.count == known == outside.seen()
+    assert again.count == known == outside.read_count()
     again.close()
     restored = Journal(copy, JOURNAL_KEY)
-    assert restored.count < outside.seen()
+    assert restored.count < outside.read_count()
     restored.close()
 
 
@@ -89,7 +89,7 @@ def test_a_smaller_count_never_takes_a_larger_one_s_place() -> None:
     outside = OutsideCount(JOURNAL_KEY)
     for count in (5, 3):
         outside.note(count)
-    assert outside.seen() == 5
+    assert outside.read_count() == 5
 
 
 def test_one_whose_count_is_lost_or_cannot_be_kept_goes_on(
@@ -101,7 +101,7 @@ def test_one_whose_count_is_lost_or_cannot_be_kept_goes_on(
     journal = Journal(None, JOURNAL_KEY, counted=outside.note)
     journal.add_run(bytes(16), b"terms", NAMES, bytes(32))
     settle_count(journal, outside)
-    assert not outside.kept
+    assert not outside.is_kept
 
 
 @pytest.fixture
@@ -158,4 +158,4 @@ def test_the_count_lies_in_the_users_state_folder(tmp_path: Path) -> None:
     OutsideCount(JOURNAL_KEY).note(3)
     (found,) = journals.iterdir()
     assert found.stat().st_mode & 0o777 == 0o600
-    assert OutsideCount(JOURNAL_KEY).seen() == 3
+    assert OutsideCount(JOURNAL_KEY).read_count() == 3

@@ -17,7 +17,7 @@ def test_the_rate_is_epsilon_per_word() -> None:
     guarantee = LimitedPrecision(n=2, epsilon="0.1", unit="document")
     assert guarantee.rate == Fraction(1, 20)
     assert guarantee.epsilon_at(10) == Fraction(1, 2)
-    assert guarantee.at(10) == guarantee
+    assert guarantee.state_at(10) == guarantee
 
 
 def test_max_n_is_the_last_n_within_epsilon() -> None:

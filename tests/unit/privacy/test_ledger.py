@@ -49,7 +49,7 @@ def test_a_spend_is_on_record_with_its_output(ledger: Ledger) -> None:
     assert spend.output is not None
     assert spend.output.path.read_bytes()
     assert ledger.account(CORPUS).spent == Fraction(1, 10)
-    assert ledger.account(CORPUS).left == Fraction(4, 10)
+    assert ledger.account(CORPUS).rest == Fraction(4, 10)
 
 
 def test_the_spend_is_committed_before_noise_is_drawn(ledger: Ledger, path: Path) -> None:
@@ -114,7 +114,7 @@ def test_rates_add_up_to_the_budget_and_not_beyond(ledger: Ledger) -> None:
 def test_thirds_are_exact(ledger: Ledger) -> None:
     for i in range(15):
         ledger.commit(request(f"r{i}", "1/3"))
-    assert ledger.account(CORPUS).left == 0
+    assert ledger.account(CORPUS).rest == 0
 
 
 def test_disjoint_parts_cost_their_largest(ledger: Ledger) -> None:

@@ -81,7 +81,7 @@ def test_every_corpus_of_a_document_shows_what_it_spent_in_the_others(ledger: Le
     assert spent(whole) == [(30, 40), (70, 20)]
     assert whole.documents == 100
     assert whole.spent == 20
-    assert whole.left == 0
+    assert whole.rest == 0
 
 
 def test_halves_and_their_merger_are_charged_as_the_documents_they_hold(ledger: Ledger) -> None:
@@ -115,7 +115,7 @@ def test_documents_without_a_stated_budget_get_that_of_those_they_come_with(ledg
     assert {group.budget.epsilon for group in account.groups} == {40}
     alone = spend(ledger, asked("c", ("apart",), 2))
     assert alone.budget.epsilon == 2
-    assert alone.left == 0
+    assert alone.rest == 0
 
 
 def test_a_stated_budget_must_be_the_one_that_documents_have(ledger: Ledger) -> None:
@@ -343,14 +343,14 @@ def test_a_count_that_cannot_be_kept_stops_nothing(
     (path.parent / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(path.parent / "file"))
     release(Ledger(path, create=True), "first")
-    assert SpendCount("x").seen() == 0
+    assert SpendCount("x").read_count() == 0
 
 
 def test_the_count_never_falls(own_state: Path) -> None:
     count = SpendCount("a ledger")
     for spends in (1, 12, 3):
         count.note(spends)
-    assert count.seen() == 12
+    assert count.read_count() == 12
     assert (own_state / "sottovoce" / "spends" / "a ledger").stat().st_mode & 0o777 == 0o600
 
 
@@ -393,4 +393,4 @@ def test_thirds_of_documents_are_exact(ledger: Ledger) -> None:
         ledger.commit(
             SpendRequest(f"r{i}", kept.corpus, LimitedPrecision(1, "1/3"), documents=kept.documents)
         )
-    assert ledger.account(kept.corpus).left == Fraction(0)
+    assert ledger.account(kept.corpus).rest == Fraction(0)

@@ -346,7 +346,7 @@ class RankClient:
             ranked.buckets.number, rules.epsilon,
             paid=any(spend.request.id == wanted for spend in self._ledger.spends(ACCOUNT)),
             repeated=written is not None,
-            left=account.left * MOVED, budget=account.budget.epsilon,
+            left=account.rest * MOVED, budget=account.budget.epsilon,
         )  # fmt: skip
 
     def _draw_once(

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from sottovoce.assess.setting import VERSION, VERSION_IN_PARTS, StateHeader
 from sottovoce.assess.state._columns import OncePerUser, check_columns, check_size, fill, tables
 from sottovoce.assess.state.state import State
-from sottovoce.compiled import ahead
+from sottovoce.compiled import read_ahead
 from sottovoce.corpus.read.footers import RowGroup, read_row_groups
 from sottovoce.errors import InputError, OtherFileError
 from sottovoce.parsing import parse_json
@@ -174,7 +174,7 @@ def fill_from(path: Path, part: StatePart | None, state: State) -> Record:
     with _open_file(path, part) as (file, _, groups):
         check_size(file, groups)
         record = read_record(file.schema_arrow.metadata, where)
-        fill_tables(state, ahead(_groups(file)), where)
+        fill_tables(state, read_ahead(_groups(file)), where)
     return record
 
 

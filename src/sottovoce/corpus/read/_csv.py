@@ -85,7 +85,7 @@ class Layout:
             strings_can_be_null=False,
         )
 
-    def renamed(self, table: pa.Table) -> pa.Table:
+    def rename_columns(self, table: pa.Table) -> pa.Table:
         return pa.table({name: table.column(str(place)) for name, place in self.places.items()})
 
 
@@ -259,7 +259,7 @@ class CommaReader(FileReader):
             ),
             self._layout.convert_options(),
         )
-        return self._layout.renamed(table)
+        return self._layout.rename_columns(table)
 
 
 def _replace_bytes(table: pa.Table, old: bytes, new: bytes) -> pa.Table:

@@ -79,10 +79,10 @@ class ReadOptions:
     delimiter: str | None = None
     dates: DateOrder = "iso"
 
-    def named(self, **names: str | int | None) -> "ReadOptions":
+    def with_columns(self, **names: str | int | None) -> "ReadOptions":
         """The same, with a column's name in the file for each of ours that is called otherwise.
 
-        >>> dict(ReadOptions().named(user="author", time="time", text=None).columns)
+        >>> dict(ReadOptions().with_columns(user="author", time="time", text=None).columns)
         {'user': 'author'}
         """
         other = {ours: name for ours, name in names.items() if name not in (None, ours)}
@@ -109,7 +109,7 @@ def named_columns(reading: object, **names: str | int | None) -> ReadOptions:
             f"reading must be a ReadOptions, got a {type(reading).__name__}; write "
             "ReadOptions(timezone='Europe/Rome'), say, or leave it out."
         )
-    return reading.named(**names)
+    return reading.with_columns(**names)
 
 
 class Skip(StrEnum):

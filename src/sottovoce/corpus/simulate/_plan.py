@@ -45,7 +45,7 @@ class PostPlan:
     mentions: NDArray[np.bool_]
     topical: NDArray[np.bool_]
 
-    def ordered(self) -> "PostPlan":
+    def sort_by_time(self) -> "PostPlan":
         """Sort by time, then by user."""
         order = np.lexsort((self.user, self.second))
         return PostPlan(
@@ -152,7 +152,7 @@ def plan_posts(
     mentions = ~topical & (rng.random(len(user)) < users.mention_rate[user])
     plan = PostPlan(user, second, subject, style, mentions, topical)
     plan = replace(plan, second=burst_times(clock, users, plan, rng))
-    return replace(plan, second=answer_times(clock, users, plan, rng)).ordered()
+    return replace(plan, second=answer_times(clock, users, plan, rng)).sort_by_time()
 
 
 def _posts_by_week(

@@ -52,7 +52,7 @@ class WordCoder:
             self._learn([*self._forms, *other, *rules.stop_words])
 
     @property
-    def shared(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether several threads may use this coder at once."""
         return not self._growing
 

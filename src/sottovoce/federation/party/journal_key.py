@@ -49,7 +49,7 @@ def note_restored(journal: Journal) -> None:
 
 def settle_count(journal: Journal, outside: OutsideCount) -> None:
     """Take a copy of earlier for one no longer: to be called once all its runs are ended."""
-    behind = outside.seen() - journal.count
+    behind = outside.read_count() - journal.count
     if behind > 0:
         journal.note_fact(_ADDED, journal.fact(_ADDED) + behind + 1)
     outside.note(journal.count)
@@ -57,7 +57,7 @@ def settle_count(journal: Journal, outside: OutsideCount) -> None:
 
 def settle_memory(memory: PartyMemory, outside: OutsideCount) -> None:
     """As `settle_count`, of a memory."""
-    behind = outside.seen() - memory.count
+    behind = outside.read_count() - memory.count
     if behind > 0:
         memory.skip(behind + 1)
     outside.note(memory.count)
@@ -67,9 +67,9 @@ def carry_counts(old: bytes, new: bytes) -> None:
     """Go on counting under a new journal key; whatever is put back under the old one is a copy."""
     for what in get_args(Counted):
         before, after = OutsideCount(old, what), OutsideCount(new, what)
-        if not after.seen():
-            after.note(before.seen())
-        before.note(before.seen() + _NEVER_REACHED)
+        if not after.read_count():
+            after.note(before.read_count())
+        before.note(before.read_count() + _NEVER_REACHED)
 
 
 def _refuse_homeless() -> None:

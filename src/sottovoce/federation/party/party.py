@@ -250,14 +250,14 @@ class ConfiguredParty:
         # Now that nobody else has the journal open: it is packed by whoever has.
         self.moves.refuse_moved()
         added = node.read_journal(lambda journal: journal.count)
-        if added < outside.seen() or maker.memory.count < beside.seen():
+        if added < outside.read_count() or maker.memory.count < beside.read_count():
             log("store restored", party=self.name)
             node.read_journal(note_restored)
             node.abort_all(restored_error(self.name))
         node.read_journal(lambda journal: settle_count(journal, outside))
         settle_memory(maker.memory, beside)
         maker.memory.counted = beside.note
-        self._unnoted = not (outside.kept and beside.kept)
+        self._unnoted = not (outside.is_kept and beside.is_kept)
         maker.keys = RunKeys(node, self.secrets.paillier)
         return node, maker
 
@@ -342,6 +342,6 @@ def move_party(source: Path, to: Path) -> None:
     found = [file for file in sorted(source.rglob("*")) if not file.name.endswith(_NOT_CARRIED)]
     files = [*(file for file in found if file.is_file() and not file.is_symlink()), config]
     named = {str(file.relative_to(source)): file for file in files}
-    moves.pack(named, {count.key: count.seen() for count in counts}, to)
+    moves.pack(named, {count.key: count.read_count() for count in counts}, to)
     with whole_file(config) as left:
         left.write_bytes(LEFT_BEHIND + f'{day}"\n'.encode())

@@ -151,7 +151,7 @@ def _text_recipe(features: FeatureSettings, folder: Path) -> TextRecipe:
         rules = TokenRules(
             features.shortest, frozenset(options["stop_words"]), features.stem, features.bigrams
         )
-        words = Vocabulary.public(words).under(rules).terms
+        words = Vocabulary.public(words).apply_rules(rules).terms
     return TextRecipe(**options, words=words)
 
 

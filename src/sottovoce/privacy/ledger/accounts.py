@@ -70,7 +70,7 @@ class Account:
     """All of its documents, by what they have spent; none where they are not known."""
 
     @property
-    def left(self) -> Fraction:
+    def rest(self) -> Fraction:
         """The rate that may still be spent, in nats per word."""
         return self.budget.rate - self.spent
 

@@ -133,7 +133,7 @@ def forget_ledger(path: Path) -> int:
             ask(known, SpendRequest("ask", "ask", LimitedPrecision(1, 1)))
             raise InputError(f"the ledger {path} is there and can be asked: it stays known.")
         SpendCount(known.known_as).forget_place()
-    return sum(SpendCount(known.known_as).seen() for known in found)
+    return sum(SpendCount(known.known_as).read_count() for known in found)
 
 
 def move_ledger(source: Path, to: Path) -> None:

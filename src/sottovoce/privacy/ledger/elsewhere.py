@@ -136,7 +136,7 @@ def new_here(ledger: Path, documents: DocumentSet, budget: LimitedPrecision) -> 
 def refuse_beyond(here: SpentThere, others: Sequence[SpentThere], request: SpendRequest) -> None:
     """Refuse a release by which a document would go beyond its budget here, the others counted."""
     groups = _add_elsewhere(here, others)
-    short = [group for group in groups if group.add_spend(request.guarantee.rate).left < 0]
+    short = [group for group in groups if group.add_spend(request.guarantee.rate).rest < 0]
     if short:
         error = over_budget(short, groups, request.guarantee, others=request.others)
         where = ", ".join(str(each.ledger) for each in others if each.in_words())
@@ -219,9 +219,9 @@ def refuse_lost(ledger: Path) -> None:
     for known in noted_ledgers():
         if known.path == path:
             Move("ledger", known.known_as, LedgerError).refuse_moved()
+            spends = SpendCount(known.known_as).read_count()
             raise LedgerError(
-                f"the ledger {path} is gone, from which {SpendCount(known.known_as).seen()} spends "
-                "were made on this machine; nothing was spent or released. Restore it with its key "
+                XX
                 f"and outputs; {or_forget(path)}"
             )
 
@@ -249,7 +249,7 @@ class SpendCount(NotedCount):
         ]
         names = [f"ledger{str(file).removeprefix(str(ledger))}" for file in beside]
         files = {**dict(zip(names, beside, strict=True)), "ledger": ledger}
-        self.moves.pack(files, {self.key: self.seen()}, archive)
+        self.moves.pack(files, {self.key: self.read_count()}, archive)
 
     def note_place(self) -> None:
         """Note where the ledger is, the first time."""

@@ -42,7 +42,7 @@ class DocumentGroup:
     spent: Fraction
 
     @property
-    def left(self) -> Fraction:
+    def rest(self) -> Fraction:
         """The rate that each of them may still spend."""
         return self.budget.rate - self.spent
 
@@ -139,7 +139,7 @@ def charge_groups(
     """
     check_units(groups, guarantee)
     after = [group.add_spend(guarantee.rate) for group in groups]
-    short = [before for before, then in zip(groups, after, strict=True) if then.left < 0]
+    short = [before for before, then in zip(groups, after, strict=True) if then.rest < 0]
     if short and not (others and are_few(short, total(groups))):
         raise over_budget(short, groups, guarantee, others=others)
     connection.executemany(
@@ -166,7 +166,7 @@ def are_few(some: Sequence[DocumentGroup], whole: int) -> bool:
 
 def tightest(groups: Sequence[DocumentGroup]) -> DocumentGroup:
     """The group whose documents may spend least."""
-    return min(groups, key=lambda group: group.left)
+    return min(groups, key=lambda group: group.rest)
 
 
 def over_budget(

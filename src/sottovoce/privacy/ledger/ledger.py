@@ -269,7 +269,7 @@ class Ledger:
         """Refuse a copy of the ledger that knows of fewer spends than were made, or was moved."""
         self._count.moves.refuse_moved(but_finish=but_move)
         # Looked at first: what is there by then was committed before.
-        there, seen = [] if self._is_newest else self._outputs.keys(), self._count.seen()
+        there, seen = [] if self._is_newest else self._outputs.keys(), self._count.read_count()
         with self._database.reading() as connection:
             spends = _last_spend(connection)
             rows = connection.execute("SELECT id, request FROM spend").fetchall() if there else ()

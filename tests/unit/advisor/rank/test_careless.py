@@ -212,7 +212,7 @@ def test_one_server_alone_does_not_say_which_period_a_person_pays_for(
     for _ in range(2):
         with pytest.raises(InputError, match="do not agree which period"):
             client.report("debt", 0.5)
-    assert client.account.left == client.account.budget.epsilon / 2
+    assert client.account.rest == client.account.budget.epsilon / 2
     client.close()
     first.close()
     second.close()

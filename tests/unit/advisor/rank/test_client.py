@@ -62,7 +62,7 @@ def test_each_new_bucket_and_topic_is_paid_for_until_the_budget_ends(
     for topic, score in (("debt", 0.1), ("debt", 0.9), ("illness", 0.1), ("debt", 0.1)):
         clock.day += 1
         client.report(topic, score)
-    assert client.account.left == 0
+    assert client.account.rest == 0
     clock.day += 1
     with pytest.raises(BudgetError, match="nothing was spent"):
         client.report("illness", 0.9)
