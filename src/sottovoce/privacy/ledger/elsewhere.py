@@ -221,7 +221,8 @@ def refuse_lost(ledger: Path) -> None:
             Move("ledger", known.known_as, LedgerError).refuse_moved()
             spends = SpendCount(known.known_as).read_count()
             raise LedgerError(
-                XX
+                f"the ledger {path} is gone, from which {spends} spends were made on this machine; "
+                "nothing was spent or released. Restore it with its key "
                 f"and outputs; {or_forget(path)}"
             )
 
