@@ -297,7 +297,7 @@ class ReleaseRequest:
         reading = named_columns(self.reading, text=self.text, user=self.user, time=self.time)
         return ReleaseInputs(
             corpus=self.documents,
-            reading=reading.named(label=self.labels),
+            reading=reading.with_columns(label=self.labels),
             vocabulary=_read_vocabulary(self.words),
             min_texts=self.min_texts,
             max_terms=self.max_terms,
