@@ -228,12 +228,12 @@ def joined(place: Path, run: Run, inputs: set[Path]) -> dict[str, int]:
     membership = membership_of(party, _no_log)
     assert membership is not None
     joins = Joins(party, membership, _no_log)
-    (answer,) = joins.invite({"name": "ada"})
-    token = JoinToken.read(answer["value"]["token"])
+    answer = joins.invite({"name": "ada"})
+    token = JoinToken.read(answer["token"])
     folder = place / "founded" / "ada"
     pending = begin_join(folder, token, "127.0.0.1:7450", "none", _no_log)
     found = written(place, inputs)
-    list(joins.admit({"name": "ada", "string": pending.string}))
+    joins.admit({"name": "ada", "string": pending.string})
     assert finish_join(folder, pending.string, 0, _no_log) is not None
     joins.close()
     membership.close()

@@ -35,7 +35,7 @@ IMPORTED = (
     "sottovoce.assess.assess",
     "sottovoce.cli._app",
     "sottovoce.federation.setup",
-    "sottovoce.federation.party._differences",
+    "sottovoce.federation.party._policy",
     "sottovoce.federation.party.reports",
     "sottovoce.federation.party.party",
     "sottovoce.federation.party.service",

@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.federation._journal import Event, Journal
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation.party import _differences
+from sottovoce.federation.party import _policy
 from sottovoce.federation.party.approvals import approve, waiting
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.party.service import Service
@@ -108,8 +108,8 @@ def test_of_two_proposals_that_begin_alike_only_the_approved_one_runs(
 
     Before, a person approved the one, and the other ran. The collision is planted here.
     """
-    begins, whole = "3f2a9c001122", _differences.digest_of
-    monkeypatch.setattr(_differences, "digest_of", lambda data: begins + whole(data)[12:])
+    begins, whole = "3f2a9c001122", _policy.digest_of
+    monkeypatch.setattr(_policy, "digest_of", lambda data: begins + whole(data)[12:])
     (asked, terms), config = ada, folder / "ada" / "party.toml"
     shown, forged = replace(terms, held_out=0.1), replace(terms, held_out=0.5)
     assert asked.find_refusal(shown)

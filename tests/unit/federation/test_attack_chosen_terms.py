@@ -17,8 +17,7 @@ from support.text_runs import GIVEN, HASHED, NAMES, PUBLIC, WORDS, made_terms
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation.config import Accepts
-from sottovoce.federation.party._differences import TermsMemory, terms_id
-from sottovoce.federation.party._policy import RULES, check_policy
+from sottovoce.federation.party._policy import RULES, TermsMemory, check_policy, terms_id
 from sottovoce.federation.party.approvals import approve, is_approved, waiting
 from sottovoce.federation.party.history import RunHistory
 from sottovoce.learn.count.recipe import CountRecipe

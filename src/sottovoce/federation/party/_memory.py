@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from sottovoce.errors import JournalError
 from sottovoce.federation._keys import JournalSeal
@@ -27,47 +28,26 @@ from sottovoce.parsing import parse_json
 from sottovoce.sqlite import StoreFile, StoreKind
 
 MEMORY_FILE = "memory.sqlite"
-_SEALED, _EVALUATED, _WORDS = "opening", "evaluated", "opened words"
-_ADDED = """
-SELECT (SELECT COUNT(*) FROM opening) + (SELECT COUNT(*) FROM opened_among)
-    + (SELECT COUNT(*) FROM evaluated) + (SELECT COUNT(*) FROM word_key)
-    + (SELECT COUNT(*) FROM opened_words) + (SELECT COUNT(*) FROM query)
+_Kept: TypeAlias = Literal["opening", "opened words", "evaluated", "among", "word key"]
+_COUNT = """
+SELECT (SELECT COUNT(*) FROM kept) + (SELECT COUNT(*) FROM query)
     + (SELECT coalesce(sum(steps), 0) FROM skipped)
 """
+# What is kept once by its kind and name; of which run, and about which training or sum.
 _TABLES = """
 CREATE TABLE skipped (steps INTEGER NOT NULL) STRICT;
 CREATE TABLE secret (fingerprint BLOB PRIMARY KEY) STRICT;
-CREATE TABLE opening (
-    digest BLOB PRIMARY KEY,
-    session BLOB NOT NULL,
-    content BLOB NOT NULL
+CREATE TABLE kept (
+    kind TEXT NOT NULL, name BLOB NOT NULL, session BLOB NOT NULL, about BLOB NOT NULL,
+    content BLOB NOT NULL, PRIMARY KEY (kind, name)
 ) STRICT;
-CREATE TABLE opened_among (
-    session BLOB NOT NULL,
-    what BLOB NOT NULL,
-    peers TEXT NOT NULL,
-    PRIMARY KEY (session, what, peers)
-) STRICT;
-CREATE TABLE opened_words (
-    session BLOB PRIMARY KEY,
-    content BLOB NOT NULL
-) STRICT;
-CREATE TABLE evaluated (
-    session BLOB PRIMARY KEY,
-    training BLOB NOT NULL,
-    content BLOB NOT NULL
-) STRICT;
-CREATE TABLE word_key (peers BLOB PRIMARY KEY, fingerprint BLOB NOT NULL) STRICT;
 CREATE TABLE query (
-    query BLOB NOT NULL,
-    data BLOB NOT NULL,
-    asker TEXT NOT NULL,
-    rows INTEGER NOT NULL,
+    query BLOB NOT NULL, data BLOB NOT NULL, asker TEXT NOT NULL, rows INTEGER NOT NULL,
     PRIMARY KEY (query, data)
 ) STRICT;
 """
 _MEMORY = StoreKind(
-    name="memory", application=0x53764D65, version=1, tables=_TABLES, error=JournalError
+    name="memory", application=0x53764D65, version=2, tables=_TABLES, error=JournalError
 )
 
 
@@ -95,7 +75,7 @@ class PartyMemory:
     def count(self) -> int:
         """How often it was added to. A copy of earlier has a smaller one."""
         with self._lock:
-            return self._count_added()
+            return self._count_rows()
 
     def skip(self, steps: int) -> None:
         """Count as if so much more had been added."""
@@ -108,75 +88,66 @@ class PartyMemory:
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
         """All openings but that of this run, the oldest first; the same one counts once."""
-        with self._lock:
-            found = self._file.rows(
-                "SELECT session, content FROM opening WHERE session != ? ORDER BY rowid",
-                (session,),
-            )
-        return tuple(self._read(run, content) for run, content in found)
+        found = self._list_others("opening", session)
+        return tuple(Opening.read(self._open_record("opening", *each)) for each in found)
 
     def remember(self, session: bytes, opening: Opening) -> None:
         """Keep what this run opens; once, however often the same is opened."""
         record = encode_value(opening.record())
-        digest = keyed_digest(self._secret, _SEALED, record)
-        row = (digest, session, self._seal.seal(record, _SEALED, session))
-        with self._changing() as connection:
-            connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?, ?)", row)
+        digest = keyed_digest(self._secret, "opening", record)
+        self._keep("opening", digest, session, self._seal.seal(record, "opening", session))
 
     def opened_words(self, session: bytes) -> tuple[OpenedWords, ...]:
         """Of which columns other runs than this one have opened sums."""
-        with self._lock:
-            found = self._file.rows(
-                "SELECT session, content FROM opened_words WHERE session != ?",
-                (session,),
-            )
-        return tuple(OpenedWords.read(self._record(_WORDS, *each)) for each in found)
+        found = self._list_others("opened words", session)
+        return tuple(OpenedWords.read(self._open_record("opened words", *each)) for each in found)
 
     def note_opened_words(self, session: bytes, opened: OpenedWords) -> None:
         """Keep of which columns this run opens sums; once, however often it is begun again."""
-        row = (session, self._seal.seal(encode_value(opened.record()), _WORDS, session))
-        with self._changing() as connection:
-            connection.execute("INSERT OR IGNORE INTO opened_words VALUES (?, ?)", row)
+        sealed = self._seal.seal(encode_value(opened.record()), "opened words", session)
+        self._keep("opened words", session, session, sealed)
 
     def peers_among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
         """Among whom other runs than this one have opened sums of ``what``."""
-        return self._peers("session != ? AND what = ?", session, what)
+        found = self._list_others("among", session, what)
+        return tuple(tuple(parse_json(peers)) for peers in dict.fromkeys(each for _, each in found))
 
     def among_in(self, session: bytes) -> tuple[tuple[str, ...], ...]:
         """Among whom this run has opened sums: more than one group if somebody was lost."""
-        return self._peers("session = ?", session)
+        with self._lock:
+            found = self._file.rows(
+                "SELECT DISTINCT content FROM kept WHERE kind = 'among' AND session = ?",
+                (session,),
+            )
+        return tuple(tuple(parse_json(peers)) for (peers,) in found)
 
     def note_among(self, session: bytes, what: bytes, peers: tuple[str, ...]) -> None:
         """Keep among whom this run opens a sum; once, however often it is begun again."""
-        row = (session, what, json.dumps(peers))
-        with self._changing() as connection:
-            connection.execute("INSERT OR IGNORE INTO opened_among VALUES (?, ?, ?)", row)
+        content = json.dumps(peers).encode()
+        name = encode_value((session, what, content))
+        self._keep("among", name, session, content, about=what)
 
     def evaluated_documents(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
         """The digests of the documents of other evaluations of a training."""
-        with self._lock:
-            found = self._file.rows(
-                "SELECT session, content FROM evaluated WHERE session != ? AND training = ?",
-                (session, training),
-            )
-        return tuple(self._digests(run, content) for run, content in found)
+        found = self._list_others("evaluated", session, training)
+        records = (self._open_record("evaluated", *each) for each in found)
+        return tuple(frozenset(record["documents"]) for record in records)  # type: ignore[arg-type] # kept below
 
     def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
         """Keep which documents this evaluation counts; once, however often it is begun again."""
-        content = self._seal.seal(encode_value(tuple(sorted(documents))), _EVALUATED, session)
-        row = (session, training, content)
-        with self._changing() as connection:
-            connection.execute("INSERT OR IGNORE INTO evaluated VALUES (?, ?, ?)", row)
+        record = encode_value({"documents": tuple(sorted(documents))})
+        sealed = self._seal.seal(record, "evaluated", session)
+        self._keep("evaluated", session, session, sealed, about=training)
 
     def same_word_key(self, peers: bytes, key: bytes) -> bool:
         """Whether these peers had this key for their words before, if any; kept from now on."""
         fingerprint = keyed_digest(self._secret, "word key", key)
-        with self._changing() as connection:
-            connection.execute("INSERT OR IGNORE INTO word_key VALUES (?, ?)", (peers, fingerprint))
-            (known,) = connection.execute(
-                "SELECT fingerprint FROM word_key WHERE peers = ?", (peers,)
-            ).fetchone()
-        return bool(known == fingerprint)
+        self._keep("word key", peers, b"", fingerprint)
+        with self._lock:
+            known = self._file.row(
+                "SELECT content FROM kept WHERE kind = 'word key' AND name = ?", (peers,)
+            )
+        return bool(known[0] == fingerprint)
 
     def spend(self, charge: QueryCharge) -> None:
         """Count a query for each peer's data, or refuse it; under one name it counts once."""
@@ -190,28 +161,29 @@ class PartyMemory:
                     row = (charge.query, data, charge.asker, charge.rows)
                     connection.execute("INSERT INTO query VALUES (?, ?, ?, ?)", row)
 
-    def _peers(self, where: str, *given: bytes) -> tuple[tuple[str, ...], ...]:
+    def _keep(
+        self, kind: _Kept, name: bytes, session: bytes, content: bytes, *, about: bytes = b""
+    ) -> None:
+        row = (kind, name, session, about, content)
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO kept VALUES (?, ?, ?, ?, ?)", row)
+
+    def _list_others(
+        self, kind: _Kept, session: bytes, about: bytes = b""
+    ) -> list[tuple[bytes, bytes]]:
+        """What other runs have kept about this: their sessions, and the content."""
         with self._lock:
-            found = self._file.rows(
-                f"SELECT DISTINCT peers FROM opened_among WHERE {where}",  # noqa: S608 - names of ours
-                given,
+            return self._file.rows(
+                "SELECT session, content FROM kept"
+                " WHERE kind = ? AND session != ? AND about = ? ORDER BY rowid",
+                (kind, session, about),
             )
-        return tuple(tuple(parse_json(peers)) for (peers,) in found)
 
-    def _read(self, session: bytes, content: bytes) -> Opening:
-        return Opening.read(self._record(_SEALED, session, content))
-
-    def _record(self, purpose: str, session: bytes, content: bytes) -> Mapping[str, Value]:
-        record = decode_value(self._seal.open(content, purpose, session))
+    def _open_record(self, kind: _Kept, session: bytes, content: bytes) -> Mapping[str, Value]:
+        record = decode_value(self._seal.open(content, kind, session))
         if not isinstance(record, Mapping):
-            raise JournalError("this party's memory is damaged: it holds what is no opening.")
+            raise JournalError("this party's memory is damaged: it holds what is no record.")
         return record
-
-    def _digests(self, session: bytes, content: bytes) -> frozenset[bytes]:
-        found = decode_value(self._seal.open(content, _EVALUATED, session))
-        if not isinstance(found, tuple):
-            raise JournalError("this party's memory is damaged: it holds what is no evaluation.")
-        return frozenset(each for each in found if isinstance(each, bytes))
 
     def _check_secret(self) -> None:
         fingerprint = keyed_digest(self._secret, "memory's fingerprint")
@@ -231,10 +203,10 @@ class PartyMemory:
             with self._file.transaction() as connection:
                 yield connection
             if self.counted is not None:
-                self.counted(self._count_added())
+                self.counted(self._count_rows())
 
-    def _count_added(self) -> int:
-        return int(self._file.row(_ADDED)[0])
+    def _count_rows(self) -> int:
+        return int(self._file.row(_COUNT)[0])
 
 
 def _count_spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:

@@ -16,7 +16,6 @@ from sottovoce.federation.config import TrainingSettings
 from sottovoce.federation.join.invitations import Federation, Invitations, JoinServer
 from sottovoce.federation.join.request import joiner_role
 from sottovoce.federation.party._membership import CERTIFY, MISSED, NEWS, Membership, read_authority
-from sottovoce.federation.party.control import Answers
 from sottovoce.federation.party.party import ConfiguredParty, PartyNode, RunRequest
 from sottovoce.federation.party.terms import terms_without
 from sottovoce.federation.roster import Member
@@ -145,7 +144,7 @@ class Joins:
         """Invite nobody more."""
         self._server.close()
 
-    def invite(self, request: Mapping[str, Any]) -> Answers:
+    def invite(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """A token for one party."""
         if self._door is None:
             raise ParameterError("set listen in [join] of party.toml: where parties ask to join.")
@@ -155,23 +154,21 @@ class Joins:
         address = self._door.address or self._door.listen
         minutes = float(request.get("minutes", 30))
         token = self._invitations.invite(name, joiner_role(role), address, minutes)
-        yield {"value": {"token": token.text, "party": name, "minutes": minutes}, "last": True}
+        return {"token": token.text, "party": name, "minutes": minutes}
 
-    def admit(self, request: Mapping[str, Any]) -> Answers:
+    def admit(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Who waits, or that the person here has compared the string."""
         name = str(request.get("name", ""))
         if not name:
-            yield {"value": {"waiting": self._invitations.waiting()}, "last": True}
-            return
+            return {"waiting": self._invitations.waiting()}
         joined = self._invitations.admit(name, str(request.get("string", "")))
-        yield {"value": {"party": name, "joined": joined}, "last": True}
+        return {"party": name, "joined": joined}
 
-    def remove(self, request: Mapping[str, Any]) -> Answers:
+    def remove(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Take a party off the roster, at once."""
         name = str(request["name"])
         self._membership.remove(name)
-        number = self._membership.history.number
-        yield {"value": {"removed": name, "number": number}, "last": True}
+        return {"removed": name, "number": self._membership.history.number}
 
     def _check_new(self, name: str) -> None:
         if any(each.certificate_name == name for each in self._membership.history.roster):
@@ -180,6 +177,6 @@ class Joins:
             )
 
 
-def refuse_members(_request: Mapping[str, Any]) -> Answers:
+def refuse_members(_request: Mapping[str, Any]) -> dict[str, Any]:
     """What every other party answers."""
     raise ParameterError(_ONLY_FOUNDED)

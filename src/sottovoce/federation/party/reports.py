@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from sottovoce.errors import DataError, InputError
 from sottovoce.federation._journal import Journal
@@ -29,7 +29,7 @@ from sottovoce.federation.party.history import (
     training_record,
 )
 from sottovoce.federation.party.holdings import read_rows, read_texts
-from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.party.party import ConfiguredParty, PartyNode
 from sottovoce.federation.roster import RosterHistory
 from sottovoce.federation.transport.frames import Log
 from sottovoce.files import PRIVATE_MODE
@@ -42,19 +42,6 @@ from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.records import Trained, read_trained
 from sottovoce.learn.run.terms import RunTerms
-
-
-class View(Protocol):
-    """A party's runs and transcripts."""
-
-    def history(self) -> list[RunHistory]:
-        """All runs so far."""
-
-    def transcript(self, session: bytes) -> list[dict[str, Any]]:
-        """All messages of a run."""
-
-    def status(self) -> dict[str, Any]:
-        """How runs stand."""
 
 
 class JournalView:
@@ -74,6 +61,9 @@ class JournalView:
     def status(self) -> dict[str, Any]:
         """Nothing is under way."""
         return {"runs": []}
+
+
+View: TypeAlias = PartyNode | JournalView
 
 
 def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON

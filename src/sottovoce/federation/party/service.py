@@ -2,12 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, Self, TypeAlias
 
 from sottovoce.errors import AbortedError, DataError, InputError, ParameterError
 from sottovoce.federation.party import reports
-from sottovoce.federation.party._differences import GIVING, TermsMemory
+from sottovoce.federation.party._policy import GIVING, TermsMemory
 from sottovoce.federation.party._proposals import (
     Joins,
     PeerRequests,
@@ -46,6 +46,8 @@ from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.codec import encode_value
 
 _LOOK_S = 0.1
+# Progress, and in the end what is answered.
+Watched: TypeAlias = Generator[Mapping[str, Any], None, dict[str, Any]]
 
 
 class Service:
@@ -168,43 +170,40 @@ class Service:
         self.stopping.wait()
 
     def _answers(self, request: Mapping[str, Any]) -> Answers:
-        wanted = str(request.get("do"))
-        verbs: dict[str, Callable[[Mapping[str, Any]], Answers]] = {
-            "status": self._status,
+        wanted, joins = str(request.get("do")), self._joins
+        verbs: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "status": lambda _: reports.status_report(self.party, self.node, running=True),
             "train": self._train,
             "evaluate": self._evaluate,
             "classify": self._classify,
             "count": self._count,
-            "counted": self._answer_count,
+            "counted": lambda asked: reports.counted_report(self.node, asked.get("run")),
             "run": self._run,
             "transcript": self._transcript,
-            "stop": self._stop,
-            "invite": refuse_members if self._joins is None else self._joins.invite,
-            "admit": refuse_members if self._joins is None else self._joins.admit,
-            "remove": refuse_members if self._joins is None else self._joins.remove,
+            "stop": lambda _: "stopping",
+            "invite": refuse_members if joins is None else joins.invite,
+            "admit": refuse_members if joins is None else joins.admit,
+            "remove": refuse_members if joins is None else joins.remove,
         }
         if wanted not in verbs:
             raise ParameterError(f"a request must be one of {', '.join(verbs)}.")
-        yield from verbs[wanted](request)
+        found = verbs[wanted](request)
+        value = (yield from found) if isinstance(found, Generator) else found
+        yield {"value": value, "last": True}
+        if wanted == "stop":
+            self.stopping.set()
 
-    def _status(self, _request: Mapping[str, Any]) -> Answers:
-        yield _last(reports.status_report(self.party, self.node, running=True))
+    def _transcript(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return reports.transcript_report(self.node, self.party, request.get("run"))
 
-    def _transcript(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(reports.transcript_report(self.node, self.party, request.get("run")))
-
-    def _stop(self, _request: Mapping[str, Any]) -> Answers:
-        yield _last("stopping")
-        self.stopping.set()
-
-    def _train(self, request: Mapping[str, Any]) -> Answers:
+    def _train(self, request: Mapping[str, Any]) -> Watched:
         self._check_coordinates()
         terms = training_terms(self.party.config, self.party.roster)
         if request.get("without_lost"):
             self._retry.allow(terms)
-        yield from self._progress_of(terms, self._propose_run(terms))
+        return (yield from self._watch(terms, self._propose_run(terms)))
 
-    def _evaluate(self, request: Mapping[str, Any]) -> Answers:
+    def _evaluate(self, request: Mapping[str, Any]) -> Watched:
         self._check_coordinates()
         last = latest_training(self.node.history())
         if count_by_label(self.node.history()) is not None:
@@ -222,62 +221,44 @@ class Service:
                 "party.toml and train again, or ask by name for a count on training data."
             )
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
-        for answer in self._proposed_until_ready(
+        done = yield from self._watch_until_ready(
             lambda: use_terms("evaluate", last.terms, rows=rows, peers=peers)
-        ):
-            if "last" not in answer:
-                yield answer
-                continue
-            record = self._record(answer["value"]["run"])
-            found = _evaluation(JointEvaluation.from_record(record))
-            told = {"held_out": last.terms.held_out, "estimate": estimate}
-            yield _last({**answer["value"], **found, **told})
+        )
+        found = _evaluation(JointEvaluation.from_record(self._record(done["run"])))
+        return {**done, **found, "held_out": last.terms.held_out, "estimate": estimate}
 
-    def _count(self, request: Mapping[str, Any]) -> Answers:
+    def _count(self, request: Mapping[str, Any]) -> Watched:
         self._check_coordinates()
         terms = count_terms(self.party.config, self.party.roster, request)
-        for answer in self._progress_of(terms, self._propose_run(terms)):
-            if "last" in answer:
-                found = reports.counted_report(self.node, answer["value"]["run"])
-                answer = _last({**answer["value"], **found})  # noqa: PLW2901 - with what was counted
-            yield answer
+        done = yield from self._watch(terms, self._propose_run(terms))
+        return {**done, **reports.counted_report(self.node, done["run"])}
 
-    def _answer_count(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(reports.counted_report(self.node, request.get("run")))
-
-    def _classify(self, request: Mapping[str, Any]) -> Answers:
+    def _classify(self, request: Mapping[str, Any]) -> Watched:
         examples = reports.given_examples(self.party.config, str(request["file"]))
         self._await_classifier()
         role = self.party.config.party.role
         if (found := reports.labelled_by_count(self.node, role, examples)) is not None:
-            yield _last(found)
-            return
+            return found
         known = reports.latest_classifier(self.node, role)
         if known.mode == "open":
-            yield _last({"labels": reports.label_rows(self.node, examples), "run": None})
-            return
+            return {"labels": reports.label_rows(self.node, examples), "run": None}
         training = next(run for run in self.node.history() if run.terms.session == known.session)
         terms = use_terms("classify", training.terms, asker=self.node.name, rows=len(examples))
-        for answer in self._answer_request(terms, examples):
-            if "last" in answer:
-                labels = self._record(answer["value"]["run"])["labels"]
-                answer = _last({**answer["value"], "labels": labels})  # noqa: PLW2901 - with labels
-            yield answer
+        done = yield from self._request_run(terms, examples)
+        return {**done, "labels": self._record(done["run"])["labels"]}
 
-    def _run(self, request: Mapping[str, Any]) -> Answers:
+    def _run(self, request: Mapping[str, Any]) -> Watched:
         """A run of given terms; what this party keeps of it, in hexadecimal."""
         terms = RunTerms.from_bytes(bytes.fromhex(str(request["terms"])))
         texts = request.get("texts")
         examples = None if texts is None else Documents.from_texts(texts)
-        coordinates = self.party.config.party.role == "coordinator"
-        run = self._progress_of(terms, self._propose_run(terms)) if coordinates else None
-        for answer in run or self._answer_request(terms, examples):
-            if "last" in answer:
-                kept = encode_value(dict(self._record(answer["value"]["run"])))
-                answer = _last({**answer["value"], "record": kept.hex()})  # noqa: PLW2901 - with it
-            yield answer
+        if self.party.config.party.role == "coordinator":
+            done = yield from self._watch(terms, self._propose_run(terms))
+        else:
+            done = yield from self._request_run(terms, examples)
+        return {**done, "record": encode_value(dict(self._record(done["run"]))).hex()}
 
-    def _answer_request(self, terms: RunTerms, examples: Examples | None) -> Answers:
+    def _request_run(self, terms: RunTerms, examples: Examples | None) -> Watched:
         """A run that the coordinator proposes because this peer asks for it."""
         refused = self._find_refusal(terms.to_bytes(), self.node.name)
         if refused:
@@ -286,8 +267,12 @@ class Service:
             self._maker.query_examples[terms.session] = examples
         try:
             run = self.node.request_run(RunRequest(VERSION, terms.to_bytes()))
-            self._await_proposal(run)
-            yield from self._progress_of(terms, run)
+            if not self._wait_until(lambda: any(r.session == run for r in self.node.history())):
+                raise InputError(
+                    "the coordinator granted a run that has not come here; another party may have "
+                    "refused it: see sottovoce learn status at the coordinator."
+                )
+            return (yield from self._watch(terms, run))
         finally:
             self._maker.query_examples.pop(terms.session, None)
 
@@ -298,39 +283,32 @@ class Service:
 
     def _await_classifier(self) -> None:
         """The coordinator may have finished a moment before this peer."""
+
+        def finished() -> bool:
+            running = (run for run in self.node.history() if run.status == "running")
+            return {run.terms.kind for run in running}.isdisjoint((*TRAININGS, "count"))
+
+        self._wait_until(finished)
+
+    def _wait_until(self, condition: Callable[[], bool]) -> bool:
         end = time.monotonic() + self.node.settings.deadline_s
         while time.monotonic() < end and not self.stopping.is_set():
-            history = self.node.history()
-            kinds = {run.terms.kind for run in history if run.status == "running"}
-            if kinds.isdisjoint((*TRAININGS, "count")):
-                break
+            if condition():
+                return True
             time.sleep(_LOOK_S)
+        return False
 
-    def _proposed_until_ready(self, terms: Callable[[], RunTerms]) -> Answers:
+    def _watch_until_ready(self, terms: Callable[[], RunTerms]) -> Watched:
         """Propose a run, and again while a peer is not yet ready for it."""
         end = time.monotonic() + self.node.settings.deadline_s
         while True:
             made = terms()
             try:
-                yield from self._progress_of(made, self._propose_run(made))
+                return (yield from self._watch(made, self._propose_run(made)))
             except InputError as error:
                 if NOT_YET not in str(error) or time.monotonic() > end:
                     raise
                 time.sleep(_LOOK_S)
-            else:
-                return
-
-    def _await_proposal(self, run: bytes) -> None:
-        """Until the proposal of a run that was asked for has come."""
-        end = time.monotonic() + self.node.settings.deadline_s
-        while time.monotonic() < end and not self.stopping.is_set():
-            if any(each.session == run for each in self.node.history()):
-                return
-            time.sleep(_LOOK_S)
-        raise InputError(
-            "the coordinator granted a run that has not come here; another party may have refused "
-            "it: see sottovoce learn status at the coordinator."
-        )
 
     def _propose_run(self, terms: RunTerms) -> bytes:
         if self._membership is not None:
@@ -343,7 +321,7 @@ class Service:
                 "only the coordinator starts runs; give its party.toml with --config."
             )
 
-    def _progress_of(self, terms: RunTerms, run: bytes) -> Iterator[Mapping[str, Any]]:
+    def _watch(self, terms: RunTerms, run: bytes) -> Watched:
         """Progress as it changes, and a summary in the end."""
         progress = Progress(terms)
         while True:
@@ -355,9 +333,12 @@ class Service:
             if progress.note(attempts[-1]):
                 yield {"progress": progress.describe()}
             if over or self.stopping.is_set():
-                latest, opened = self._latest(terms, attempts)
-                yield _last(summary(latest, progress, attempts, opened))
-                return
+                last = bytes.fromhex(attempts[-1]["session"])
+                latest = next((r for r in self.node.history() if r.session == last), None)
+                if latest is None:
+                    return summary(terms, progress, attempts)
+                opened = opened_words(latest.result or {})
+                return summary(latest.terms, progress, attempts, opened)
 
     def _attempts(self, run: bytes) -> list[Mapping[str, Any]]:
         """How a run stands, and before it those that it took up."""
@@ -368,14 +349,6 @@ class Service:
         while found[-1].get("followed_by"):
             found.append(runs[found[-1]["followed_by"]])
         return found
-
-    def _latest(self, terms: RunTerms, attempts: list[Mapping[str, Any]]) -> tuple[RunTerms, str]:
-        """The terms of the last attempt, and of how many words it has opened sums."""
-        last = bytes.fromhex(attempts[-1]["session"])
-        for run in self.node.history():
-            if run.session == last:
-                return run.terms, opened_words(run.result or {})
-        return terms, ""
 
 
 def _evaluation(found: JointEvaluation) -> dict[str, Any]:
@@ -389,7 +362,3 @@ def _evaluation(found: JointEvaluation) -> dict[str, Any]:
         "labels": list(found.labels),
         "counts": counts.tolist(),
     }
-
-
-def _last(value: object) -> Mapping[str, Any]:
-    return {"value": value, "last": True}
