@@ -16,10 +16,10 @@ from support.warm_python import FIRST
 
 BITS = 512
 _SMALL_KEYS = f"""
-from sottovoce.federation.party._policy import RULES, Rule, _from_to
+from sottovoce.federation.party._policy import RULES, Rule, _check_range
 from sottovoce.learn.paillier import keys
 keys.MINIMUM_BITS = {BITS}
-RULES["recipe.key_bits"] = Rule("", _from_to("key_bits", {BITS}, "most_key_bits"))
+RULES["recipe.key_bits"] = Rule("", _check_range("key_bits", {BITS}, "most_key_bits"))
 """
 
 
