@@ -231,11 +231,14 @@ def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path
 # Words.
 
 
+SPOKEN = r'\b(?:Teller|Listener|Say|Hear|say|hear|reply|hear_reply)\((?!kind)[^()]*?"([a-z ]+)"'
+
+
 def test_every_kind_of_message_in_the_protocols_has_words() -> None:
     source = Path(sottovoce.learn.__file__).parent
     kinds = set()
     for path in source.rglob("*.py"):
-        kinds |= set(re.findall(r'(?:Teller|Listener)\([^()]*?"([a-z ]+)"', path.read_text()))
+        kinds |= set(re.findall(SPOKEN, path.read_text()))
     assert {"features", "model", "summand", "bits", "dictionary"} <= kinds
     known = {kind for kind, _ in MEANINGS}
     assert kinds - known == set()

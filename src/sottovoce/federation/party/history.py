@@ -153,6 +153,8 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("share", ANY): "a share of the classifier under its sender's key; uniform by itself",
     ("scores", ANY): "the asked rows' scores, encrypted and masked, half for each helper",
     ("bits", ANY): "one bit for each asked row, a fair coin without the other helper's",
+    ("encrypted bits", ANY): "bits of hidden numbers, which only the key holder opens",
+    ("tests", ANY): "masked tests of hidden numbers in random order; all but zeros are uniform",
     ("order", ANY): "a random order of the labels for each asked row, drawn by its sender",
     ("places", ANY): "a place for each asked row, uniform without the other helper's order",
     ("wins", ANY): "how often each label's score wins, blurred and in random order",
