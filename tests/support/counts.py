@@ -10,10 +10,9 @@ from sottovoce.arrays import Integers
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe, CountTrust
 from sottovoce.learn.count.spend import PaidBefore, Spending
-from sottovoce.learn.data_digest import keyed_digest
-from sottovoce.learn.documents import Documents
+from sottovoce.learn.documents import Documents, keyed_digest
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.run.count import noised_sum
+from sottovoce.learn.run.count import NoisedSum
 from sottovoce.learn.run.party import RunParty, make_party
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.keys import Identity
@@ -75,7 +74,7 @@ class Counting:
 
     def plain(self, of: Sequence[str]) -> Integers:
         """The sum of the votes of some peers, without noise."""
-        plan, key = noised_sum(self.terms).plan, keyed_digest(SECRET, "votes")
+        plan, key = NoisedSum(self.terms).plan, keyed_digest(SECRET, "votes")
         total: Integers = np.sum([plan.sum_votes(key, self.peers[name]) for name in of], axis=0)
         return total
 

@@ -21,7 +21,13 @@ from sottovoce.learn._examples import (
     list_values,
     plain_labels,
 )
-from sottovoce.learn.documents import Documents, Skipped, Table, read_labelled
+from sottovoce.learn.documents import (
+    Columns,
+    Documents,
+    Skipped,
+    Table,
+    read_labelled,
+)
 from sottovoce.learn.training_terms import feature_places
 
 if TYPE_CHECKING:
@@ -189,20 +195,6 @@ def _check_columns(rows: Floats, names: tuple[str, ...], dictionary: tuple[str, 
     feature_places(names, dictionary)
 
 
-@dataclass(frozen=True)
-class TextColumns:
-    """What a holder's columns are called; None where they have our names, text and label."""
-
-    text: str | None = None
-    label: str | None = None
-
-    @property
-    def options(self) -> ReadOptions:
-        """As the reader takes them."""
-        named = {"text": self.text, "label": self.label}
-        return ReadOptions(columns={ours: name for ours, name in named.items() if name is not None})
-
-
 @dataclass(frozen=True, repr=False)
 class TextHolders:
     """Peers' labelled texts, and the type that their labels came in.
@@ -214,13 +206,13 @@ class TextHolders:
     """
 
     examples: Mapping[str, Documents]
-    columns: TextColumns
+    columns: Columns
     labels: LabelValues
     features: tuple[str, ...] = ()
 
     @classmethod
     def from_peers(
-        cls, given: Mapping[str, TextsGiven], columns: TextColumns, labels: Sequence[Any] = ()
+        cls, given: Mapping[str, TextsGiven], columns: Columns, labels: Sequence[Any] = ()
     ) -> "TextHolders":
         """Read what every holder has; ``labels`` are further ones that there may be."""
         skipped = Skipped()
@@ -252,8 +244,8 @@ class TextHolders:
         return self.labels.of_names(names)
 
     def _of_table(self, given: "Source") -> Documents:
-        skipped, options = Skipped(), TextColumns(self.columns.text).options
-        documents = _read(_as_table(given), options, skipped, labelled=False)
+        skipped, columns = Skipped(), Columns(self.columns.text)
+        documents = _read(_as_table(given), columns, skipped, labelled=False)
         _warn_of(skipped)
         return documents
 
@@ -276,7 +268,7 @@ def holds_text(given: object) -> bool:
 
 
 def labelled_documents(
-    given: TextsGiven, columns: TextColumns, skipped: Skipped
+    given: TextsGiven, columns: Columns, skipped: Skipped
 ) -> tuple[Documents, ArrayLike]:
     """One holder's texts, and its labels in the type in which they came."""
     if not isinstance(given, Documents):
@@ -288,22 +280,22 @@ def labelled_documents(
 
 
 def _labelled_texts(
-    given: object, columns: TextColumns, skipped: Skipped
+    given: object, columns: Columns, skipped: Skipped
 ) -> tuple[Sequence[str], ArrayLike]:
     """Labels of files are text, those of frames and lists what they are there."""
     if isinstance(given, tuple | list) and len(given) == _PAIR and not _is_row(given[0]):
         return list_values(given[0]), given[1]
     if isinstance(given, str | PathLike):
-        found = _read(given, columns.options, skipped)
+        found = _read(given, columns, skipped)
         return found.texts, found.labels or ()
     return _of_frame(_as_table(given), columns, skipped)
 
 
 def _of_frame(
-    table: pa.Table, columns: TextColumns, skipped: Skipped
+    table: pa.Table, columns: Columns, skipped: Skipped
 ) -> tuple[Sequence[str], ArrayLike]:
     table, dtype = _with_plain_labels(table, columns.label or "label")
-    found = _read(table, columns.options, skipped)
+    found = _read(table, columns, skipped)
     labels = found.labels or ()
     if dtype.kind == "b":
         return found.texts, np.array([label == "true" for label in labels])
@@ -313,8 +305,9 @@ def _of_frame(
 
 
 def _read(
-    source: "Source", options: ReadOptions, skipped: Skipped, *, labelled: bool = True
+    source: "Source", columns: Columns, skipped: Skipped, *, labelled: bool = True
 ) -> Documents:
+    options = ReadOptions(columns=columns.named)
     try:
         return read_labelled(source, options=options, labelled=labelled, skipped=skipped)
     except MissingColumnError as error:

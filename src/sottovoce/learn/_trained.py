@@ -11,7 +11,6 @@ from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LeakError, ParameterError, StalledError
 from sottovoce.learn._holders import RowHolders, TextHolders
-from sottovoce.learn.data_digest import check_estimate
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.classify import call_labels, scores
@@ -172,10 +171,14 @@ class TrainedClassifier:
             training_data: where nothing was held out, count on what was trained on, which is no
                 estimate; without this it is refused.
         """
-        if not held:
-            check_estimate(self.terms.held_out, training_data=training_data)
-        elif self.terms.held_out:
+        if held and self.terms.held_out:
             raise ParameterError("pass no rows: every holder has held out a part of its own.")
+        if not (held or self.terms.held_out or training_data):
+            raise ParameterError(
+                "nothing was held out of this training, and the documents that it was trained on "
+                "give no estimate. Train with held_out=0.2, or ask by name for a count on training "
+                "data: training_data=True."
+            )
         examples = {
             name: self._holders.to_evaluate(name, given) for name, given in (held or {}).items()
         }

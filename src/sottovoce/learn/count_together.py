@@ -3,26 +3,33 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import FilePath
-from sottovoce.learn._examples import label_names
+from sottovoce.learn._examples import list_values
 from sottovoce.learn._holders import named_holders
-from sottovoce.learn.count.documents import CountedColumns, counted_documents
 from sottovoce.learn.count.opened import TogetherCounts
-from sottovoce.learn.count.recipe import CountRecipe, CountTrust, What, budget_in_ledger
+from sottovoce.learn.count.recipe import (
+    CountRecipe,
+    CountTrust,
+    What,
+    budget_in_ledger,
+    public_labels,
+    public_words,
+)
 from sottovoce.learn.count.spend import (
     CountSpend,
     LedgerSpending,
     PaidBefore,
     joint_spends,
 )
-from sottovoce.learn.documents import Documents, Skipped
+from sottovoce.learn.documents import Columns, Documents, Skipped, read_counted
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.run.count import noised_sum
+from sottovoce.learn.run.count import NoisedSum
 from sottovoce.learn.run.party import Connection, InProcess
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import COORDINATOR
@@ -30,6 +37,13 @@ from sottovoce.learn.wire.exchange import Faults
 from sottovoce.learn.wire.message import new_session
 from sottovoce.privacy.exact import Exact, positive, text_up
 from sottovoce.privacy.ledger.chosen_ledger import ledger_place
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from sottovoce.corpus.read.corpus import Source
+
+_PAIR_SIZE = 2
 
 
 def count_together(
@@ -163,7 +177,7 @@ def _count_in_process(
     budget: Exact | None,
     faults: Faults | None,
 ) -> TogetherCounts:
-    count = noised_sum(terms)
+    count = NoisedSum(terms)
     for each in documents.values():
         count.plan.check(each)
     recipe = count.recipe
@@ -193,43 +207,6 @@ def _warn_of_copies(spends: Sequence[CountSpend]) -> None:
         )
 
 
-def public_words(
-    words: FilePath | Vocabulary | Iterable[str] | None, shortest: int, *, declared: bool
-) -> tuple[str, ...]:
-    """A public list in the form in which words are counted; one that documents chose is refused."""
-    if words is None:
-        raise ParameterError(
-            "words must be a public list (a file, a Vocabulary or words), got none: those of the "
-            "documents would tell something about them."
-        )
-    if isinstance(words, Vocabulary):
-        found = words
-    elif isinstance(words, str | PathLike):
-        found = Vocabulary.load(words)
-    else:
-        found = Vocabulary.public(sorted(words) if isinstance(words, set | frozenset) else words)
-    if found.data_dependent and not declared:
-        raise ParameterError(
-            "documents chose these words, and that tells something about them: give a public list, "
-            "or declare it: declare_data_dependent=True, or sottovoce learn count "
-            "--declare-data-dependent."
-        )
-    return found.apply_rules(TokenRules(shortest)).terms
-
-
-def public_labels(labels: Sequence[Any] | None) -> tuple[str, ...]:
-    """Label names in alphabetical order."""
-    if labels is None:
-        return ()
-    names = () if isinstance(labels, str) else label_names(list(labels), len(labels)) or ()
-    if isinstance(labels, str) or len(names) == 1 or len(set(names)) != len(names):
-        raise ParameterError(
-            f"labels must be at least two names in a list, all different, got {len(names)}; leave "
-            "labels out to count words without them."
-        )
-    return tuple(sorted(names))
-
-
 def _columns(
     text: str,
     label: str | None,
@@ -237,7 +214,7 @@ def _columns(
     name: str | None,
     labels: Sequence[Any] | None,
     bound: int | None,
-) -> CountedColumns:
+) -> Columns:
     if (user is None) != (bound is None):
         raise ParameterError(
             "user and documents_per_user belong together: one is given without the other."
@@ -247,12 +224,66 @@ def _columns(
             "labels must be named, all of them, where words are counted by label: they are public, "
             "and must not be what the documents happen to have."
         )
-    return CountedColumns(text, None if labels is None else label or "label", user, name)
+    return Columns(text, None if labels is None else label or "label", user, name)
 
 
-def _read(given: Mapping[str, Any], columns: CountedColumns) -> dict[str, Documents]:
+def _read(given: Mapping[str, Any], columns: Columns) -> dict[str, Documents]:
     skipped = Skipped()
     found = {name: counted_documents(each, columns, skipped) for name, each in given.items()}
     if skipped.reasons:
         warnings.warn(str(skipped), stacklevel=3)
     return found
+
+
+def counted_documents(given: object, columns: Columns, skipped: Skipped) -> Documents:
+    """What one holder has to be counted, in any of the forms that a holder comes in."""
+    if isinstance(given, Documents):
+        return given
+    if _is_pair(given):
+        texts, labels = cast("tuple[Iterable[str], ArrayLike]", given)
+        return _counted_texts(list_values(texts), labels, columns)
+    if isinstance(given, str | PathLike) or hasattr(given, "__arrow_c_stream__"):
+        return read_counted(cast("Source", given), columns, skipped)
+    rows = list(given) if isinstance(given, Iterable) else [given]
+    if all(isinstance(each, str) for each in rows):
+        return _counted_texts(cast("list[str]", rows), None, columns)
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise InputError(
+            "a holder must be a file's path, a data frame, texts, (texts, labels) or rows that are "
+            "dictionaries."
+        )
+    return read_counted(cast("Source", rows), columns, skipped)
+
+
+def _is_pair(given: object) -> bool:
+    if not isinstance(given, tuple | list) or len(given) != _PAIR_SIZE:
+        return False
+    return isinstance(given[0], Iterable) and not isinstance(given[0], str | Mapping)
+
+
+def _counted_texts(texts: Sequence[str], labels: "ArrayLike | None", columns: Columns) -> Documents:
+    if not texts:
+        return Documents((), () if columns.label is not None else None, np.zeros(0, np.int64))
+    found = Documents.from_texts(texts, labels if columns.label is not None else None)
+    if broken := sum(not _is_unicode(each) for each in found.texts):
+        raise InputError(
+            f"texts must be Unicode, got {broken} of {len(found)} with half a character (a lone "
+            "surrogate); leave these out."
+        )
+    lacking = [name for name in ("user", "id") if getattr(columns, name) is not None]
+    if columns.label is not None and found.labels is None:
+        lacking.insert(0, "label")
+    if lacking:
+        raise InputError(
+            f"a holder's texts must come with a column for each of {', '.join(lacking)}: give a "
+            "file, a frame or dictionaries."
+        )
+    return found
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -40,8 +40,14 @@ from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import DamagedRecordError, InputError, LeakError
-from sottovoce.learn.data_digest import document_numbers, keyed_digest, numbered_digests
-from sottovoce.learn.documents import Documents, Examples, Table
+from sottovoce.learn.documents import (
+    Documents,
+    Examples,
+    Table,
+    document_numbers,
+    keyed_digest,
+    numbered_digests,
+)
 from sottovoce.learn.features import TextRecipe, term_rows
 from sottovoce.learn.sums.fixed import AmongMemory
 from sottovoce.learn.wire.codec import Value, array, encode_value, item, texts

@@ -20,9 +20,9 @@ WORDS = [f"word{at:04}" for at in range(1000)]
 # A peer that gives its votes as they are: no ledger, no noise, and no product has such a switch.
 UNNOISED = """
 import runpy, sys
-from sottovoce.learn.count.sum import Voter
-Voter.check = lambda self, count: None
-Voter.summand = lambda self, count: count.plan.sum_votes(self.key, self.documents).view("uint64")
+from sottovoce.learn.run.count import Voter
+Voter.check = lambda self: None
+Voter.summand = lambda self: self.count.plan.sum_votes(self.key, self.documents).view("uint64")
 sys.argv = ["sottovoce", *sys.argv[sys.argv.index("sottovoce.cli") + 1 :]]
 runpy.run_module("sottovoce.cli", run_name="__main__")
 """

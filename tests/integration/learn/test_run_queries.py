@@ -24,8 +24,7 @@ from support.text_runs import (
 
 from sottovoce.errors import DamagedRecordError, DataError, ParameterError, QueryBudgetError
 from sottovoce.learn import train
-from sottovoce.learn.data_digest import BLOCK, held_out
-from sottovoce.learn.documents import Documents
+from sottovoce.learn.documents import BLOCK, Documents, held_out
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.evaluate import JointEvaluation, evaluation_record

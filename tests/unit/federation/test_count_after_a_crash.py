@@ -12,7 +12,7 @@ from sottovoce.errors import BudgetError
 from sottovoce.federation._node.state import begin_party, bound_after, first_bound, receive_message
 from sottovoce.learn.count.spend import CountSpend, LedgerSpending, PaidBefore, Spending
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.run.count import _voter, noised_sum
+from sottovoce.learn.run.count import NoisedSum, find_voter
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.exchange import Exchange
@@ -115,8 +115,7 @@ def test_a_crash_after_the_spend_and_before_the_draw_costs_nothing_more(
 
 
 def spend(run: Counting) -> CountSpend:
-    voter = _voter("peer0", run.terms, run.holdings("peer0"))
-    return voter._spend(noised_sum(run.terms))
+    return find_voter("peer0", NoisedSum(run.terms), run.holdings("peer0")).spend
 
 
 def test_a_peer_without_documents_pays_for_itself_alone(own: LedgerSpending) -> None:

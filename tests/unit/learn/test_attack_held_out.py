@@ -18,8 +18,7 @@ from support.openings import MemoryInProcess, Opening, opened
 from support.text_runs import GIVEN, made_holdings, made_terms, made_texts
 
 from sottovoce.errors import DataError, LeakError
-from sottovoce.learn.data_digest import BLOCK, held_out, held_out_count
-from sottovoce.learn.documents import Documents, Table
+from sottovoce.learn.documents import BLOCK, Documents, Table, held_out, held_out_count
 from sottovoce.learn.features import Features
 
 SECRET = b"what ada shows nobody"

@@ -28,7 +28,7 @@ from support.text_runs import (
 )
 
 from sottovoce.errors import AbortedError, DisagreementError
-from sottovoce.learn.data_digest import held_out
+from sottovoce.learn.documents import held_out
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.modes.sums import Alike
 from sottovoce.learn.run.agree import Agreed, opening

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.data_digest import data_digest, document_digests, numbered_digests
-from sottovoce.learn.documents import Documents, Table
+from sottovoce.learn.documents import (
+    Documents,
+    Table,
+    data_digest,
+    document_digests,
+    numbered_digests,
+)
 
 SECRET, OTHER = b"a secret of the peer's own ......", b"a secret of somebody else's ......"
 PILLS = Documents.from_texts(

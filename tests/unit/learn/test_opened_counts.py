@@ -8,11 +8,11 @@ import pytest
 from support.counts import counting
 
 from sottovoce.errors import DamagedRecordError, DataError, InputError, ParameterError
-from sottovoce.learn.count.documents import CountedColumns, counted_documents
 from sottovoce.learn.count.opened import TogetherCounts, counted_record
 from sottovoce.learn.count.recipe import CountRecipe
-from sottovoce.learn.documents import Documents, Skipped, Table
-from sottovoce.learn.run.count import noised_sum
+from sottovoce.learn.count_together import counted_documents
+from sottovoce.learn.documents import Columns, Documents, Skipped, Table
+from sottovoce.learn.run.count import NoisedSum
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.wire.codec import encode_value
@@ -58,7 +58,6 @@ def test_the_law_is_that_of_the_shares_which_are_in_the_sum() -> None:
     assert SharesLaw(Fraction(1, 4), shares=3, among=2) == PAIRS.law
     assert SharesLaw(Fraction(1, 2), shares=2, among=2) == WORDS.law
     assert WORDS.variance == pytest.approx(7.8354, abs=1e-3)
-    assert (WORDS.drop, WORDS.collude, WORDS.epsilon) == (0, 1, Fraction(2))
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
@@ -115,12 +114,12 @@ def test_terms_that_count_nothing_are_refused() -> None:
         replace(terms, kind="train")
     with pytest.raises(ParameterError, match="given public words"):
         replace(terms, text=None)
-    assert noised_sum(terms).plan.cells == 4
+    assert NoisedSum(terms).plan.cells == 4
 
 
 def test_a_holder_s_documents_are_taken_as_they_are() -> None:
     own = Documents(("a debt",))
-    assert counted_documents(own, CountedColumns(), Skipped()) is own
+    assert counted_documents(own, Columns(), Skipped()) is own
     mixed = [{"text": "a debt", "no": 1}, {"text": 3, "no": "two"}]
-    with pytest.raises(InputError, match="one kind of value"):
-        counted_documents(mixed, CountedColumns(), Skipped())
+    with pytest.raises(InputError, match="not of one kind"):
+        counted_documents(mixed, Columns(), Skipped())

@@ -14,8 +14,7 @@ from support.text_runs import NAMES, made_terms, made_texts, trained
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, DataError, InputError, ParameterError
 from sottovoce.learn._examples import label_names
-from sottovoce.learn.data_digest import held_out
-from sottovoce.learn.documents import Documents, Table, read_labelled, sentences
+from sottovoce.learn.documents import Documents, Table, held_out, read_labelled, sentences
 from sottovoce.learn.features import (
     PUBLIC_KEY,
     FeatureMap,

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from sottovoce.errors import JournalError
 from sottovoce.federation._keys import JournalSeal
-from sottovoce.learn.data_digest import keyed_digest
+from sottovoce.learn.documents import keyed_digest
 from sottovoce.learn.openings import OpenedWords, Opening
 from sottovoce.learn.query_budget import QueryCharge, check_charge
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value

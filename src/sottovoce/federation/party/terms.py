@@ -30,12 +30,17 @@ from sottovoce.federation.party._policy import check_policy
 from sottovoce.federation.party.history import TRAININGS
 from sottovoce.federation.roster import Roster
 from sottovoce.files import small_text
-from sottovoce.learn.count.documents import CountedColumns, read_counted
 from sottovoce.learn.count.reading import FEWEST_LABELS
-from sottovoce.learn.count.recipe import CountRecipe, CountTrust, budget_in_ledger, state_promise
+from sottovoce.learn.count.recipe import (
+    CountRecipe,
+    CountTrust,
+    budget_in_ledger,
+    public_labels,
+    public_words,
+    state_promise,
+)
 from sottovoce.learn.count.spend import LedgerSpending, spend_name
-from sottovoce.learn.count_together import public_labels, public_words
-from sottovoce.learn.documents import Documents, Skipped
+from sottovoce.learn.documents import Columns, Documents, Skipped, read_counted
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.support import OpenedLimit
@@ -284,7 +289,7 @@ def counted_examples(config: PartyConfig, terms: RunTerms) -> Documents:
             f"{config.party.name} must name the column of users, user in [texts] of its "
             "party.toml: each user's documents are bounded in this count."
         )
-    columns = CountedColumns(
+    columns = Columns(
         texts.text,
         texts.label if terms.labels else None,
         texts.user if recipe.documents_per_user is not None else None,

@@ -84,26 +84,6 @@ class TogetherCounts:
         return len(self.peers)
 
     @property
-    def drop(self) -> int:
-        """How many of them might have been lost."""
-        return self.recipe.drop
-
-    @property
-    def collude(self) -> int:
-        """How many of them may tell others all that they know."""
-        return self.recipe.collude
-
-    @property
-    def honest(self) -> int:
-        """h, the fewest peers whose noise is in the sum and told to nobody."""
-        return self.recipe.honest(self.parties)
-
-    @property
-    def rate(self) -> Fraction:
-        """Epsilon / S, in nats for each vote."""
-        return self.recipe.rate
-
-    @property
     def guarantee(self) -> WholeDocument:
         """What holds for every document."""
         return state_promise(self.recipe, self.parties)
@@ -111,7 +91,9 @@ class TogetherCounts:
     @cached_property
     def law(self) -> SharesLaw:
         """Of the noise in each cell."""
-        return SharesLaw(self.rate, shares=len(self.survivors), among=self.honest)
+        return SharesLaw(
+            self.recipe.rate, shares=len(self.survivors), among=self.recipe.honest(self.parties)
+        )
 
     @property
     def variance(self) -> float:

@@ -11,12 +11,17 @@ why it holds. A ledger counts changes within a document, each of which replaces 
 epsilon for one changed word, as for all of them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, get_args
+from os import PathLike
+from typing import Any, Literal, TypeAlias, get_args
 
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError, TooFewPartiesError, check_choice
+from sottovoce.files import FilePath
+from sottovoce.learn._examples import label_names
 from sottovoce.learn.sums.fixed import FEWEST_PARTIES
 from sottovoce.privacy.exact import Exact, positive, text_up, whole_number
 from sottovoce.privacy.guarantee import LimitedPrecision
@@ -243,3 +248,40 @@ class CountTrust:
                 f"them; labels in [count_with] of its party.toml), got another list of "
                 f"{len(listed)}; agree on one."
             )
+
+
+def public_words(
+    words: FilePath | Vocabulary | Iterable[str] | None, shortest: int, *, declared: bool
+) -> tuple[str, ...]:
+    """A public list in the form in which words are counted; one that documents chose is refused."""
+    if words is None:
+        raise ParameterError(
+            "words must be a public list (a file, a Vocabulary or words), got none: those of the "
+            "documents would tell something about them."
+        )
+    if isinstance(words, Vocabulary):
+        found = words
+    elif isinstance(words, str | PathLike):
+        found = Vocabulary.load(words)
+    else:
+        found = Vocabulary.public(sorted(words) if isinstance(words, set | frozenset) else words)
+    if found.data_dependent and not declared:
+        raise ParameterError(
+            "documents chose these words, and that tells something about them: give a public list, "
+            "or declare it: declare_data_dependent=True, or sottovoce learn count "
+            "--declare-data-dependent."
+        )
+    return found.apply_rules(TokenRules(shortest)).terms
+
+
+def public_labels(labels: Sequence[Any] | None) -> tuple[str, ...]:
+    """Label names in alphabetical order."""
+    if labels is None:
+        return ()
+    names = () if isinstance(labels, str) else label_names(list(labels), len(labels)) or ()
+    if isinstance(labels, str) or len(names) == 1 or len(set(names)) != len(names):
+        raise ParameterError(
+            f"labels must be at least two names in a list, all different, got {len(names)}; leave "
+            "labels out to count words without them."
+        )
+    return tuple(sorted(names))

@@ -23,7 +23,7 @@ from sottovoce.arrays import Flags, Integers
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import DataError, InputError
-from sottovoce.learn.count.recipe import CountRecipe, What, cells_of, check_cells
+from sottovoce.learn.count.recipe import What, cells_of, check_cells
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import word_counts
 from sottovoce.learn.wire.codec import encode_value
@@ -58,13 +58,6 @@ class VotePlan:
 
     def __post_init__(self) -> None:
         check_cells(self.what, len(self.words), len(self.labels))
-
-    @classmethod
-    def from_recipe(
-        cls, recipe: CountRecipe, words: tuple[str, ...], labels: tuple[str, ...], rules: TokenRules
-    ) -> "VotePlan":
-        """The votes of one count."""
-        return cls(recipe.what, words, labels, recipe.votes, rules, recipe.documents_per_user)
 
     @property
     def cells(self) -> int:

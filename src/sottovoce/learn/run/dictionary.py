@@ -30,7 +30,7 @@ from sottovoce.errors import (
     DisagreementError,
     ParameterError,
 )
-from sottovoce.learn.data_digest import keyed_digest
+from sottovoce.learn.documents import keyed_digest
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.modes.sums import SumStage
 from sottovoce.learn.run.terms import RunTerms

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sottovoce._notebook import html_facts
 from sottovoce.arrays import Floats
 from sottovoce.errors import DataError, InputError
-from sottovoce.learn.data_digest import held_out, numbered_digests
-from sottovoce.learn.documents import Documents, Examples, Table
+from sottovoce.learn.documents import Documents, Examples, Table, held_out, numbered_digests
 from sottovoce.learn.modes.sums import SumStage
 from sottovoce.learn.openings import check_evaluated
 from sottovoce.learn.run.agree import OPENING_STAGES, opening

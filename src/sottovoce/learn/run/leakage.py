@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import assert_never
 
-from sottovoce.learn.count.sum import count_leakage
 from sottovoce.learn.run.adversaries import adversaries, rado_adversaries
+from sottovoce.learn.run.count import count_leakage
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.fixed import EPSILON, PROJECTIONS
 from sottovoce.learn.support import caps

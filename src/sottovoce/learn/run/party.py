@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sottovoce.errors import ParameterError, StalledError
-from sottovoce.learn.data_digest import (
+from sottovoce.learn.documents import (
     FEWEST_SECRET_BYTES,
+    Examples,
     document_digests,
     document_numbers,
     keyed_digest,
 )
-from sottovoce.learn.documents import Examples
 from sottovoce.learn.run.classify import classify_plan, classifying_helper, classifying_peer
 from sottovoce.learn.run.count import count_plan, counting_coordinator, counting_peer
 from sottovoce.learn.run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer

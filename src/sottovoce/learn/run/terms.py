@@ -66,7 +66,7 @@ class RunTerms:
         labels: the label names; none where the peers agree on them through the coordinator.
         most_classes: the most labels that may be agreed on.
         held_out: about what fraction of its documents each peer keeps for evaluation: see
-            `data_digest`.
+            `documents`.
         training: the session of the training whose classifier is used.
         asker: the peer that asks, where rows are classified.
         contributors: other peers that add their features' part of each score.
@@ -269,6 +269,13 @@ class Holdings:
         if self.identity is None:
             raise DataError(f"{name} must bring its identity.")
         return self.identity
+
+    def known_identity(self, name: str, terms: RunTerms) -> Identity:
+        """The same, if the run knows it by that."""
+        identity = self.wanted_identity(name)
+        if terms.identities[name] != identity.public:
+            raise DataError(f"{name} must bring the identity that this run knows it by.")
+        return identity
 
     def wanted_secret(self, name: str) -> bytes:
         """What its digests are keyed by."""

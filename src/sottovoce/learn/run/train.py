@@ -13,8 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DataError
-from sottovoce.learn.data_digest import data_digest, held_out, keyed_digest
-from sottovoce.learn.documents import Examples
+from sottovoce.learn.documents import Examples, data_digest, held_out, keyed_digest
 from sottovoce.learn.features import Features
 from sottovoce.learn.modes import open as open_training
 from sottovoce.learn.openings import (
@@ -127,9 +126,7 @@ class Brought:
 
 def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
     """What a peer brings, as the run wants it; refused if it differs too little from before."""
-    identity = holdings.wanted_identity(name)
-    if terms.identities[name] != identity.public:
-        raise DataError(f"{name} must bring the identity that this run knows it by.")
+    identity = holdings.known_identity(name, terms)
     given = checked_examples(name, terms, holdings.wanted_examples(name))
     secret = holdings.wanted_secret(name)
     examples = given.part(~held_out(given, terms.held_out, secret))
