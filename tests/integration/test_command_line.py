@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from support.demos import SIZES, quick_demo
 from support.warm_python import run_warm
 
 from sottovoce.cli import main
+from sottovoce.demo import demo
 from sottovoce.errors import MissingExtraError
 from sottovoce.report.page import Section
 
@@ -146,8 +148,14 @@ def test_demo_writes_a_report_and_says_where(
     page = demo_report.read_text(encoding="utf-8")
     assert page.count("<svg") == 10
     assert "This part was left out" not in page
-    for part in ("release", "learn", "loop"):
-        monkeypatch.setattr(f"sottovoce.demo.demo._{part}", left_out)
+    make_part, left_out = demo.make_part, {"_release", "_learn", "_loop"}
+
+    def make_some(module: str, *given: Any) -> tuple[Section, ...]:  # noqa: ANN401 - as they come
+        if module in left_out:
+            raise MissingExtraError("tomotopy", "topics")
+        return make_part(module, *given)
+
+    monkeypatch.setattr(demo, "make_part", make_some)
     arguments = ("demo", "--out", tmp_path / "d", "--users", SIZES.users, "--weeks", SIZES.weeks)
     with quick_demo():
         code, out, err = run(*arguments)
@@ -158,15 +166,11 @@ def test_demo_writes_a_report_and_says_where(
     repeated = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
     assert repeated[:release] == page[:release]
     assert repeated.count("This part was left out: tomotopy is not installed") == 3
-    monkeypatch.setattr("sottovoce.demo.demo._assess", left_out)
+    left_out.add("_assess")
     code, out, _ = run(*arguments, "--json")
     told = json.loads(out)
     assert (code, told["report"]) == (0, str(tmp_path / "d" / "report.html"))
     assert list(told["left_out"]) == ["Who stands out", RELEASE, LEARN, LOOP]
-
-
-def left_out(_community: object, _command: str) -> tuple[Section, ...]:
-    raise MissingExtraError("tomotopy", "topics")
 
 
 RELEASE = "What a release promises and costs"

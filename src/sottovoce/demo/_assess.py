@@ -7,23 +7,95 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 import sottovoce as sv
 from sottovoce.assess.evaluation.runs import Evaluated, Evaluation, evaluate_ranks
 from sottovoce.assess.explanation import Explanation, Interest
-from sottovoce.assess.ranking import REST, Ranking
+from sottovoce.assess.ranking import BANDS, REST, Ranking
 from sottovoce.corpus.simulate.community import SimulatedCommunity
-from sottovoce.demo._rankings import (
-    AFFLICTED,
-    TopicRanking,
-    band_facts,
-    band_plot,
-    ranking_table,
-)
 from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
 from sottovoce.loop.subject import simulated_catalogue
-from sottovoce.report.figures import ACCENT, COLOURS, new_panels
+from sottovoce.report.figures import ACCENT, COLOURS, new_figure, new_panels
 from sottovoce.report.page import Plot, Section
+
+AFFLICTED = "afflicted"
+PERSONAS = (AFFLICTED, "supporter", "curious", "professional", "bystander")
+FIRST, DRAWN_BAND = 5, 5
+
+
+@dataclass(frozen=True, eq=False)
+class TopicRanking:
+    """All users for one topic, the most exposed first."""
+
+    topic: str
+    users: tuple[str, ...]
+    personas: NDArray[np.str_]
+    bands: NDArray[np.str_]
+
+    def personas_in_top(self, percent: int) -> NDArray[np.str_]:
+        """The personas of those in the top ``percent``, narrower bands included."""
+        names = [f"top {narrower}%" for narrower in BANDS if narrower <= percent]
+        return self.personas[np.isin(self.bands, names)]
+
+    def count_afflicted_in_top(self, percent: int) -> int:
+        """How many of those in the top ``percent`` the topic afflicts."""
+        return int((self.personas_in_top(percent) == AFFLICTED).sum())
+
+
+def band_facts(rankings: Sequence[TopicRanking]) -> dict[str, str]:
+    """For each band, how many of its places go to the afflicted, all topics together."""
+    facts = {}
+    for percent in BANDS:
+        places = sum(len(ranking.personas_in_top(percent)) for ranking in rankings)
+        afflicted = sum(ranking.count_afflicted_in_top(percent) for ranking in rankings)
+        share = f" ({afflicted / places:.0%})" if places else ""
+        told = f"{places:,} places, {afflicted:,} of people concerned{share}"
+        facts[f"In the top {percent}%"] = told
+    chance = np.mean([(ranking.personas == AFFLICTED).mean() for ranking in rankings])
+    facts["By chance"] = f"{chance:.0%} of any places would go to them"
+    return facts
+
+
+def ranking_table(rankings: Sequence[TopicRanking]) -> tuple[tuple[str, ...], ...]:
+    """A row for each topic: how many are in each band, and who stands first."""
+    bands = (f"people concerned in the top {percent}%" for percent in BANDS)
+    head = ("topic", *bands, f"the first {FIRST}, and who they are in truth")
+    rows = []
+    for each in rankings:
+        sizes = [(each.count_afflicted_in_top(p), len(each.personas_in_top(p))) for p in BANDS]
+        tops = (f"{found} of {places}" for found, places in sizes)
+        first = zip(each.users[:FIRST], each.personas[:FIRST], strict=True)
+        rows.append((each.topic, *tops, ", ".join(f"{user} ({name})" for user, name in first)))
+    return (head, *rows)
+
+
+def band_plot(rankings: Sequence[TopicRanking]) -> Plot:
+    """Who is in the top 5% of each topic, by persona."""
+    figure, axes = new_figure(height=1.2 + 0.36 * len(rankings))
+    counts = {
+        persona: np.array([int((r.personas_in_top(DRAWN_BAND) == persona).sum()) for r in rankings])
+        for persona in PERSONAS
+    }
+    left = np.zeros(len(rankings))
+    for (persona, number), colour in zip(counts.items(), COLOURS, strict=False):
+        axes.barh(range(len(rankings)), number, left=left, color=colour, label=persona)
+        left = left + number
+    axes.set(yticks=range(len(rankings)), xlabel=f"people in the top {DRAWN_BAND}%")
+    axes.set_yticklabels([ranking.topic for ranking in rankings])
+    axes.invert_yaxis()
+    figure.legend(loc="outside lower center", ncols=len(counts), frameon=False)
+    found = {persona: int(number.sum()) for persona, number in counts.items()}
+    finding = f"Too few people for a top {DRAWN_BAND}%."
+    if total := sum(found.values()):
+        afflicted = found[AFFLICTED] / total
+        finding = (
+            f"{afflicted:.0%} of the {total:,} places in the top {DRAWN_BAND}% go to people whom "
+            f"the topic concerns, {1 - afflicted:.0%} to others: "
+            f"{', '.join(f'{persona} {number}' for persona, number in found.items())}."
+        )
+    return Plot(figure, finding, f"Stacked bars, one for each topic. {finding}")
+
 
 # Seconds of training: enough to find the topics, far less than the studies do.
 TRAINING = Training(topics=100, iterations=60, burn_in=15, dimensions=48, epochs=3)
@@ -115,21 +187,23 @@ class AssessDemo:
     texts: int
     unknown: tuple[str, ...]
     """Sensitive topics that the adversary's model does not have."""
-    topic: str
-    """The one whose portraits are shown."""
     rankings: tuple[TopicRanking, ...]
     portraits: tuple[Portrait, ...]
     judged: Evaluation
 
 
-def assess_sections(community: SimulatedCommunity, *, command: str) -> tuple[Section, ...]:
+def make_sections(community: SimulatedCommunity, command: str) -> tuple[Section, ...]:
     """The whole part of the report."""
     demo = run_assess_demo(community)
-    return (
-        _make_rank_section(demo, command),
-        _make_person_section(demo, command),
-        _make_measure_section(demo.judged, command),
+    person = Section(
+        title="Why one person stands out",
+        paragraphs=(_first(demo), _PARTS, *_fallen(demo.portraits)),
+        plots=(timeline(demo.portraits),),
+        table=portrait_table(demo.portraits),
+        command=command,
     )
+    measures = _make_measure_section(demo.judged, command)
+    return (_make_rank_section(demo, command), person, measures)
 
 
 def run_assess_demo(community: SimulatedCommunity) -> AssessDemo:
@@ -148,7 +222,6 @@ def run_assess_demo(community: SimulatedCommunity) -> AssessDemo:
         knowledge=knowledge,
         texts=len(texts),
         unknown=tuple(name for name in sensitive if name not in known),
-        topic=known[0],
         rankings=rankings,
         portraits=tuple(
             _portrait(ranking, rankings[0], user) for user in chosen_users(ranking, known[0])
@@ -161,8 +234,8 @@ def _topic_ranking(ranking: Ranking, truth: pa.Table, topic: str) -> TopicRankin
     table, own = ranking.select(SHOWN, topic), truth.filter(pc.field("topic") == topic)
     persona = dict(zip(own["user"].to_pylist(), own["persona"].to_pylist(), strict=True))
     users = tuple(table["user"].to_pylist())
-    bands = np.array(table["band"].to_pylist())
-    return TopicRanking(topic, users, np.array([persona[user] for user in users]), bands)
+    personas, bands = [persona[user] for user in users], table["band"].to_pylist()
+    return TopicRanking(topic, users, np.array(personas), np.array(bands))
 
 
 def chosen_users(ranking: Ranking, topic: str) -> list[str]:
@@ -176,18 +249,13 @@ def chosen_users(ranking: Ranking, topic: str) -> list[str]:
 def _portrait(ranking: Ranking, found: TopicRanking, user: str) -> Portrait:
     posts = ranking.explain(user, found.topic, measure=SHOWN, most=REMOVED).posts
     removed = [post.number for post in posts]
-    own = {
-        measure: ranking.select(measure, found.topic).filter(pc.field("user") == user)
-        for measure in (STRENGTH, SHOWN)
-    }
-    return Portrait(
-        user=user,
-        persona=str(found.personas[found.users.index(user)]),
-        ranks={measure: row["rank"][0].as_py() for measure, row in own.items()},
-        explanation=ranking.explain(
-            user, found.topic, measure=SHOWN, without=removed, most=_ALL_POSTS
-        ),
+    own = ranking.select(STRENGTH, found.topic).filter(pc.field("user") == user)
+    explanation = ranking.explain(
+        user, found.topic, measure=SHOWN, without=removed, most=_ALL_POSTS
     )
+    ranks = {STRENGTH: own["rank"][0].as_py(), SHOWN: int(explanation.position.rank or 0)}
+    persona = str(found.personas[found.users.index(user)])
+    return Portrait(user, persona, ranks, explanation)
 
 
 def _make_rank_section(demo: AssessDemo, command: str) -> Section:
@@ -210,23 +278,14 @@ def _make_rank_section(demo: AssessDemo, command: str) -> Section:
     )
 
 
-def _make_person_section(demo: AssessDemo, command: str) -> Section:
-    return Section(
-        title="Why one person stands out",
-        paragraphs=(_first(demo), _PARTS, *_fallen(demo.portraits)),
-        plots=(timeline(demo.portraits),),
-        table=portrait_table(demo.portraits),
-        command=command,
-    )
-
-
 def _first(demo: AssessDemo) -> str:
     first = demo.portraits[0]
     alarm = "" if first.persona == AFFLICTED else " A false alarm."
+    users = first.explanation.position.users
     return (
-        f"For {demo.topic}, {first.user} stands first of {first.explanation.position.users:,}. In "
-        f"truth {_ROLES[first.persona]}.{alarm} This is what put them there, and where they would "
-        "stand without the posts that matter most."
+        f"For {demo.rankings[0].topic}, {first.user} stands first of {users:,}. In truth "
+        f"{_ROLES[first.persona]}.{alarm} This is what put them there, and where they would stand "
+        "without the posts that matter most."
     )
 
 
@@ -263,22 +322,18 @@ def portrait_table(portraits: Sequence[Portrait]) -> tuple[tuple[str, ...], ...]
         "strength": [f"{p.interest.strength:.2f}" for p in portraits],
         "breadth": [f"{p.interest.breadth:.2f}" for p in portraits],
         "persistence": [f"{p.interest.persistence:.2f}" for p in portraits],
-        "words that put them there": [_words(p) for p in portraits],
+        "words that put them there": [
+            ", ".join(share.word for share in p.explanation.words[:WORDS]) or "none"
+            for p in portraits
+        ],
         f"rank without the {REMOVED} posts that matter most": [
-            _rank_without_posts(p) for p in portraits
+            "none: they wrote nothing else"
+            if (rest := p.explanation.without) is None or rest.rank is None
+            else f"{rest.rank:,}"
+            for p in portraits
         ],
     }
     return (("", *(p.user for p in portraits)), *((name, *cells) for name, cells in rows.items()))
-
-
-def _words(portrait: Portrait) -> str:
-    return ", ".join(share.word for share in portrait.explanation.words[:WORDS]) or "none"
-
-
-def _rank_without_posts(portrait: Portrait) -> str:
-    rest = portrait.explanation.without
-    rank = None if rest is None else rest.rank
-    return "none: they wrote nothing else" if rank is None else f"{rank:,}"
 
 
 def timeline(portraits: Sequence[Portrait], best: int = MOST_WEEKS) -> Plot:
@@ -292,15 +347,13 @@ def timeline(portraits: Sequence[Portrait], best: int = MOST_WEEKS) -> Plot:
         axes.set(ylim=(0, 1), ylabel="strength", xticks=[])
         axes.set_title(f"{portrait.user} ({portrait.persona})", loc="left")
     panels[-1].set_xlabel("weeks in which they wrote")
-    finding = "; ".join(_weeks_in_words(portrait, best) for portrait in portraits) + "."
-    return Plot(figure, finding, f"Bars: their strongest post of each week. {finding}")
-
-
-def _weeks_in_words(portrait: Portrait, best: int) -> str:
-    return (
-        f"{portrait.user}'s {best} best weeks come to {portrait.interest.persistence:.2f} on "
-        f"average, their breadth is {portrait.interest.breadth:.2f}"
+    means = (
+        f"{each.user}'s {best} best weeks come to {each.interest.persistence:.2f} on average, "
+        f"their breadth is {each.interest.breadth:.2f}"
+        for each in portraits
     )
+    finding = "; ".join(means) + "."
+    return Plot(figure, finding, f"Bars: their strongest post of each week. {finding}")
 
 
 def _make_measure_section(judged: Evaluation, command: str) -> Section:

@@ -75,7 +75,7 @@ class LearnDemo:
         return float(counts.sum(axis=1).max() / counts.sum())
 
 
-def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
+def make_sections(community: SimulatedCommunity, command: str) -> tuple[Section, ...]:
     """The whole part of the report."""
     demo = run_learn_demo(community)
     trained, evaluated = demo.trained, demo.evaluated
@@ -83,7 +83,7 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
     leakage = trained["leakage"]
     told = [*leakage["learns"], *leakage["against"]]
     learns = [(row["who"], row["what"]) for row in told]
-    return Section(
+    section = Section(
         title="How four train one classifier and keep their texts",
         paragraphs=(_TRAIN_TOGETHER, _PROCESSES, _TABLE),
         facts={
@@ -100,6 +100,7 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
         command=command,
         parts=() if demo.count is None else (count_section(demo.count),),
     )
+    return (section,)
 
 
 def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:

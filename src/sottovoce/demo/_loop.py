@@ -27,15 +27,16 @@ _MORE = (
 )
 
 
-def loop_section(community: SimulatedCommunity, *, command: str) -> Section:
+def make_sections(community: SimulatedCommunity, command: str) -> tuple[Section, ...]:
     """The whole part of the report."""
     result = run_loop([simulated_subject(community, TRAINING)], PLAN)
     rows = result.table()
     advice, *notes = result.notes
-    return Section(
+    section = Section(
         title="Assess, release, assess again",
         paragraphs=(_INTRODUCTION, advice, *notes, _MORE),
         plots=result.plots,
         table=(tuple(rows[0]), *(tuple(row.values()) for row in rows)),
         command=command,
     )
+    return (section,)

@@ -72,11 +72,11 @@ class ReleaseDemo:
     private_topics: Mapping[tuple[str, str], Floats]
 
 
-def release_section(community: SimulatedCommunity, *, command: str) -> Section:
+def make_sections(community: SimulatedCommunity, command: str) -> tuple[Section, ...]:
     """The whole part of the report."""
     demo = run_release_demo(community)
     promise = PrivateBagOfWords(PRECISION, SHOWN_EPSILON).fit(demo.counts).guarantee_
-    return Section(
+    section = Section(
         title="What a release promises and costs",
         paragraphs=(
             _INTRODUCTION,
@@ -93,6 +93,7 @@ def release_section(community: SimulatedCommunity, *, command: str) -> Section:
         table=_topic_table(demo),
         command=command,
     )
+    return (section,)
 
 
 def run_release_demo(community: SimulatedCommunity) -> ReleaseDemo:

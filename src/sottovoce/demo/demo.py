@@ -1,7 +1,9 @@
 """The demo: the whole product on a simulated community, ending in a report."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain, starmap
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +28,17 @@ from sottovoce.steps import say_step
 
 REPORT_FILE = "report.html"
 COMMUNITY_FOLDER = "community"
+_COUNTED = ("salient_words", "words", "posts", "chance")
 # As in the assess part, so that a persona has one colour on the whole page.
 PERSONA_ORDER = ("afflicted", "supporter", "curious", "professional", "bystander")
 
-Sections = tuple[Section, ...]
+PARTS = {
+    "Who stands out": "_assess",
+    "What a release promises and costs": "_release",
+    "How four train one classifier and keep their texts": "_learn",
+    "Assess, release, assess again": "_loop",
+}
+"""The module of each part, by the part's title."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +57,12 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
     write_files(output_folder(folder) / COMMUNITY_FOLDER, community)
     left_out: dict[str, str] = {}
 
-    def optional(title: str, part: Callable[[SimulatedCommunity, str], Sections]) -> Sections:
+    command = _demo_command(parameters)
+
+    def add_part(title: str, module: str) -> tuple[Section, ...]:
         say_step(title[0].lower() + title[1:])
         try:
-            return part(community, _demo_command(parameters))
+            return make_part(module, community, command)
         except (MissingExtraError, InputError) as reason:  # not installed, or too few people
             left_out[title] = str(reason)
             return (Section(title, (f"This part was left out: {reason}",)),)
@@ -66,11 +77,8 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
         ),
         sections=(
             _introduce(folder, parameters),
-            _count(community),
-            *optional("Who stands out", _assess),
-            *optional("What a release promises and costs", _release),
-            *optional("How four train one classifier and keep their texts", _learn),
-            *optional("Assess, release, assess again", _loop),
+            _count(community, command),
+            *chain.from_iterable(starmap(add_part, PARTS.items())),
         ),
         version=sottovoce.__version__,
     )
@@ -89,50 +97,23 @@ def _introduce(folder: Path, parameters: SimulationParameters) -> Section:
     return community_section(summary, statistics.occurrences, command=command)
 
 
-def _count(community: SimulatedCommunity) -> Section:
+def _count(community: SimulatedCommunity, command: str) -> Section:
     found = counting_baselines(community)
     return counting_section(
         salient_words_by_persona(community),
-        {
-            "salient words": found.salient_words,
-            "words": found.words,
-            "posts": found.posts,
-            "chance": found.chance,
-        },
-        command=_demo_command(community.parameters),
+        {name.replace("_", " "): getattr(found, name) for name in _COUNTED},
+        command=command,
     )
 
 
-def _assess(community: SimulatedCommunity, command: str) -> Sections:
+def make_part(module: str, community: SimulatedCommunity, command: str) -> tuple[Section, ...]:
+    """What a module of this package says of the community; it may need what is not installed."""
     try:
-        from sottovoce.demo._assess import assess_sections  # noqa: PLC0415 - may be missing
+        part = import_module(f"sottovoce.demo.{module}")
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
-    return assess_sections(community, command=command)
-
-
-def _release(community: SimulatedCommunity, command: str) -> Sections:
-    try:
-        from sottovoce.demo._release import release_section  # noqa: PLC0415 - may be missing
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of_import(error, "all") from None
-    return (release_section(community, command=command),)
-
-
-def _loop(community: SimulatedCommunity, command: str) -> Sections:
-    try:
-        from sottovoce.demo._loop import loop_section  # noqa: PLC0415 - may be missing
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of_import(error, "all") from None
-    return (loop_section(community, command=command),)
-
-
-def _learn(community: SimulatedCommunity, command: str) -> Sections:
-    try:
-        from sottovoce.demo._learn import learn_section  # noqa: PLC0415 - may be missing
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of_import(error, "all") from None
-    return (learn_section(community, command=command),)
+    sections: tuple[Section, ...] = part.make_sections(community, command)
+    return sections
 
 
 def _demo_command(parameters: SimulationParameters) -> str:

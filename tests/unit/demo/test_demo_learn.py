@@ -11,7 +11,7 @@ from sottovoce.demo._learn import (
     NOT,
     LearnDemo,
     community_words,
-    learn_section,
+    make_sections,
     people_as_documents,
     run_learn_demo,
 )
@@ -55,7 +55,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         count=counted_by_hand(),
     )
     monkeypatch.setattr(demo_learn, "run_learn_demo", lambda _: made)
-    section = learn_section(None, command="x")  # type: ignore[arg-type] # not looked at
+    (section,) = make_sections(None, "x")  # type: ignore[arg-type] # not looked at
     assert section.facts["Right on people kept apart"] == "75.0% of 40"
     assert section.facts["Who always says the commoner label"] == "60.0%"
     assert section.facts["Sent by all parties"] == "22.8 kB"
