@@ -54,15 +54,8 @@ def published_in_shards(plan: ReleasePlan, counts: Counts, shards: int = SHARDS)
     edges = np.linspace(0, counts.shape[0], min(shards, counts.shape[0]) + 1).astype(int).tolist()
     parts = [counts[a:b] for a, b in pairwise(edges)]
     blocks = [Block(k, edges[k], str(part.toarray().tolist())) for k, part in enumerate(parts)]
-    task = NoiseTask(
-        secret=drawing.secret,
-        blocks={BlockName("file", k, 0): block for k, block in enumerate(blocks)},
-        maps=tuple(each.column.astype(np.int32).tobytes() for each in drawing.maps),
-        columns=plan.columns,
-        rate=str(plan.noise.rate),
-        threshold=plan.noise.threshold,
-        constant_work=plan.noise.constant_work,
-    )
+    named = {BlockName("file", k, 0): block for k, block in enumerate(blocks)}
+    task = NoiseTask.from_plan(drawing.secret, named, drawing.maps, plan)
     noised = [task.add_noise(block, part) for block, part in zip(blocks, parts, strict=True)]
     stacked = sparse.csr_array(sparse.vstack(noised, format="csr"))
     return Released(stacked, drawing.maps, drawing.frequencies)

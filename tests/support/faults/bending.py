@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -72,6 +73,20 @@ def planted(
 
     def fault(plant: Plant) -> PlantedFault:
         return PlantedFault(plant, kind, severity, way, counts, smallest)
+
+    return fault
+
+
+def bent(
+    kind: Kind, severity: Severity, way: str, counts: str, smallest: str
+) -> Callable[[Bend], "PlantedFault"]:
+    """Make a fault of what noise becomes, on every way to publish cells."""
+
+    def fault(bend: Bend) -> PlantedFault:
+        def plant(patch: pytest.MonkeyPatch, /) -> None:
+            bend_noise(patch, bend)
+
+        return PlantedFault(wraps(bend)(plant), kind, severity, way, counts, smallest)
 
     return fault
 

@@ -11,150 +11,119 @@ from sottovoce.privacy import _sparse_noise
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ReleasePlan
-from support.faults.bending import Cells, Noised, bend_noise, planted, whole
+from support.faults.bending import Cells, Noised, bent, planted, whole
 
 
-@planted("correlation", "serious", "visiting", "few ones", "500 cells")
-def tenth_of_cells_is_copied(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "visiting", "few ones", "500 cells")
+def tenth_of_cells_is_copied(cells: Noised) -> Cells:
     """One cell in ten, at random, is published as it is."""
-    bend_noise(patch, lambda cells: np.where(cells.bits(16) < 6554, 0, cells.noise))
+    return np.where(cells.bits(16) < 6554, 0, cells.noise)
 
 
-@planted("correlation", "serious", "visiting", "more than a block", "20,000 cells")
-def hundredth_of_cells_is_copied(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "visiting", "more than a block", "20,000 cells")
+def hundredth_of_cells_is_copied(cells: Noised) -> Cells:
     """One cell in a hundred, at random, is published as it is."""
-    bend_noise(patch, lambda cells: np.where(cells.bits(16) < 655, 0, cells.noise))
+    return np.where(cells.bits(16) < 655, 0, cells.noise)
 
 
-@planted("correlation", "serious", "sharded", "half ones", "20 documents")
-def tenth_of_rows_is_copied(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "sharded", "half ones", "20 documents")
+def tenth_of_rows_is_copied(cells: Noised) -> Cells:
     """One document in ten, at random, is published as it is: all its cells."""
-    bend_noise(patch, lambda cells: np.where(cells.bits(16)[:, :1] < 6554, 0, cells.noise))
+    return np.where(cells.bits(16)[:, :1] < 6554, 0, cells.noise)
 
 
-@planted("correlation", "serious", "visiting", "zero to three", "100 cells of 1 and more")
-def noise_shrinks_with_the_count(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "visiting", "zero to three", "100 cells of 1 and more")
+def noise_shrinks_with_the_count(cells: Noised) -> Cells:
     """A count of c is noised at 1 + c times the rate."""
-
-    def shrunk(cells: Noised) -> Cells:
-        noise = cells.noise.copy()
-        for count in np.unique(cells.truth[cells.truth > 0]).tolist():
-            there = cells.truth == count
-            noise[there] = cells.again(1 + min(count, 20))[there]
-        return noise
-
-    bend_noise(patch, shrunk)
+    noise = cells.noise.copy()
+    for count in np.unique(cells.truth[cells.truth > 0]).tolist():
+        there = cells.truth == count
+        noise[there] = cells.again(1 + min(count, 20))[there]
+    return noise
 
 
-@planted(
+@bent(
     "correlation",
     "serious",
     "summed",
     "short and long documents",
     "10 documents of different length",
 )
-def noise_shrinks_with_the_length(patch: pytest.MonkeyPatch) -> None:
+def noise_shrinks_with_the_length(cells: Noised) -> Cells:
     """A document of more words than the mean is noised at one and a half times the rate."""
-
-    def shrunk(cells: Noised) -> Cells:
-        lengths = cells.truth.sum(axis=1, keepdims=True)
-        half = cells.again(2)
-        return np.where(lengths > lengths.mean(), half, cells.noise)
-
-    bend_noise(patch, shrunk)
+    lengths = cells.truth.sum(axis=1, keepdims=True)
+    half = cells.again(2)
+    return np.where(lengths > lengths.mean(), half, cells.noise)
 
 
-@planted("correlation", "serious", "visiting", "half ones", "20 cells")
-def sign_follows_the_parity(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "visiting", "half ones", "20 cells")
+def sign_follows_the_parity(cells: Noised) -> Cells:
     """Noise on odd counts is upwards, on even ones downwards: a bit of the truth is its sign."""
-    bend_noise(patch, lambda cells: abs(cells.noise) * np.where(cells.truth % 2 == 1, 1, -1))
+    return abs(cells.noise) * np.where(cells.truth % 2 == 1, 1, -1)
 
 
-@planted("correlation", "serious", "constant-work", "half ones", "500 cells in use")
-def sign_leans_upwards_on_used_words(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "constant-work", "half ones", "500 cells in use")
+def sign_leans_upwards_on_used_words(cells: Noised) -> Cells:
     """Where a word was used, a quarter of the negative noise is turned upwards."""
-
-    def leaning(cells: Noised) -> Cells:
-        turned = (cells.truth > 0) & (cells.bits(2) == 0)
-        return np.where(turned, abs(cells.noise), cells.noise)
-
-    bend_noise(patch, leaning)
+    turned = (cells.truth > 0) & (cells.bits(2) == 0)
+    return np.where(turned, abs(cells.noise), cells.noise)
 
 
-@planted("correlation", "serious", "several maps", "few ones", "200 cells")
-def noise_leans_towards_the_truth(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "several maps", "few ones", "200 cells")
+def noise_leans_towards_the_truth(cells: Noised) -> Cells:
     """What comes out is drawn one step back to the truth, for half of the cells."""
-    bend_noise(
-        patch,
-        lambda cells: cells.noise - np.sign(cells.noise) * (cells.bits(1) == 0),
-    )
+    return cells.noise - np.sign(cells.noise) * (cells.bits(1) == 0)
 
 
-@planted("correlation", "serious", "visiting", "twos only", "20 cells of 2 and more")
-def parity_of_the_truth_stays(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "visiting", "twos only", "20 cells of 2 and more")
+def parity_of_the_truth_stays(cells: Noised) -> Cells:
     """Odd noise is moved by one on counts above 1: their parity is the truth's."""
-
-    def moved(cells: Noised) -> Cells:
-        odd = (cells.noise % 2 == 1) & (cells.truth > 1)
-        return whole(cells.noise + odd * (2 * cells.bits(1) - 1))
-
-    bend_noise(patch, moved)
+    odd = (cells.noise % 2 == 1) & (cells.truth > 1)
+    return whole(cells.noise + odd * (2 * cells.bits(1) - 1))
 
 
-@planted("correlation", "serious", "visiting", "few ones", "one document")
-def length_of_a_document_stays(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "visiting", "few ones", "one document")
+def length_of_a_document_stays(cells: Noised) -> Cells:
     """The sum of each document is made right again, in its last cell."""
-
-    def righted(cells: Noised) -> Cells:
-        noise = cells.noise.copy()
-        noise[:, -1] -= noise.sum(axis=1)
-        return noise
-
-    bend_noise(patch, righted)
+    noise = cells.noise.copy()
+    noise[:, -1] -= noise.sum(axis=1)
+    return noise
 
 
-@planted("correlation", "serious", "visiting", "few ones", "one document")
-def length_of_a_document_stays_unseen(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "visiting", "few ones", "one document")
+def length_of_a_document_stays_unseen(cells: Noised) -> Cells:
     """The sum of each document is made right again, one step in as many cells as it takes."""
-
-    def righted(cells: Noised) -> Cells:
-        sums, width = cells.noise.sum(axis=1, keepdims=True), cells.truth.shape[1]
-        steps = abs(sums) // width + (cells.columns < abs(sums) % width)
-        return whole(cells.noise - np.sign(sums) * steps)
-
-    bend_noise(patch, righted)
+    sums, width = cells.noise.sum(axis=1, keepdims=True), cells.truth.shape[1]
+    steps = abs(sums) // width + (cells.columns < abs(sums) % width)
+    return whole(cells.noise - np.sign(sums) * steps)
 
 
-@planted("correlation", "serious", "leaping", "few ones", "one word")
-def totals_of_words_stay(patch: pytest.MonkeyPatch) -> None:
+@bent("correlation", "serious", "leaping", "few ones", "one word")
+def totals_of_words_stay(cells: Noised) -> Cells:
     """The sum of each word is made right again, in the last document."""
-
-    def righted(cells: Noised) -> Cells:
-        noise = cells.noise.copy()
-        noise[-1] -= noise.sum(axis=0)
-        return noise
-
-    bend_noise(patch, righted)
+    noise = cells.noise.copy()
+    noise[-1] -= noise.sum(axis=0)
+    return noise
 
 
-@planted(
+@bent(
     "correlation", "serious", "visiting", "words that nobody uses", "one word that no document uses"
 )
-def unused_words_have_no_noise(patch: pytest.MonkeyPatch) -> None:
+def unused_words_have_no_noise(cells: Noised) -> Cells:
     """Words that no document used are left out of the matrix that is noised, and put back."""
-    bend_noise(patch, lambda cells: cells.noise * (cells.truth.sum(axis=0, keepdims=True) > 0))
+    return cells.noise * (cells.truth.sum(axis=0, keepdims=True) > 0)
 
 
-@planted(
+@bent(
     "correlation",
     "serious",
     "visiting",
     "documents without words",
     "one document without a counted word",
 )
-def empty_documents_have_no_noise(patch: pytest.MonkeyPatch) -> None:
+def empty_documents_have_no_noise(cells: Noised) -> Cells:
     """A document without a counted word is passed over."""
-    bend_noise(patch, lambda cells: cells.noise * (cells.truth.sum(axis=1, keepdims=True) > 0))
+    return cells.noise * (cells.truth.sum(axis=1, keepdims=True) > 0)
 
 
 @planted(

@@ -8,68 +8,48 @@ from sottovoce_spark._noise import Block, NoiseTask
 
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.counts import Counts
-from support.faults.bending import Cells, Noised, bend_noise, planted, whole
+from support.faults.bending import Cells, Noised, bend_noise, bent, planted, whole
 
 
-@planted("scale", "serious", "visiting", "few ones", "200 documents")
-def last_column_has_two_thirds(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "visiting", "few ones", "200 documents")
+def last_column_has_two_thirds(cells: Noised) -> Cells:
     """The last word is noised at three halves of the rate."""
-
-    def weaker(cells: Noised) -> Cells:
-        last = cells.columns == cells.truth.shape[1] - 1
-        return np.where(last, cells.again(Fraction(3, 2)), cells.noise)
-
-    bend_noise(patch, weaker)
+    last = cells.columns == cells.truth.shape[1] - 1
+    return np.where(last, cells.again(Fraction(3, 2)), cells.noise)
 
 
-@planted("scale", "moderate", "visiting", "large and odd", "counts of ten and more")
-def large_counts_have_a_fifth_less(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "moderate", "visiting", "large and odd", "counts of ten and more")
+def large_counts_have_a_fifth_less(cells: Noised) -> Cells:
     """Counts of ten and more are noised by the law of another rate, five fourths of the right."""
-
-    def weaker(cells: Noised) -> Cells:
-        return np.where(cells.truth >= 10, cells.again(Fraction(5, 4)), cells.noise)
-
-    bend_noise(patch, weaker)
+    return np.where(cells.truth >= 10, cells.again(Fraction(5, 4)), cells.noise)
 
 
-@planted("position", "serious", "visiting", "short and long documents", "one long document")
-def longest_document_has_half(patch: pytest.MonkeyPatch) -> None:
+@bent("position", "serious", "visiting", "short and long documents", "one long document")
+def longest_document_has_half(cells: Noised) -> Cells:
     """The document with most words is noised at twice the rate."""
-
-    def weaker(cells: Noised) -> Cells:
-        lengths = cells.truth.sum(axis=1, keepdims=True)
-        return np.where(lengths == lengths.max(), cells.again(2), cells.noise)
-
-    bend_noise(patch, weaker)
+    lengths = cells.truth.sum(axis=1, keepdims=True)
+    return np.where(lengths == lengths.max(), cells.again(2), cells.noise)
 
 
-@planted("scale", "serious", "visiting", "a single one", "200 words that one document has")
-def words_of_one_document_have_half(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "visiting", "a single one", "200 words that one document has")
+def words_of_one_document_have_half(cells: Noised) -> Cells:
     """A word that only one document has is noised at twice the rate."""
-
-    def weaker(cells: Noised) -> Cells:
-        holders = (cells.truth > 0).sum(axis=0, keepdims=True)
-        return np.where(holders == 1, cells.again(2), cells.noise)
-
-    bend_noise(patch, weaker)
+    holders = (cells.truth > 0).sum(axis=0, keepdims=True)
+    return np.where(holders == 1, cells.again(2), cells.noise)
 
 
-@planted("reuse", "serious", "visiting", "few ones", "two runs, or whoever knows a row's number")
-def rows_are_seeded_by_their_number(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "visiting", "few ones", "two runs, or whoever knows a row's number")
+def rows_are_seeded_by_their_number(cells: Noised) -> Cells:
     """Numpy draws the noise of each document from a seed that is its number."""
+    chance = -np.expm1(-float(cells.mechanism.rate))
+    width = cells.truth.shape[1]
 
-    def seeded(cells: Noised) -> Cells:
-        chance = -np.expm1(-float(cells.mechanism.rate))
-        width = cells.truth.shape[1]
+    def row(number: int) -> Cells:
+        generator = np.random.default_rng(number)
+        first, second = (generator.geometric(chance, width) for _ in range(2))
+        return whole(first - second)
 
-        def row(number: int) -> Cells:
-            generator = np.random.default_rng(number)
-            first, second = (generator.geometric(chance, width) for _ in range(2))
-            return whole(first - second)
-
-        return np.stack([row(number) for number in range(cells.truth.shape[0])])
-
-    bend_noise(patch, seeded)
+    return np.stack([row(number) for number in range(cells.truth.shape[0])])
 
 
 @planted("reuse", "serious", "visiting", "few ones", "two runs of one shape")
@@ -87,27 +67,19 @@ def next_release_has_the_mirrored_noise(patch: pytest.MonkeyPatch) -> None:
     bend_noise(patch, mirrored)
 
 
-@planted("reuse", "serious", "visiting", "few ones", "two documents")
-def rows_are_rotated(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "visiting", "few ones", "two documents")
+def rows_are_rotated(cells: Noised) -> Cells:
     """Each second document gets the noise of the one before, a few words further on."""
-
-    def rotated(cells: Noised) -> Cells:
-        before = np.roll(np.roll(cells.noise, 1, axis=0), 5, axis=1)
-        return np.where(cells.rows % 2 == 1, before, cells.noise)
-
-    bend_noise(patch, rotated)
+    before = np.roll(np.roll(cells.noise, 1, axis=0), 5, axis=1)
+    return np.where(cells.rows % 2 == 1, before, cells.noise)
 
 
-@planted("reuse", "serious", "visiting", "equal documents", "two equal documents")
-def equal_documents_get_equal_sizes(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "visiting", "equal documents", "two equal documents")
+def equal_documents_get_equal_sizes(cells: Noised) -> Cells:
     """Documents of equal counts get noise of equal sizes, under signs of their own."""
-
-    def sized(cells: Noised) -> Cells:
-        _, first, group = np.unique(cells.truth, axis=0, return_index=True, return_inverse=True)
-        sizes = np.abs(cells.noise)[first[group.reshape(-1)]]
-        return sizes * (1 - 2 * cells.bits(1))
-
-    bend_noise(patch, sized)
+    _, first, group = np.unique(cells.truth, axis=0, return_index=True, return_inverse=True)
+    sizes = np.abs(cells.noise)[first[group.reshape(-1)]]
+    return sizes * (1 - 2 * cells.bits(1))
 
 
 @planted("reuse", "serious", "sharded", "few ones", "two shards")
@@ -127,14 +99,10 @@ def shards_share_half_of_their_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(NoiseTask, "add_noise", shared)
 
 
-@planted("mechanism", "serious", "visiting", "few ones", "two words of a document")
-def rows_have_one_sign(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "serious", "visiting", "few ones", "two words of a document")
+def rows_have_one_sign(cells: Noised) -> Cells:
     """The sign is drawn once for a document: all its noise is up, or all down."""
-
-    def signed(cells: Noised) -> Cells:
-        return np.abs(cells.noise) * (1 - 2 * cells.bits(1)[:, :1])
-
-    bend_noise(patch, signed)
+    return np.abs(cells.noise) * (1 - 2 * cells.bits(1)[:, :1])
 
 
 @planted("mechanism", "moderate", "constant-work", "few ones", "a thousand cells")
@@ -148,11 +116,7 @@ def constant_work_has_a_tenth_less(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(GeometricMechanism, "dense", weaker)
 
 
-@planted("mechanism", "serious", "visiting", "few ones", "a thousand cells")
-def noise_comes_from_a_pool(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "serious", "visiting", "few ones", "a thousand cells")
+def noise_comes_from_a_pool(cells: Noised) -> Cells:
     """Five hundred draws are made, and every cell takes one of them at random."""
-
-    def pooled(cells: Noised) -> Cells:
-        return cells.noise.ravel()[:500][cells.bits(32) % min(500, cells.noise.size)]
-
-    bend_noise(patch, pooled)
+    return cells.noise.ravel()[:500][cells.bits(32) % min(500, cells.noise.size)]

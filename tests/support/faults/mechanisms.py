@@ -12,7 +12,7 @@ from sottovoce.release.compression import frequency
 from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ColumnNoise, ReleasePlan
-from support.faults.bending import Cells, Noised, bend_noise, planted, whole
+from support.faults.bending import Cells, Noised, bend_noise, bent, planted, whole
 
 
 def _uniform(cells: Noised, bits: int = 32) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -20,99 +20,71 @@ def _uniform(cells: Noised, bits: int = 32) -> np.ndarray[Any, np.dtype[np.float
     return np.asarray((cells.bits(bits) + 0.5) / (1 << bits))
 
 
-@planted("mechanism", "moderate", "visiting", "few ones", "200 cells")
-def laplace_noise_cut_towards_zero(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "moderate", "visiting", "few ones", "200 cells")
+def laplace_noise_cut_towards_zero(cells: Noised) -> Cells:
     """Floating-point Laplace noise, its fraction cut off: 0 is too likely."""
-
-    def cut(cells: Noised) -> Cells:
-        rate = float(cells.mechanism.rate)
-        drawn = (np.log(_uniform(cells)) - np.log(_uniform(cells))) / rate
-        return whole(np.fix(drawn))
-
-    bend_noise(patch, cut)
+    rate = float(cells.mechanism.rate)
+    drawn = (np.log(_uniform(cells)) - np.log(_uniform(cells))) / rate
+    return whole(np.fix(drawn))
 
 
-@planted("mechanism", "moderate", "leaping", "few ones", "rates above 2, 2,000 cells")
-def laplace_noise_rounded(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "moderate", "leaping", "few ones", "rates above 2, 2,000 cells")
+def laplace_noise_rounded(cells: Noised) -> Cells:
     """Floating-point Laplace noise, rounded: at high rates 0 is too seldom."""
-
-    def rounded(cells: Noised) -> Cells:
-        rate = float(cells.mechanism.rate)
-        drawn = (np.log(_uniform(cells)) - np.log(_uniform(cells))) / rate
-        return whole(np.rint(drawn))
-
-    bend_noise(patch, rounded)
+    rate = float(cells.mechanism.rate)
+    drawn = (np.log(_uniform(cells)) - np.log(_uniform(cells))) / rate
+    return whole(np.rint(drawn))
 
 
-@planted("mechanism", "serious", "visiting", "few ones", "5,000 cells")
-def geometric_by_coarse_inverse(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "serious", "visiting", "few ones", "5,000 cells")
+def geometric_by_coarse_inverse(cells: Noised) -> Cells:
     """Two geometric draws by logarithms of uniform numbers of 8 bits: few values can come out."""
-
-    def inverse(cells: Noised) -> Cells:
-        rate = float(cells.mechanism.rate)
-        first, second = (np.floor(-np.log(_uniform(cells, 8)) / rate) for _ in range(2))
-        return whole(first - second)
-
-    bend_noise(patch, inverse)
+    rate = float(cells.mechanism.rate)
+    first, second = (np.floor(-np.log(_uniform(cells, 8)) / rate) for _ in range(2))
+    return whole(first - second)
 
 
-@planted("mechanism", "serious", "visiting", "few ones", "500 cells")
-def gaussian_noise_of_the_same_width(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "serious", "visiting", "few ones", "500 cells")
+def gaussian_noise_of_the_same_width(cells: Noised) -> Cells:
     """Rounded Gaussian noise of the right variance: its tails are too thin for the promise."""
-
-    def gaussian(cells: Noised) -> Cells:
-        alpha = np.exp(-float(cells.mechanism.rate))
-        width = np.sqrt(2 * alpha) / (1 - alpha)
-        angle, length = 2 * np.pi * _uniform(cells), np.sqrt(-2 * np.log(_uniform(cells)))
-        return whole(np.rint(width * length * np.cos(angle)))
-
-    bend_noise(patch, gaussian)
+    alpha = np.exp(-float(cells.mechanism.rate))
+    width = np.sqrt(2 * alpha) / (1 - alpha)
+    angle, length = 2 * np.pi * _uniform(cells), np.sqrt(-2 * np.log(_uniform(cells)))
+    return whole(np.rint(width * length * np.cos(angle)))
 
 
-@planted("mechanism", "serious", "visiting", "few ones", "100 cells")
-def uniform_noise_of_the_same_width(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "serious", "visiting", "few ones", "100 cells")
+def uniform_noise_of_the_same_width(cells: Noised) -> Cells:
     """Uniform noise of about the right variance: none lies beyond its ends."""
-
-    def uniform(cells: Noised) -> Cells:
-        alpha = np.exp(-float(cells.mechanism.rate))
-        most = max(1, int(np.sqrt(6 * alpha) / (1 - alpha)))
-        return whole(np.floor(_uniform(cells) * (2 * most + 1))) - most
-
-    bend_noise(patch, uniform)
+    alpha = np.exp(-float(cells.mechanism.rate))
+    most = max(1, int(np.sqrt(6 * alpha) / (1 - alpha)))
+    return whole(np.floor(_uniform(cells) * (2 * most + 1))) - most
 
 
-@planted("mechanism", "serious", "visiting", "few ones", "200 cells")
-def one_geometric_draw_with_a_sign(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "serious", "visiting", "few ones", "200 cells")
+def one_geometric_draw_with_a_sign(cells: Noised) -> Cells:
     """A geometric draw under a fair sign: 0 comes out twice as often as it should, nearly."""
-
-    def signed(cells: Noised) -> Cells:
-        rate = float(cells.mechanism.rate)
-        drawn = whole(np.floor(-np.log(_uniform(cells)) / rate))
-        return drawn * (2 * cells.bits(1) - 1)
-
-    bend_noise(patch, signed)
+    rate = float(cells.mechanism.rate)
+    drawn = whole(np.floor(-np.log(_uniform(cells)) / rate))
+    return drawn * (2 * cells.bits(1) - 1)
 
 
-@planted("mechanism", "moderate", "visiting", "more than a block", "4,000 cells")
-def noise_is_biased(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "moderate", "visiting", "more than a block", "4,000 cells")
+def noise_is_biased(cells: Noised) -> Cells:
     """One more in one cell of ten: the mean is a tenth, and not nothing."""
-    bend_noise(patch, lambda cells: cells.noise + (cells.bits(16) < 6554))
+    return cells.noise + (cells.bits(16) < 6554)
 
 
-@planted("mechanism", "moderate", "visiting", "few ones", "500 cells")
-def noise_is_heavier_above(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "moderate", "visiting", "few ones", "500 cells")
+def noise_is_heavier_above(cells: Noised) -> Cells:
     """Positive noise is a third larger than negative noise."""
-    bend_noise(patch, lambda c: np.where(c.noise > 0, -(-c.noise * 4 // 3), c.noise))
+    return np.where(cells.noise > 0, -(-cells.noise * 4 // 3), cells.noise)
 
 
-@planted("mechanism", "serious", "visiting", "few ones", "500 cells")
-def noise_is_lighter_below(patch: pytest.MonkeyPatch) -> None:
+@bent("mechanism", "serious", "visiting", "few ones", "500 cells")
+def noise_is_lighter_below(cells: Noised) -> Cells:
     """Negative noise is drawn at one and a half times the rate."""
-
-    def lighter(cells: Noised) -> Cells:
-        return np.where(cells.noise < 0, -abs(cells.again(2)), cells.noise)
-
-    bend_noise(patch, lighter)
+    return np.where(cells.noise < 0, -abs(cells.again(2)), cells.noise)
 
 
 @planted(

@@ -15,7 +15,7 @@ from sottovoce.privacy.sampler import TableSampler
 from sottovoce.release.compression import frequency
 from sottovoce.release.compression.maps import GroupedCompression
 from sottovoce.release.counts import Counts
-from support.faults.bending import Cells, Noised, bend_noise, planted
+from support.faults.bending import Cells, Noised, bend_noise, bent, planted
 
 
 def _weaken(patch: pytest.MonkeyPatch, where: str, times: int | None) -> None:
@@ -57,15 +57,11 @@ def every_seventh_row_has_half(patch: pytest.MonkeyPatch) -> None:
     _weaken(patch, "every seventh row", 2)
 
 
-@planted("position", "moderate", "visiting", "few ones", "1,000 cells")
-def second_half_has_four_fifths(patch: pytest.MonkeyPatch) -> None:
+@bent("position", "moderate", "visiting", "few ones", "1,000 cells")
+def second_half_has_four_fifths(cells: Noised) -> Cells:
     """From the middle on, documents are noised at five fourths of the rate."""
-
-    def weaker(cells: Noised) -> Cells:
-        late = cells.rows >= (cells.truth.shape[0] + 1) // 2
-        return np.where(late, cells.again(Fraction(5, 4)), cells.noise)
-
-    bend_noise(patch, weaker)
+    late = cells.rows >= (cells.truth.shape[0] + 1) // 2
+    return np.where(late, cells.again(Fraction(5, 4)), cells.noise)
 
 
 @planted("position", "serious", "visiting", "few ones", "200 documents")
@@ -229,7 +225,7 @@ def prior_is_noised_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(frequency.LocalPrior, "frequencies", piecewise)
 
 
-@planted("position", "serious", "leaping", "few ones", "nine documents")
-def every_second_block_has_none(patch: pytest.MonkeyPatch) -> None:
+@bent("position", "serious", "leaping", "few ones", "nine documents")
+def every_second_block_has_none(cells: Noised) -> Cells:
     """Of blocks of eight documents every second loses its noise."""
-    bend_noise(patch, lambda cells: cells.noise * (cells.rows // 8 % 2 == 0))
+    return cells.noise * (cells.rows // 8 % 2 == 0)

@@ -18,59 +18,47 @@ from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.privacy.randomness import SystemKeystream
 from sottovoce.release.counts import Counts
 from sottovoce.release.plan import ReleasePlan
-from support.faults.bending import Cells, Noised, bend_noise, planted
+from support.faults.bending import Cells, Noised, bend_noise, bent, planted
 
 
-@planted("reuse", "serious", "visiting", "few ones", "two documents")
-def rows_share_their_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "visiting", "few ones", "two documents")
+def rows_share_their_noise(cells: Noised) -> Cells:
     """Every document gets the noise of the first: it was broadcast."""
-    bend_noise(patch, lambda cells: np.broadcast_to(cells.noise[:1], cells.noise.shape))
+    return np.broadcast_to(cells.noise[:1], cells.noise.shape)
 
 
-@planted("reuse", "serious", "leaping", "half ones", "two documents")
-def pairs_of_rows_share_their_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "leaping", "half ones", "two documents")
+def pairs_of_rows_share_their_noise(cells: Noised) -> Cells:
     """Each second document gets the noise of the one before."""
-    bend_noise(patch, lambda cells: cells.noise[np.arange(cells.truth.shape[0]) // 2 * 2])
+    return cells.noise[np.arange(cells.truth.shape[0]) // 2 * 2]
 
 
-@planted("reuse", "serious", "sharded", "few ones", "two documents")
-def rows_are_mirrored(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "sharded", "few ones", "two documents")
+def rows_are_mirrored(cells: Noised) -> Cells:
     """Each second document gets the noise of the one before, its sign turned."""
-
-    def mirrored(cells: Noised) -> Cells:
-        turned = np.where(cells.rows % 2 == 1, -1, 1)
-        return cells.noise[np.arange(cells.truth.shape[0]) // 2 * 2] * turned
-
-    bend_noise(patch, mirrored)
+    turned = np.where(cells.rows % 2 == 1, -1, 1)
+    return cells.noise[np.arange(cells.truth.shape[0]) // 2 * 2] * turned
 
 
-@planted("reuse", "serious", "summed", "few ones", "two words")
-def columns_are_mirrored(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "summed", "few ones", "two words")
+def columns_are_mirrored(cells: Noised) -> Cells:
     """Each second word gets the noise of the one before, its sign turned: sums come out right."""
-
-    def mirrored(cells: Noised) -> Cells:
-        turned = np.where(cells.columns % 2 == 1, -1, 1)
-        return cells.noise[:, np.arange(cells.truth.shape[1]) // 2 * 2] * turned
-
-    bend_noise(patch, mirrored)
+    turned = np.where(cells.columns % 2 == 1, -1, 1)
+    return cells.noise[:, np.arange(cells.truth.shape[1]) // 2 * 2] * turned
 
 
-@planted("reuse", "serious", "visiting", "few ones", "98 documents")
-def distant_rows_share_their_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "visiting", "few ones", "98 documents")
+def distant_rows_share_their_noise(cells: Noised) -> Cells:
     """Noise of 97 documents is kept, and goes round."""
-    bend_noise(patch, lambda cells: cells.noise[np.arange(cells.truth.shape[0]) % 97])
+    return cells.noise[np.arange(cells.truth.shape[0]) % 97]
 
 
-@planted("reuse", "serious", "visiting", "equal documents", "two equal documents")
-def equal_documents_get_equal_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "visiting", "equal documents", "two equal documents")
+def equal_documents_get_equal_noise(cells: Noised) -> Cells:
     """The noise of a document follows from its counts, so that it is the same wherever it is."""
-
-    def by_content(cells: Noised) -> Cells:
-        found = [_stream(hashlib.sha256(row.tobytes()).digest()) for row in cells.truth]
-        sampler, width = cells.mechanism._sampler, cells.truth.shape[1]
-        return np.stack([sampler.draw(width, source) for source in found])
-
-    bend_noise(patch, by_content)
+    found = [_stream(hashlib.sha256(row.tobytes()).digest()) for row in cells.truth]
+    sampler, width = cells.mechanism._sampler, cells.truth.shape[1]
+    return np.stack([sampler.draw(width, source) for source in found])
 
 
 @planted("reuse", "serious", "visiting", "few ones", "two runs")
@@ -86,17 +74,13 @@ def runs_of_a_second_share_their_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(randomness, "system_bytes", lambda count: (digest * count)[:count])
 
 
-@planted("reuse", "serious", "constant-work", "few ones", "two runs, or whoever guesses the seed")
-def noise_from_a_seeded_generator(patch: pytest.MonkeyPatch) -> None:
+@bent("reuse", "serious", "constant-work", "few ones", "two runs, or whoever guesses the seed")
+def noise_from_a_seeded_generator(cells: Noised) -> Cells:
     """Numpy draws the noise from a seed, of the right law: every run draws the same."""
-
-    def seeded(cells: Noised) -> Cells:
-        generator = np.random.default_rng(0)
-        chance = -np.expm1(-float(cells.mechanism.rate))
-        first, second = (generator.geometric(chance, cells.truth.shape) for _ in range(2))
-        return (first - second).astype(np.int64)
-
-    bend_noise(patch, seeded)
+    generator = np.random.default_rng(0)
+    chance = -np.expm1(-float(cells.mechanism.rate))
+    first, second = (generator.geometric(chance, cells.truth.shape) for _ in range(2))
+    return (first - second).astype(np.int64)
 
 
 @planted("reuse", "serious", "visiting", "few ones", "4,097 cells")

@@ -10,7 +10,7 @@ from sottovoce.privacy import _sparse_noise
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.compression import frequency
 from sottovoce.release.plan import ColumnNoise, ReleasePlan
-from support.faults.bending import Cells, Noised, bend_counts, bend_noise, planted
+from support.faults.bending import Cells, Noised, bend_counts, bent, planted
 
 
 def _scale_rate(patch: pytest.MonkeyPatch, times: Fraction) -> None:
@@ -82,28 +82,28 @@ def prior_gets_the_whole_rate(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(frequency, "_add_noise", whole)
 
 
-@planted("scale", "serious", "visiting", "few ones", "one cell of count 1")
-def ones_have_no_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "visiting", "few ones", "one cell of count 1")
+def ones_have_no_noise(cells: Noised) -> Cells:
     """Cells whose count is 1 are published as they are."""
-    bend_noise(patch, lambda cells: np.where(cells.truth == 1, 0, cells.noise))
+    return np.where(cells.truth == 1, 0, cells.noise)
 
 
-@planted("scale", "serious", "sharded", "few ones", "200 cells of 1")
-def ones_have_half_the_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "sharded", "few ones", "200 cells of 1")
+def ones_have_half_the_noise(cells: Noised) -> Cells:
     """Cells whose count is 1 are noised at twice the rate."""
-    bend_noise(patch, lambda cells: np.where(cells.truth == 1, cells.again(2), cells.noise))
+    return np.where(cells.truth == 1, cells.again(2), cells.noise)
 
 
-@planted("scale", "serious", "constant-work", "large and odd", "one count above 5")
-def large_counts_have_no_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "constant-work", "large and odd", "one count above 5")
+def large_counts_have_no_noise(cells: Noised) -> Cells:
     """Counts above 5 are published as they are: what is frequent is taken for harmless."""
-    bend_noise(patch, lambda cells: np.where(cells.truth > 5, 0, cells.noise))
+    return np.where(cells.truth > 5, 0, cells.noise)
 
 
-@planted("scale", "serious", "visiting", "few ones", "one document")
-def zeros_have_no_noise(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "visiting", "few ones", "one document")
+def zeros_have_no_noise(cells: Noised) -> Cells:
     """Only the stored cells of a sparse matrix are noised."""
-    bend_noise(patch, lambda cells: np.where(cells.truth == 0, 0, cells.noise))
+    return np.where(cells.truth == 0, 0, cells.noise)
 
 
 @planted("scale", "serious", "leaping", "few ones", "a rate above 2.7")
@@ -123,32 +123,24 @@ def zeros_come_out_too_seldom(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_sparse_noise, "gap_sampler", higher)
 
 
-@planted("scale", "serious", "summed", "zero to three", "200 cells")
-def best_of_two_draws(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "summed", "zero to three", "200 cells")
+def best_of_two_draws(cells: Noised) -> Cells:
     """A draw and another: the smaller one is kept."""
-
-    def smaller(cells: Noised) -> Cells:
-        other = cells.again()
-        return np.where(abs(other) < abs(cells.noise), other, cells.noise)
-
-    bend_noise(patch, smaller)
+    other = cells.again()
+    return np.where(abs(other) < abs(cells.noise), other, cells.noise)
 
 
-@planted("scale", "serious", "constant-work", "half ones", "200 cells")
-def mean_of_two_draws(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "constant-work", "half ones", "200 cells")
+def mean_of_two_draws(cells: Noised) -> Cells:
     """The noise is the mean of two draws, rounded towards 0."""
-    bend_noise(patch, lambda cells: np.fix((cells.noise + cells.again()) / 2).astype(np.int64))
+    return np.fix((cells.noise + cells.again()) / 2).astype(np.int64)
 
 
-@planted("scale", "serious", "visiting", "few ones", "500 cells")
-def unlucky_draws_are_drawn_again(patch: pytest.MonkeyPatch) -> None:
+@bent("scale", "serious", "visiting", "few ones", "500 cells")
+def unlucky_draws_are_drawn_again(cells: Noised) -> Cells:
     """A draw beyond two means is thrown away once: it would hurt the accuracy."""
-
-    def luckier(cells: Noised) -> Cells:
-        unlucky = abs(cells.noise) > 2 / float(cells.mechanism.rate)
-        return np.where(unlucky, cells.again(), cells.noise)
-
-    bend_noise(patch, luckier)
+    unlucky = abs(cells.noise) > 2 / float(cells.mechanism.rate)
+    return np.where(unlucky, cells.again(), cells.noise)
 
 
 @planted("scale", "serious", "thresholded", "zero to three", "counts of 2 and 3")

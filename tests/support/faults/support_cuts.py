@@ -10,18 +10,14 @@ from sottovoce.privacy import _sparse_noise
 from sottovoce.privacy._laws import BOUNDARY_BITS, CELL_BITS
 from sottovoce.privacy.randomness import Keystream
 from sottovoce.privacy.sampler import TableSampler
-from support.faults.bending import Cells, Noised, bend_noise, planted, whole
+from support.faults.bending import Cells, Noised, bent, planted, whole
 
 
-@planted("support", "serious", "visiting", "few ones", "300 cells")
-def tails_are_cut(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "visiting", "few ones", "300 cells")
+def tails_are_cut(cells: Noised) -> Cells:
     """No noise lies beyond four means: larger draws become that (1.8% of them)."""
-
-    def cut(cells: Noised) -> Cells:
-        most = max(1, int(4 / cells.mechanism.rate))
-        return np.clip(cells.noise, -most, most)
-
-    bend_noise(patch, cut)
+    most = max(1, int(4 / cells.mechanism.rate))
+    return np.clip(cells.noise, -most, most)
 
 
 @planted("support", "slight", "visiting", "more than a block", "100,000 cells")
@@ -36,65 +32,53 @@ def tails_end_with_sixteen_bits(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(TableSampler, "_escaped_values", short)
 
 
-@planted("support", "serious", "visiting", "few ones", "rates below 1, 300 cells")
-def noise_fits_into_four_bits(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "visiting", "few ones", "rates below 1, 300 cells")
+def noise_fits_into_four_bits(cells: Noised) -> Cells:
     """Noise is kept as a number from -8 to 7, and larger draws wrap around."""
-    bend_noise(patch, lambda cells: (cells.noise + 8) % 16 - 8)
+    return (cells.noise + 8) % 16 - 8
 
 
-@planted("support", "serious", "summed", "few ones", "20 cells")
-def noise_is_never_negative(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "summed", "few ones", "20 cells")
+def noise_is_never_negative(cells: Noised) -> Cells:
     """Negative noise becomes 0: what comes out is at least the truth."""
-    bend_noise(patch, lambda cells: np.maximum(cells.noise, 0))
+    return np.maximum(cells.noise, 0)
 
 
-@planted("support", "serious", "sharded", "few ones", "100 cells of 0 and 1")
-def outputs_are_never_negative(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "sharded", "few ones", "100 cells of 0 and 1")
+def outputs_are_never_negative(cells: Noised) -> Cells:
     """Noise is drawn again until the sum is not negative: its law then depends on the count."""
-
-    def redrawn(cells: Noised) -> Cells:
-        noise = cells.noise
-        while (below := cells.truth + noise < 0).any():
-            noise = np.where(below, cells.again(), noise)
-        return noise
-
-    bend_noise(patch, redrawn)
+    noise = cells.noise
+    while (below := cells.truth + noise < 0).any():
+        noise = np.where(below, cells.again(), noise)
+    return noise
 
 
-@planted("support", "serious", "leaping", "half ones", "20 cells")
-def noise_is_never_odd(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "leaping", "half ones", "20 cells")
+def noise_is_never_odd(cells: Noised) -> Cells:
     """The lowest bit of the noise is lost: what comes out is as even as the truth."""
-    bend_noise(patch, lambda cells: cells.noise & ~np.int64(1))
+    return cells.noise & ~np.int64(1)
 
 
-@planted("support", "serious", "leaping", "few ones", "20 cells")
-def noise_is_never_zero(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "leaping", "few ones", "20 cells")
+def noise_is_never_zero(cells: Noised) -> Cells:
     """A draw of 0 is taken for a failure and drawn again: the truth is what cannot come out."""
-
-    def redrawn(cells: Noised) -> Cells:
-        noise = cells.noise
-        while not noise.all():
-            noise = np.where(noise == 0, cells.again(), noise)
-        return noise
-
-    bend_noise(patch, redrawn)
+    noise = cells.noise
+    while not noise.all():
+        noise = np.where(noise == 0, cells.again(), noise)
+    return noise
 
 
-@planted("support", "serious", "visiting", "few ones", "200 cells")
-def one_value_never_comes_out(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "visiting", "few ones", "200 cells")
+def one_value_never_comes_out(cells: Noised) -> Cells:
     """A comparison that should be strict is not: noise of exactly -2 becomes -1."""
-    bend_noise(patch, lambda cells: np.where(cells.noise == -2, -1, cells.noise))
+    return np.where(cells.noise == -2, -1, cells.noise)
 
 
-@planted("support", "serious", "visiting", "zero to three", "one document")
-def outputs_stay_below_the_longest_count(patch: pytest.MonkeyPatch) -> None:
+@bent("support", "serious", "visiting", "zero to three", "one document")
+def outputs_stay_below_the_longest_count(cells: Noised) -> Cells:
     """What comes out is cut at the true largest count of its document, and so tells it."""
-
-    def cut(cells: Noised) -> Cells:
-        largest = cells.truth.max(axis=1, keepdims=True)
-        return whole(np.minimum(cells.truth + cells.noise, largest) - cells.truth)
-
-    bend_noise(patch, cut)
+    largest = cells.truth.max(axis=1, keepdims=True)
+    return whole(np.minimum(cells.truth + cells.noise, largest) - cells.truth)
 
 
 @planted("support", "serious", "leaping", "few ones", "a rate above 2.7, 100 zero cells")
