@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from sottovoce_spark._blocks import BlockName
-from sottovoce_spark._noise import Block, NoiseTask
+from sottovoce_spark._noise import Block, BlockName, NoiseTask
 from sottovoce_spark.sharded_job import new_drawing
 
 from sottovoce.privacy.guarantee import LimitedPrecision

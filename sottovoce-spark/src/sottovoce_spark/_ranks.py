@@ -17,8 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.assess.ranking import BANDS, REST
-from sottovoce_spark._community import CommunityCounts, place_in_community
-from sottovoce_spark._states import states_in
+from sottovoce_spark._states import CommunityCounts, place_in_community, states_in
 from sottovoce_spark._workers import RankingKey, Shipped
 
 SCORES = "place int, `key` bigint, user string, score double"

@@ -23,11 +23,19 @@ from sottovoce.errors import CorpusError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, Space
 from sottovoce_spark import _ranks
-from sottovoce_spark._community import COUNTS, CommunityCounts, community_of, count_community
 from sottovoce_spark._output import Spark, translate_errors, whole_folder
 from sottovoce_spark._ranks import Edge
 from sottovoce_spark._read import read_rows
-from sottovoce_spark._states import layout, merge_rows, score_posts, value_columns
+from sottovoce_spark._states import (
+    COUNTS,
+    CommunityCounts,
+    community_of,
+    count_community,
+    layout,
+    merge_rows,
+    score_posts,
+    value_columns,
+)
 from sottovoce_spark._workers import RankingKey, Shipped, digest_of, pack_work
 from sottovoce_spark.session import apply_settings
 from sottovoce_spark.sketches import Precision, sketch_ranks

@@ -36,9 +36,17 @@ from sottovoce.release.inputs import (
 )
 from sottovoce.release.job import Job
 from sottovoce.release.plan import ReleasePlan, refuse_pairs
-from sottovoce_spark import _blocks, _read
-from sottovoce_spark._blocks import BlockName, Counting
-from sottovoce_spark._noise import FOUND, NOISED, Block, NoiseTask, noise_blocks, write_shards
+from sottovoce_spark import _noise, _read
+from sottovoce_spark._noise import (
+    FOUND,
+    NOISED,
+    Block,
+    BlockName,
+    Counting,
+    NoiseTask,
+    noise_blocks,
+    write_shards,
+)
 from sottovoce_spark._output import Spark, translate_errors
 from sottovoce_spark._states import tally_of
 from sottovoce_spark._store import found_shards, store_at
@@ -131,7 +139,7 @@ class SparkWriters:
         if prior == "public":
             return sparse.csr_array((1, width), dtype=np.int64)
         of_parts = self.remote.counted.mapInArrow(
-            partial(_blocks.total_counts, width), _blocks.TOTALS
+            partial(_noise.total_counts, width), _noise.TOTALS
         )
         (total,) = _read.added_up(of_parts, totals="<i8")
         return sparse.csr_array(total.reshape(1, -1))
@@ -157,7 +165,7 @@ def counted_documents(
         )
         reading = inputs.reading
         rows = _read.read_rows(session, address, DOCUMENTS, reading, with_origin=True)
-        counts = rows.mapInArrow(partial(_blocks.count_blocks, counting), _blocks.BLOCKS).persist(
+        counts = rows.mapInArrow(partial(_noise.count_blocks, counting), _noise.BLOCKS).persist(
             on_disk()
         )
         kept.callback(counts.unpersist)
@@ -204,10 +212,10 @@ def _tally(counts: Spark) -> Tally:
 
 def _digest_blocks(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockName, Block]]:
     """The hashes that name the request, and where each block stands; one worker does it."""
-    ordered = counted.coalesce(1).sortWithinPartitions(*_blocks.NAMES)
-    *rows, whole = ordered.mapInArrow(_blocks.digest_blocks, _blocks.DIGESTED).collect()
+    ordered = counted.coalesce(1).sortWithinPartitions(*_noise.NAMES)
+    *rows, whole = ordered.mapInArrow(_noise.digest_blocks, _noise.DIGESTED).collect()
     blocks = {
-        BlockName(*(row[name] for name in _blocks.NAMES)): Block(place, row["first"], row["digest"])
+        BlockName(*(row[name] for name in _noise.NAMES)): Block(place, row["first"], row["digest"])
         for place, row in enumerate(rows)
     }
     data, columns, pointers = whole["digest"].split()
@@ -218,9 +226,9 @@ def _digest_blocks(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[Bl
 def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> tuple[str, DocumentSet]:
     """The corpus's name and documents, from its texts: a stream through the driver, hashed."""
     identity = CorpusIdentity()
-    for file in sorted(rows.inputFiles(), key=_blocks.file_order):
+    for file in sorted(rows.inputFiles(), key=_noise.file_order):
         one = _read.read_rows(session, _read.address_of_file(file), DOCUMENTS, reading)
-        texts = one.mapInArrow(partial(_blocks.texts_of, reading.max_line_bytes), _blocks.TEXTS)
+        texts = one.mapInArrow(partial(_noise.texts_of, reading.max_line_bytes), _noise.TEXTS)
         for row in _read.rows_by_part(session, texts):
             identity.add(bytes(row["lengths"]), bytes(row["texts"]))
     return identity.digest(), identity.documents()

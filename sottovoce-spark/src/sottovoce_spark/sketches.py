@@ -11,9 +11,9 @@ from functools import partial
 
 import pyarrow as pa
 
-from sottovoce_spark._community import CommunityCounts
 from sottovoce_spark._output import Spark
 from sottovoce_spark._ranks import band_numbers, rank_columns, scored_users
+from sottovoce_spark._states import CommunityCounts
 from sottovoce_spark._workers import Shipped
 from sottovoce_spark.rank_sketch import RankSketch
 

@@ -8,8 +8,7 @@ from sottovoce.release.inputs import CountsElsewhere
 from sottovoce.release.job import Job
 from sottovoce.release.plan import maps_of
 from sottovoce.release.trial import Drawn
-from sottovoce_spark._blocks import BlockName, block_row
-from sottovoce_spark._noise import Block, NoiseTask, write_shards
+from sottovoce_spark._noise import Block, BlockName, NoiseTask, block_row, write_shards
 from sottovoce_spark.repeatable import noise_secret
 from sottovoce_spark.shards import Shard, ShardedCounts, list_shards
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sottovoce_lab.release import _summed
-from sottovoce_lab.release._summed import summed_rows
+from sottovoce_lab.release import analyse
+from sottovoce_lab.release.analyse import summed_rows
 from sottovoce_lab.release.parts import PartStore
 from sottovoce_lab.release.pinned import PinnedCorpus
 
@@ -25,19 +25,19 @@ def sums_by_reader() -> dict[object, Row]:
 
 def test_intervals_of_sums_hold_the_truth_as_often_as_they_say() -> None:
     rows = sums_by_reader()
-    for name in (_summed.TOTALS, _summed.PAIRS):
+    for name in (analyse.TOTALS, analyse.PAIRS):
         assert rows[name]["score"] == "coverage"
         assert number(rows[name], "mean") == pytest.approx(0.95, abs=0.03)
 
 
 def test_a_planted_wrong_variance_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_summed, "normal_quantile", lambda _level: 1.3)
-    assert number(sums_by_reader()[_summed.PAIRS], "mean") < 0.9
+    monkeypatch.setattr(analyse, "normal_quantile", lambda _level: 1.3)
+    assert number(sums_by_reader()[analyse.PAIRS], "mean") < 0.9
 
 
 def test_the_error_of_totals_is_the_foretold_one_and_below_that_of_clipped_counts() -> None:
     rows = sums_by_reader()
     chosen, difference = rows["chosen"], rows["difference"]
     assert number(chosen, "mean") == pytest.approx(number(chosen, "predicted"), rel=0.15)
-    assert number(chosen, "mean") < number(rows[_summed.CLIPPED], "mean")
+    assert number(chosen, "mean") < number(rows[analyse.CLIPPED], "mean")
     assert number(difference, "mean") < 0

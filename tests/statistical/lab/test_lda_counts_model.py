@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from sottovoce_lab.lda_counts import LdaCounts, lda_counts
+from sottovoce_lab._data import LdaCounts, lda_counts
 
 MEAN_LENGTH = 80.0
 

@@ -10,8 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
-from sottovoce_spark._blocks import BlockName, Counting, count_blocks, file_order, matrix_of
-from sottovoce_spark._noise import Block, NoiseTask, noise_blocks, write_shards
+from sottovoce_spark._noise import (
+    Block,
+    BlockName,
+    Counting,
+    NoiseTask,
+    count_blocks,
+    file_order,
+    matrix_of,
+    noise_blocks,
+    write_shards,
+)
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules

@@ -7,9 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from sottovoce_spark._community import CommunityCounts, community_of, count_community
 from sottovoce_spark._ranks import ORDER, Edge, edges_of, number_rows, positions, score_users
-from sottovoce_spark._states import merge_rows, score_posts, value_columns
+from sottovoce_spark._states import (
+    CommunityCounts,
+    community_of,
+    count_community,
+    merge_rows,
+    score_posts,
+    value_columns,
+)
 from sottovoce_spark._workers import Shipped, digest_of, pack_work
 from sottovoce_spark.rank_sketch import RankSketch
 from sottovoce_spark.sketches import Precision, look_up, merge_sketches, sketch_users

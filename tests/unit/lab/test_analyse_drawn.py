@@ -6,14 +6,16 @@ from scipy import sparse
 from sottovoce_lab.release import analyse_topics
 from sottovoce_lab.release.analyse_topics import (
     DrawnCorpus,
+    DrawnRows,
+    TopicsToFind,
     documents_read,
+    first_rows,
     made_up_topics,
     simulated_corpus_of,
     topic_rows,
     topic_values,
 )
 from sottovoce_lab.release.parts import PartStore
-from sottovoce_lab.release.to_find import DrawnRows, TopicsToFind, first_rows
 
 from sottovoce.privacy.noise_law import NoiseLaw
 

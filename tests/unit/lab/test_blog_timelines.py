@@ -8,8 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sottovoce_lab.assess.blogs import _people as people
-from sottovoce_lab.assess.blogs._people import Timelines, read_timelines
-from sottovoce_lab.assess.blogs._selection import Selection, sample_posts, select
+from sottovoce_lab.assess.blogs._people import (
+    Selection,
+    Timelines,
+    read_timelines,
+    sample_posts,
+    select,
+)
 
 from sottovoce.errors import InputError, ParameterError
 

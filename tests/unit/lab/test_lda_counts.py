@@ -1,7 +1,7 @@
 """Shape, type and determinism of LDA counts."""
 
 import numpy as np
-from sottovoce_lab.lda_counts import ROWS_AT_ONCE, lda_counts
+from sottovoce_lab._data import ROWS_AT_ONCE, lda_counts
 
 
 def test_default_is_a_hundred_words_and_ten_topics() -> None:

@@ -1,8 +1,7 @@
 """Drawings of the learn studies, without a federation."""
 
 from sottovoce_lab.learn._data import made_up_documents
-from sottovoce_lab.learn.figures import architecture, pipeline
-from sottovoce_lab.learn.network import Flow, of_kind, size_in_words, total
+from sottovoce_lab.learn.figures import Flow, architecture, of_kind, pipeline, size_in_words, total
 
 from sottovoce.report.figures import as_svg
 

@@ -7,27 +7,41 @@ in ``--out`` is not done again: see `parts`.
 """
 
 import importlib.util
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
+
+from sottovoce.arrays import Floats
 from sottovoce.errors import MissingExtraError, ParameterError, check_choice
+from sottovoce.privacy.noise_law import NoiseLaw
+from sottovoce.release.analysis.moments import Moments, released_moments
+from sottovoce.release.analysis.totals import noise_reach, normal_quantile
+from sottovoce.release.counts import Counts
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release._classified import classified_rows
-from sottovoce_lab.release._summed import summed_rows
-from sottovoce_lab.release.analyse_rows import plots_of
+from sottovoce_lab.release.analyse_rows import (
+    CHOSEN,
+    AnalyseSetting,
+    compared_rows,
+    plots_of,
+    reader_row,
+)
 from sottovoce_lab.release.analyse_topics import (
     MADE_UP,
     TOPICS,
     AnyCorpus,
+    add_noise,
     drawn_corpus,
     topic_corpus,
     topic_rows,
 )
-from sottovoce_lab.release.parts import PartStore
+from sottovoce_lab.release.parts import Parameters, PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PINNED, WORDS, PinnedCorpus, is_here
 
 SHOWN = ("data", "documents", "rate", "reader", "score", "mean", "low", "high")
@@ -184,3 +198,69 @@ READERS: dict[str, Callable[[str | None, AnalyseSizes, PartStore], list[Row]]] =
     "classifiers": classifiers_part,
     "sums": sums_part,
 }
+
+
+LEVEL = 0.95
+TOTALS, PAIRS = "intervals of word totals", "intervals of pairs"
+CLIPPED, EVEN = "clipped sums", "all words alike"
+
+
+def summed_rows(
+    corpus: PinnedCorpus, rates: Sequence[float], seeds: int, store: PartStore
+) -> list[Row]:
+    """Coverage of totals and pairs, and the error of totals, at every rate."""
+    truth = released_moments(corpus.counts, NoiseLaw(_CLEAR))
+    return [row for rate in rates for row in _rate_rows(corpus, truth, rate, seeds, store)]
+
+
+# No noise to speak of: sums of the counts themselves.
+_CLEAR = 60.0
+
+
+def _rate_rows(
+    corpus: PinnedCorpus, truth: Moments, rate: float, seeds: int, store: PartStore
+) -> list[Row]:
+    documents, words = corpus.counts.shape
+    known: Parameters = {
+        "reader": "sums", "data": corpus.name, "documents": documents, "words": words, "rate": rate
+    }  # fmt: skip
+    parts = store.values_by_seed(known, seeds, partial(summed_values, corpus.counts, truth, rate))
+    setting = partial(AnalyseSetting, data=corpus.name, documents=documents, words=words, rate=rate)
+    rows = [
+        reader_row(setting(score="coverage"), name, values, predicted=LEVEL)
+        for name, values in by_reader(parts, "coverage").items()
+    ]
+    expected = math.sqrt(2 / math.pi * documents * NoiseLaw(rate).variance)
+    predicted = expected * words / float(truth.totals.sum())
+    errors = by_reader(parts, "error")
+    compared = compared_rows(setting(score="error"), errors, reference=0.0, predicted=predicted)
+    return rows + compared
+
+
+def summed_values(counts: Counts, truth: Moments, rate: float, seed: int) -> Values:
+    """Of one release."""
+    released = add_noise(counts, rate, seed)
+    moments = released_moments(released, NoiseLaw(rate))
+    clipped = np.asarray(released.maximum(0).sum(axis=0), np.float64)
+    even = np.full(truth.totals.size, truth.totals.mean())
+    read = {CHOSEN: moments.totals, CLIPPED: clipped, EVEN: even}
+    return {
+        "coverage": {TOTALS: _totals_held(moments, truth), PAIRS: _pairs_held(moments, truth)},
+        "error": {name: _error(totals, truth.totals) for name, totals in read.items()},
+    }
+
+
+def _totals_held(moments: Moments, truth: Moments) -> float:
+    reach = noise_reach(moments.law, moments.documents, LEVEL)
+    return float(np.mean(np.abs(moments.totals - truth.totals) <= reach))
+
+
+def _pairs_held(moments: Moments, truth: Moments) -> float:
+    above = np.triu_indices(moments.totals.size, 1)
+    apart = np.abs(moments.pairs - truth.pairs)[above]
+    reach = normal_quantile(LEVEL) * np.sqrt(moments.pair_variances()[above])
+    return float(np.mean(apart <= reach))
+
+
+def _error(found: Floats, true: Floats) -> float:
+    return float(np.abs(found - true).sum() / true.sum())

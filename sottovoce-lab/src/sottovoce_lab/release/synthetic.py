@@ -15,8 +15,7 @@ from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.release.counts import checked_counts
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
-from sottovoce_lab._data import SIMULATED, CountedCorpus
-from sottovoce_lab.lda_counts import lda_counts
+from sottovoce_lab._data import SIMULATED, CountedCorpus, lda_counts
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release import _scores, _study
 from sottovoce_lab.release._study import (

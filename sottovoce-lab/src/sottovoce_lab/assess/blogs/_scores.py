@@ -25,8 +25,7 @@ from sottovoce.assess.state.state import PostLog, PostValues, State
 from sottovoce.errors import InputError
 from sottovoce.report.result import Row
 from sottovoce_lab.assess.blogs._judges import one_sided_p
-from sottovoce_lab.assess.blogs._people import BlogKnowledge, Timelines
-from sottovoce_lab.assess.blogs._selection import Selection
+from sottovoce_lab.assess.blogs._people import BlogKnowledge, Selection, Timelines
 from sottovoce_lab.columns import interval_columns, mean_columns
 
 NAMED = "voice-t"

@@ -28,14 +28,16 @@ from sottovoce_lab._data import data_file
 from sottovoce_lab.assess.blogs import _judges, _scores
 from sottovoce_lab.assess.blogs._judges import BlogTopicRanks
 from sottovoce_lab.assess.blogs._people import (
+    LEAST_POSTS,
     POST_LABELS,
     Half,
     blog_knowledge,
     checked_half,
     read_timelines,
+    sample_posts,
+    select,
 )
 from sottovoce_lab.assess.blogs._scores import NAMED, ScoredTimelines, score_timelines
-from sottovoce_lab.assess.blogs._selection import LEAST_POSTS, sample_posts, select
 from sottovoce_lab.options import StudyOptions
 
 RATES = (0.005, 0.01, 0.02, 0.1, 0.2, 0.3)
