@@ -1,5 +1,6 @@
-"""What a study can be asked for on the command line."""
+"""What a study can be asked for on the command line, and what it says beside its rows."""
 
+import tomllib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -52,3 +53,9 @@ def refuse_documents(options: StudyOptions, name: str) -> None:
     """For a study that is about posts alone."""
     if options.documents is not None or options.embedding is not None:
         raise ParameterError(f"{name} reads no documents; leave --documents and --embedding out.")
+
+
+def study_notes(name: str) -> tuple[str, ...]:
+    """The notes of a study, from `notes.toml`."""
+    text = Path(__file__).with_name("notes.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)[name])

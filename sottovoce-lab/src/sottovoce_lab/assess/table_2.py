@@ -27,22 +27,13 @@ from sottovoce.topics.training import Texts
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.assess._paper import PRINTED
 from sottovoce_lab.assess._simulated_judges import smallest_catalogue
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 
 PAPER_WORDS: dict[str, list[str]] = PRINTED["2"]
 SHOWN_WORDS = 8
 SHOWN = ("topic", "dimension", "share", "overlap", "our_words", "paper_words")
 WIDE = ("dimensions", "also", "shared_words", "paper_words_known")
-NOTES = (
-    (
-        "Words are the likeliest of the matched dimension; where several dimensions stand for a "
-        "topic, of the one that would take up most of a text made of the topic's words."
-    ),
-    (
-        "Overlap is exact: depress and depressed are two words. No background but the paper's own "
-        "can have all its words; paper_words_known says how many this one has at all."
-    ),
-)
+NOTES = study_notes("assess-table-2")
 SIMULATED_NOTE = "The background is simulated: its words come from lists, not from people."
 
 

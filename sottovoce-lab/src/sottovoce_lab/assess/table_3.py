@@ -35,7 +35,7 @@ from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.assess._paper import PRINTED
 from sottovoce_lab.assess._simulated_judges import profile_ballots, simulated_catalogue
 from sottovoce_lab.columns import mean_columns
-from sottovoce_lab.options import StudyOptions, refuse_documents
+from sottovoce_lab.options import StudyOptions, refuse_documents, study_notes
 
 PAPER_USERS: dict[str, list[int | None]] = PRINTED["3"]["users"]
 """As printed: AOL, health forums, Quora."""
@@ -44,26 +44,7 @@ PAPER_KAPPAS: list[float] = PRINTED["3"]["kappas"]
 CORRECTED_QUORA: dict[str, int] = PRINTED["3"]["corrected Quora"]
 SHOWN = ("topic", "ours", "uniform", "of", "paper_aol", "paper_hf", "paper_quora")
 WIDE = ("paper_quora_corrected", "paper_of")
-NOTES = (
-    (
-        "The judges are simulated: each says yes as often as the user's true grade, but for a slip "
-        "in 20, so a user whom a panel would find doubtful divides them. Nobody's real profile was "
-        "judged, and kappa says how the judges were made."
-    ),
-    (
-        "The paper's Quora column cannot be right as printed: debts must be 10, not 11, and the "
-        "total 67. Table 6 has tenths for debts, and with 67 all four LDA rows of Table 5 "
-        "recompute (24, 33, 20 and 28 of 67: 0.358, 0.493, 0.299, 0.418)."
-    ),
-    (
-        "Uniform is a sample of as many users with equal chances: too few sensitive users to judge "
-        "a ranking by, which is why the paper samples by a^score."
-    ),
-    (
-        "Scores are strengths of interest in the bag-of-words space, which needs no training; the "
-        "paper does not say in which space it sampled. Its Quora users were not sampled by score."
-    ),
-)
+NOTES = study_notes("assess-table-3")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from sottovoce.release.analysis.totals import noise_reach, normal_quantile
 from sottovoce.release.counts import Counts
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab._data import SIMULATED
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 from sottovoce_lab.release._classified import classified_rows
 from sottovoce_lab.release.analyse_rows import (
     CHOSEN,
@@ -47,28 +47,7 @@ from sottovoce_lab.release.pinned import PINNED, WORDS, PinnedCorpus, is_here
 SHOWN = ("data", "documents", "rate", "reader", "score", "mean", "low", "high")
 WIDE = ("words", "topics", "seeds", "reference", "predicted", "baseline")
 RATES = tuple(Fraction(rate) for rate in ("5", "2", "1", "0.5", "0.2", "0.1", "0.05"))
-NOTES = (
-    (
-        "Tokens are [a-z]{3,} without scikit-learn's English stop words; the 1,000 most frequent "
-        "words of at least 5 documents are taken as public; documents have at least 5 of them."
-    ),
-    (
-        "Baselines read max(z, 0), all columns, each tuned inside the training documents of its "
-        "seed. The chosen reader was chosen by its loss on released documents that were held out. "
-        "A difference is chosen less the best baseline, seed by seed."
-    ),
-    (
-        "Topics: the Jaccard of 20 top words with LDA of the true text (tomotopy, three seeds), or "
-        "with the topics that simulated documents were drawn from. The baselines are LDA of the "
-        "cells of at least 1, 2 or 3 (a name with 'part': of the first documents), the most "
-        "frequent words, and chance. topics_seen counts those with a Jaccard above .3 with most "
-        "references."
-    ),
-    (
-        "reference is what is reached on the text itself: by the chosen reader of classes, and of "
-        "topics by another seed. predicted is what theory says of sums."
-    ),
-)
+NOTES = study_notes("release-analyse")
 DrawnSizes = tuple[tuple[int, tuple[Fraction, ...]], ...]
 # The rates at which so many documents say something, and not everything.
 DRAWN: DrawnSizes = (

@@ -26,7 +26,7 @@ from sottovoce.report.figures import INK, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import CountedCorpus
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 from sottovoce_lab.release import _study
 from sottovoce_lab.release._study import ReleaseRecipe
 from sottovoce_lab.release.count_measures import corpus_shape
@@ -43,16 +43,7 @@ SHOWN = (
 WIDE = ("guarantee", "distance", "true_epsilon", "foreign_words_mean", "foreign_words_least")
 DARKEST = 5
 PAPER_LENGTH_RATIO = 1000.0  # "one thousand times the original average", Laplace at epsilon = 2
-NOTES = (
-    (
-        "Plain local privacy needs a public cap on the length of documents, here the setting "
-        "length_cap; its noise has the rate epsilon / (2 length_cap)."
-    ),
-    (
-        'The paper\'s thousandfold length is for a "per-feature" epsilon of 2, that is, for the '
-        "change of one word's count alone: no promise for a document, whose words all change."
-    ),
-)
+NOTES = study_notes("release-figure-1")
 # Counts and a rate in, counts with continuous noise out: dense, fractions allowed.
 RealNoise: TypeAlias = Callable[[Counts, Fraction], Floats]
 

@@ -18,7 +18,7 @@ from sottovoce.errors import CorpusError
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import CountedCorpus
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 from sottovoce_lab.release import _scores, _study
 from sottovoce_lab.release._study import ReleaseCase, ReleaseStudy, ReleaseStudySizes
 from sottovoce_lab.release.count_measures import FOLDS
@@ -34,12 +34,7 @@ SHOWN = (
 WIDE = ("exclusivity", "coherence", "lsa_error", "sparsity", "mean_length")
 PAPER_TRUE_TEXT: Row = {"paper_exclusivity": 0.2642, "paper_coherence": -1.9167}
 NOT_PRINTED: Row = {"paper_exclusivity": None, "paper_coherence": None}
-ONLY_HERE = (
-    (
-        "Exclusivity and coherence reward noise: topics of rare words share nothing with each "
-        "other, and a word in one document scores log(1/1) = 0. Read them beside the Jaccard."
-    ),
-)
+ONLY_HERE = study_notes("release-figure-2")
 
 
 def run_release_figure_2(options: StudyOptions) -> StudyResult:

@@ -16,7 +16,7 @@ from sottovoce.release.counts import checked_counts
 from sottovoce.report.page import Plot
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import SIMULATED, CountedCorpus, lda_counts
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 from sottovoce_lab.release import _scores, _study
 from sottovoce_lab.release._study import (
     Level,
@@ -46,16 +46,7 @@ PAPER_JACCARDS: dict[tuple[str, Level], float] = {
     ("random", Level(Fraction(1, 2), 1)): 0.201,
     ("frequency", Level(Fraction(1, 2), 1)): 0.301,
 }
-ONLY_HERE = (
-    (
-        "The paper gives neither the number nor the length of its synthetic documents; its Jaccard "
-        "of 0.408 almost without noise (rate 5) shows that its topics were hard to find."
-    ),
-    (
-        "The paper's 0.108 lies below the 0.185 of random topics under Hungarian matching, so that "
-        "its number of topics or its matching must be another than ours."
-    ),
-)
+ONLY_HERE = study_notes("release-synthetic")
 
 
 COLUMNS, TOPICS = 10, 10
