@@ -220,10 +220,7 @@ def _join_edges(one: Edge, two: Edge) -> Edge:
     if two.last_held == two.held and one.last_key == two.last_key:
         last_held += one.last_held
     return one._replace(
-        held=one.held + two.held,
-        first_held=first_held,
-        last_key=two.last_key,
-        last_held=last_held,
+        held=one.held + two.held, first_held=first_held, last_key=two.last_key, last_held=last_held
     )
 
 

@@ -29,12 +29,7 @@ _LITERALLY = r"\\\g<0>"
 
 
 def read_rows(
-    session: Spark,
-    path: str,
-    schema: pa.Schema,
-    options: ReadOptions,
-    *,
-    with_origin: bool = False,
+    session: Spark, path: str, schema: pa.Schema, options: ReadOptions, *, with_origin: bool = False
 ) -> Spark:
     """The fields of ``schema`` that the files at ``path`` have, under our names.
 
@@ -147,12 +142,7 @@ def _parquet(session: Spark, path: str, _options: ReadOptions) -> Spark:
 
 
 def _read_delimited(
-    session: Spark,
-    path: str,
-    options: ReadOptions,
-    *,
-    separator: str,
-    quote: str,
+    session: Spark, path: str, options: ReadOptions, *, separator: str, quote: str
 ) -> Spark:
     reader = session.read.options(
         sep=(options.delimiter or separator) if quote else separator,

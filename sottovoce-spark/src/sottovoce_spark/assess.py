@@ -245,9 +245,7 @@ def assess_files(
 
 
 def summary_of(
-    places: Sequence[RankingKey],
-    bands: dict[tuple[str, str, str], int],
-    evident: Sequence[int],
+    places: Sequence[RankingKey], bands: dict[tuple[str, str, str], int], evident: Sequence[int]
 ) -> list[dict[str, object]]:
     """How many users are in each band, in the order in which rankings were asked for."""
     names = [*(f"top {percent}%" for percent in BANDS), REST]

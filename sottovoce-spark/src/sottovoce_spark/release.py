@@ -150,12 +150,7 @@ class SparkWriters:
 
 @contextmanager
 def counted_documents(
-    session: Spark,
-    inputs: ReleaseInputs,
-    address: str,
-    out: str,
-    *,
-    block_rows: int = _BLOCK_ROWS,
+    session: Spark, inputs: ReleaseInputs, address: str, out: str, *, block_rows: int = _BLOCK_ROWS
 ) -> Iterator[SparkDocuments]:
     """The documents at ``address``, counted; they stay on the workers for the block."""
     vocabulary, counting = _counting(inputs)

@@ -143,10 +143,7 @@ def _session_class() -> Spark:
 
 
 def _start_session(
-    session_class: Spark,
-    master: str | None,
-    settings: dict[str, str],
-    submitted: bool,
+    session_class: Spark, master: str | None, settings: dict[str, str], submitted: bool
 ) -> Spark:
     builder = session_class.builder.appName("sottovoce")
     for name, value in {**_QUIET, **settings}.items():

@@ -38,11 +38,7 @@ from sottovoce.release.folder import SHARD_FOLDERS, SHARDS_FILE
 FORMAT = "sottovoce-shards"
 VERSION = 1
 ROWS = pa.schema(
-    {
-        "document": pa.int64(),
-        "columns": pa.list_(pa.int32()),
-        "counts": pa.list_(pa.int32()),
-    }
+    {"document": pa.int64(), "columns": pa.list_(pa.int32()), "counts": pa.list_(pa.int32())}
 )
 _NAME = re.compile(r"counts-[0-9a-f]{16}/[A-Za-z0-9][A-Za-z0-9._-]{0,200}\.parquet")
 _LARGEST_LIST = 1 << 28

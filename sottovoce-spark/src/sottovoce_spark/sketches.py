@@ -38,10 +38,7 @@ class Precision:
 
 
 def sketch_ranks(
-    states: Spark,
-    shipped: Shipped,
-    community: CommunityCounts,
-    precision: Precision,
+    states: Spark, shipped: Shipped, community: CommunityCounts, precision: Precision
 ) -> Spark:
     """Brackets of all users' ranks."""
     context = states.sparkSession.sparkContext

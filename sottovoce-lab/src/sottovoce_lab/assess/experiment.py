@@ -7,11 +7,7 @@ from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
 from sottovoce.assess.setting import Setting
 from sottovoce.errors import ParameterError
 from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
-from sottovoce.loop.subject import (
-    DEFAULT,
-    simulated_catalogue,
-    simulated_community,
-)
+from sottovoce.loop.subject import DEFAULT, simulated_catalogue, simulated_community
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
 from sottovoce_lab.assess.outcomes import (

@@ -230,11 +230,7 @@ def significance_columns(
         np.concatenate([each.hits[name] for each in outcomes]) for name in (measure, baseline)
     )
     found = paired_test(ours, theirs)
-    return {
-        "hits_gain": found.difference,
-        "p_t": found.p_t,
-        "p_permutation": found.p_permutation,
-    }
+    return {"hits_gain": found.difference, "p_t": found.p_t, "p_permutation": found.p_permutation}
 
 
 def _bootstrap_row(outcome: CommunityOutcome, measure: str) -> Row:

@@ -167,13 +167,7 @@ class HiddenTrained(StudyClassifier):
         peers, known = self.terms.peers, self.known
         asker = peers[0]
         query = QueryTerms(
-            new_session(),
-            asker,
-            (asker,),
-            len(rows),
-            known.modulus,
-            known.score_bound,
-            len(peers),
+            new_session(), asker, (asker,), len(rows), known.modulus, known.score_bound, len(peers)
         )
         (own, held), width = self.keys, known.standard.kept.width
         peer = HiddenContributor(asker, [query], [known], [known.standard.apply(rows)])

@@ -217,11 +217,7 @@ class ReleaseStudy:
     def _fit_topics(self, counts: Counts, seed: int) -> Floats:
         size = self.sizes
         return fit_topics(
-            counts,
-            size.topics,
-            seed + 1,
-            iterations=size.iterations,
-            most_tokens=size.most_tokens,
+            counts, size.topics, seed + 1, iterations=size.iterations, most_tokens=size.most_tokens
         )
 
 

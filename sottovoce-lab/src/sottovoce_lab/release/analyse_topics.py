@@ -334,10 +334,7 @@ def topic_values(corpus: AnyCorpus, rate: float, seed: int) -> Values:
     found["frequent"] = np.tile(totals, (topics, 1))
     jaccard = {name: corpus.jaccard(each) for name, each in found.items()}
     own = [unigram_jaccard(true, totals) for true in corpus.references]
-    jaccard |= {
-        "frequent": float(np.mean(own)),
-        "chance": chance_jaccard(corpus.shape[1], topics),
-    }
+    jaccard |= {"frequent": float(np.mean(own)), "chance": chance_jaccard(corpus.shape[1], topics)}
     return {
         "jaccard": jaccard,
         "topics_seen": {name: float(corpus.count_recognised(each)) for name, each in found.items()},

@@ -23,14 +23,7 @@ from sottovoce_lab.release import _scores, _study
 from sottovoce_lab.release._study import ReleaseCase, ReleaseStudy, ReleaseStudySizes
 from sottovoce_lab.release.count_measures import FOLDS
 
-SHOWN = (
-    "method",
-    "accounting",
-    "true_epsilon",
-    "precision",
-    "jaccard",
-    "accuracy",
-)
+SHOWN = ("method", "accounting", "true_epsilon", "precision", "jaccard", "accuracy")
 WIDE = ("exclusivity", "coherence", "lsa_error", "sparsity", "mean_length")
 PAPER_TRUE_TEXT: Row = {"paper_exclusivity": 0.2642, "paper_coherence": -1.9167}
 NOT_PRINTED: Row = {"paper_exclusivity": None, "paper_coherence": None}

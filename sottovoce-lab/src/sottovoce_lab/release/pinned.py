@@ -49,10 +49,7 @@ def count_pinned(
 ) -> PinnedCorpus:
     """Count ``texts`` in the pinned way."""
     counter = CountVectorizer(
-        token_pattern=TOKENS,
-        stop_words="english",
-        max_features=most_words,
-        min_df=LEAST_DOCUMENTS,
+        token_pattern=TOKENS, stop_words="english", max_features=most_words, min_df=LEAST_DOCUMENTS
     )
     counts = sparse.csr_array(counter.fit_transform(texts))
     order = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")

@@ -31,9 +31,7 @@ from sottovoce.learn.paillier.slots import (
     plan_slots,
     scaled_bound,
 )
-from sottovoce.learn.paillier.wire import (
-    array_to_bytes,
-)
+from sottovoce.learn.paillier.wire import array_to_bytes
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.script import Hear, PairScript, Say
 
