@@ -69,9 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "sizes",
-    [_SMALLER, pytest.param({}, marks=pytest.mark.long)],
-    ids=["smaller", "as written"],
+    "sizes", [_SMALLER, pytest.param({}, marks=pytest.mark.long)], ids=["smaller", "as written"]
 )
 @pytest.mark.usefixtures("small_audits")
 def test_the_examples_on_a_community_run_one_after_the_other(

@@ -125,22 +125,14 @@ def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
 
 @contextmanager
 def serving(
-    folder: Path,
-    comparison: ComparedCommunity,
-    reporting: Reporting | None = None,
+    folder: Path, comparison: ComparedCommunity, reporting: Reporting | None = None
 ) -> Iterator[Advisor]:
     """A page on a port that the system chose, until the block ends."""
     listener = listening_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
     store, login = folder / "advise.sqlite", LoginTokens()
     app = create_app(
-        PageOptions(
-            port=port,
-            store=store,
-            comparison=comparison,
-            reporting=reporting,
-            login=login,
-        )
+        PageOptions(port=port, store=store, comparison=comparison, reporting=reporting, login=login)
     )
     with listener, served_at(listener, app):
         yield Advisor(f"http://127.0.0.1:{port}", login, store)

@@ -255,10 +255,7 @@ class Outcomes:
 
 Operation = Callable[[Path], object]
 Check = Callable[[Path], None]
-ONCE_AND_LASTING = (
-    Failure,
-    lambda number: Failure(number, errno.ENOSPC, lasting=True),
-)
+ONCE_AND_LASTING = (Failure, lambda number: Failure(number, errno.ENOSPC, lasting=True))
 FILE_LOST = (lambda number: Failure(number, errno.EACCES, lasting=True, same_file=True),)
 LOST_ANSWERS = (lambda number: Failure(number, after=True),)
 

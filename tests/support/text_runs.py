@@ -73,8 +73,7 @@ def made_terms(kind: Any = "train", mode: Any = "open", **given: Any) -> RunTerm
 
 
 def made_holdings(
-    peers: Mapping[str, Documents | Table],
-    earlier: Mapping[str, Mapping[str, Value]] | None = None,
+    peers: Mapping[str, Documents | Table], earlier: Mapping[str, Mapping[str, Value]] | None = None
 ) -> dict[str, Holdings]:
     """What everybody brings: the peers' examples, and the helpers' keys."""
     own, held = two_keys()

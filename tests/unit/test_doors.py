@@ -31,10 +31,7 @@ DOORS = (
     *(f"sottovoce.{name}" for name in dir(sv) if hasattr(getattr(sv, name), "__path__")),
     "sottovoce.privacy",
 )
-OTHER_DOORS = (
-    "sottovoce.advisor",
-    "sottovoce_spark",
-)
+OTHER_DOORS = ("sottovoce.advisor", "sottovoce_spark")
 VERBS = ("sottovoce.assess", "sottovoce.release", "sottovoce.learn")
 MOST_NAMES = 15
 

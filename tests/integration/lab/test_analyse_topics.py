@@ -105,9 +105,7 @@ def test_an_unknown_corpus_is_refused_with_the_known_ones() -> None:
         topic_corpus("novels", 25)
 
 
-def test_the_bench_compares_speed_and_topics_at_both_rates(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_bench_compares_speed_and_topics_at_both_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analyse, "ITERATIONS", 2)
     monkeypatch.setattr(analyse, "WORDS", 200)
     monkeypatch.setattr(analyse, "TOPICS", 5)

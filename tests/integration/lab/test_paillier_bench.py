@@ -52,9 +52,7 @@ def test_a_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["theirs"] for row in rows if row["peer"] in PEERS} == {None}
 
 
-def test_a_scheme_that_computes_something_else_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_scheme_that_computes_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(self: Ours, encrypted: Encrypted) -> Encrypted:
         return encrypted * (paillier.SCALAR - 1)
 

@@ -79,11 +79,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_seeds_that_are_missing(
         if asked == [0, 1]:
             raise KeyboardInterrupt
         readers = {"chosen": 0.5 + seed, "frequent": 0.1}
-        return {
-            "jaccard": readers,
-            "topics_seen": readers,
-            "meter": {"dimensions": 2.0},
-        }
+        return {"jaccard": readers, "topics_seen": readers, "meter": {"dimensions": 2.0}}
 
     monkeypatch.setattr(analyse_topics, "topic_values", stopping)
     corpus = DrawnCorpus("simulated", (made_up_topics(30, 3),), 100)
