@@ -79,26 +79,49 @@ def whole_folder(session: Spark, address: str) -> Iterator[str]:
         files.clear()
 
 
-class _Files:
-    """The file system of an address, behind Spark."""
+class SparkFolder:
+    """A folder behind Spark's file systems."""
 
     def __init__(self, session: Spark, address: str) -> None:
         context = session.sparkContext
-        self._fs = context._jvm.org.apache.hadoop.fs  # noqa: SLF001 - Python has no door to it
+        self._jvm = context._jvm  # noqa: SLF001 - Python has no door to file systems
+        self._fs = self._jvm.org.apache.hadoop.fs
+        path = self._fs.Path(address)
+        with translate_refusals(address):
+            self._system = path.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001 - likewise
+            self._folder = self._system.makeQualified(path)
+
+
+@contextmanager
+def translate_refusals(address: str) -> Iterator[None]:
+    """Say what failed without a word of Spark's."""
+    try:
+        yield
+    except Exception as error:
+        if not is_sparks(error):
+            raise
+        raise InputError(
+            f"cannot use {address}: Spark's file system refuses it; see that the address and the "
+            "right to write there are what they should be."
+        ) from None
+
+
+class _Files(SparkFolder):
+    """The file system of an address, while a folder there is being written."""
+
+    def __init__(self, session: Spark, address: str) -> None:
+        super().__init__(session, address)
         self._address = address
-        final = self._fs.Path(address)
-        self._system = final.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001 - likewise
-        self._final = self._system.makeQualified(final)
-        name = self._final.getName()
+        name, parent = self._folder.getName(), self._folder.getParent()
         mark = secrets.token_hex(4)
-        self._staging = self._fs.Path(self._final.getParent(), f".{name}.{mark}.part")
-        self._old = self._fs.Path(self._final.getParent(), f".{name}.{mark}.old")
+        self._staging = self._fs.Path(parent, f".{name}.{mark}.part")
+        self._old = self._fs.Path(parent, f".{name}.{mark}.old")
         self._written = self._fs.Path(self._staging, "written")
         self.unfinished = self._written.toString()
 
     def prepare(self) -> None:
         """Refuse now what could not be written at the end, and make a private place."""
-        parent = self._final.getParent()
+        parent = self._folder.getParent()
         if parent is None or not self._system.exists(parent):
             raise InputError(f"cannot write {self._address}: its folder does not exist.")
         if self._is_foreign():
@@ -112,12 +135,12 @@ class _Files:
     def publish(self) -> None:
         """Put what was written in the place of whatever was there."""
         self._system.setPermission(self._written, self._private())
-        replaced = self._system.exists(self._final)
-        if replaced and not self._system.rename(self._final, self._old):
+        replaced = self._system.exists(self._folder)
+        if replaced and not self._system.rename(self._folder, self._old):
             raise InputError(f"cannot replace {self._address}.")
-        if not self._system.rename(self._written, self._final):
+        if not self._system.rename(self._written, self._folder):
             if replaced:
-                self._system.rename(self._old, self._final)
+                self._system.rename(self._old, self._folder)
             raise InputError(f"cannot write {self._address}.")
 
     def clear(self) -> None:
@@ -127,9 +150,12 @@ class _Files:
                 self._system.delete(path, True)
 
     def _is_foreign(self) -> bool:
-        if not self._system.exists(self._final) or self._system.getFileStatus(self._final).isFile():
+        if (
+            not self._system.exists(self._folder)
+            or self._system.getFileStatus(self._folder).isFile()
+        ):
             return False
-        return not self._system.exists(self._fs.Path(self._final, _FINISHED))
+        return not self._system.exists(self._fs.Path(self._folder, _FINISHED))
 
     def _make_folder(self) -> bool:
         try:

@@ -38,11 +38,13 @@ def read_rows(
     check_mapping(schema, options)
     kind = format_of(path, options)
     readers: dict[Format, Callable[[Spark, str, ReadOptions], Spark]] = {
-        Format.PARQUET: _parquet,
+        Format.PARQUET: lambda session, path, _: session.read.parquet(path),
         Format.CSV: partial(_read_delimited, separator=",", quote='"'),
         Format.TSV: partial(_read_delimited, separator="\t", quote=""),
         Format.JSONL: partial(_json, schema=schema),
-        Format.LINES: _lines,
+        Format.LINES: lambda session, path, _: session.read.text(path).withColumnRenamed(
+            "value", "text"
+        ),
     }
     if kind not in readers:
         raise ParameterError(
@@ -137,10 +139,6 @@ def _address(path: str) -> str:
     return literally(path) if os.path.lexists(path) else path
 
 
-def _parquet(session: Spark, path: str, _options: ReadOptions) -> Spark:
-    return session.read.parquet(path)
-
-
 def _read_delimited(
     session: Spark, path: str, options: ReadOptions, *, separator: str, quote: str
 ) -> Spark:
@@ -166,10 +164,6 @@ def _json(session: Spark, path: str, options: ReadOptions, *, schema: pa.Schema)
     names = [str(options.columns.get(field.name, field.name)) for field in schema]
     texts = StructType([StructField(name, StringType()) for name in dict.fromkeys(names)])
     return session.read.schema(texts).option("encoding", options.encoding).json(path)
-
-
-def _lines(session: Spark, path: str, _options: ReadOptions) -> Spark:
-    return session.read.text(path).withColumnRenamed("value", "text")
 
 
 def _column(frame: Spark, name: str) -> Spark:

@@ -1,13 +1,11 @@
 """A folder for a release wherever Spark writes: through the file system that its address names."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from sottovoce.errors import InputError
 from sottovoce_spark._noise import FOUND, describe_shards
-from sottovoce_spark._output import Spark, is_sparks
+from sottovoce_spark._output import Spark, SparkFolder, translate_refusals
 from sottovoce_spark._read import literally
 from sottovoce_spark.session import apply_settings
 from sottovoce_spark.sharded_job import LocalStore, ReleaseStore
@@ -16,19 +14,13 @@ from sottovoce_spark.shards import Shard
 _LOCAL = "file"
 
 
-class SparkStore:
+class SparkStore(SparkFolder):
     """A folder behind Spark's file systems, as a `ReleaseStore`."""
 
-    def __init__(self, session: Spark, address: str) -> None:
-        context = session.sparkContext
-        self._jvm = context._jvm  # noqa: SLF001 - Python has no door to file systems
-        self._fs = self._jvm.org.apache.hadoop.fs
-        path = self._fs.Path(address)
-        with _in_words(address):
-            self._system = path.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001 - likewise
-            self._folder = self._system.makeQualified(path)
-            # Not its URI's text, in which a blank is %20, and which no longer names the folder.
-            self.address = str(self._folder.toString())
+    @property
+    def address(self) -> str:
+        """Not its URI's text, in which a blank is %20, and which no longer names the folder."""
+        return str(self._folder.toString())
 
     @property
     def local(self) -> Path | None:
@@ -38,7 +30,7 @@ class SparkStore:
 
     def names(self) -> list[str]:
         """What is in it; nothing where it is not there."""
-        with _in_words(self.address):
+        with translate_refusals(self.address):
             if not self._system.exists(self._folder):
                 return []
             return sorted(str(e.getPath().getName()) for e in self._system.listStatus(self._folder))
@@ -46,7 +38,7 @@ class SparkStore:
     def read(self, name: str) -> bytes | None:
         """The content of a small file in it, or None."""
         path = self._fs.Path(self._folder, name)
-        with _in_words(self.address):
+        with translate_refusals(self.address):
             if not self._system.exists(path):
                 return None
             stream = self._system.open(path)
@@ -64,7 +56,7 @@ class SparkStore:
         if self.read(name) == content:
             return
         path, own = (self._fs.Path(self._folder, each) for each in (name, f".{name}.part"))
-        with _in_words(self.address):
+        with translate_refusals(self.address):
             self._system.mkdirs(self._folder)
             stream = self._system.create(own, True)
             try:
@@ -79,7 +71,7 @@ class SparkStore:
     def remove(self, name: str) -> None:
         """Remove a file or a folder in it."""
         path = self._fs.Path(self._folder, name)
-        with _in_words(self.address):
+        with translate_refusals(self.address):
             # Some systems raise nothing where they cannot.
             if not self._system.delete(path, True) and self._system.exists(path):
                 raise InputError(f"cannot remove {name} from {self.address}; try again.")
@@ -99,17 +91,3 @@ def found_shards(session: Spark, address: str, folder: str) -> list[Shard]:
         rows = content.mapInArrow(partial(describe_shards, folder), FOUND).collect()
     found = (Shard(**row.asDict()) for row in rows)
     return sorted((shard for shard in found if shard.documents), key=lambda shard: shard.first)
-
-
-@contextmanager
-def _in_words(address: str) -> Iterator[None]:
-    """Say what failed without a word of Spark's."""
-    try:
-        yield
-    except Exception as error:
-        if not is_sparks(error):
-            raise
-        raise InputError(
-            f"cannot use {address}: Spark's file system refuses it; see that the address and the "
-            "right to write there are what they should be."
-        ) from None

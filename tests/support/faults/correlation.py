@@ -72,7 +72,7 @@ def sign_leans_upwards_on_used_words(cells: Noised) -> Cells:
 @bent("correlation", "serious", "several maps", "few ones", "200 cells")
 def noise_leans_towards_the_truth(cells: Noised) -> Cells:
     """What comes out is drawn one step back to the truth, for half of the cells."""
-    return cells.noise - np.sign(cells.noise) * (cells.bits(1) == 0)
+    return whole(cells.noise - np.sign(cells.noise) * (cells.bits(1) == 0))
 
 
 @bent("correlation", "serious", "visiting", "twos only", "20 cells of 2 and more")
@@ -111,7 +111,7 @@ def totals_of_words_stay(cells: Noised) -> Cells:
 )
 def unused_words_have_no_noise(cells: Noised) -> Cells:
     """Words that no document used are left out of the matrix that is noised, and put back."""
-    return cells.noise * (cells.truth.sum(axis=0, keepdims=True) > 0)
+    return whole(cells.noise * (cells.truth.sum(axis=0, keepdims=True) > 0))
 
 
 @bent(
@@ -123,7 +123,7 @@ def unused_words_have_no_noise(cells: Noised) -> Cells:
 )
 def empty_documents_have_no_noise(cells: Noised) -> Cells:
     """A document without a counted word is passed over."""
-    return cells.noise * (cells.truth.sum(axis=1, keepdims=True) > 0)
+    return whole(cells.noise * (cells.truth.sum(axis=1, keepdims=True) > 0))
 
 
 @planted(

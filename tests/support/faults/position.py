@@ -15,7 +15,7 @@ from sottovoce.privacy.sampler import TableSampler
 from sottovoce.release.compression import frequency
 from sottovoce.release.compression.maps import GroupedCompression
 from sottovoce.release.counts import Counts
-from support.faults.bending import Cells, Noised, bend_noise, bent, planted
+from support.faults.bending import Cells, Noised, bend_noise, bent, planted, whole
 
 
 def _weaken(patch: pytest.MonkeyPatch, where: str, times: int | None) -> None:
@@ -228,4 +228,4 @@ def prior_is_noised_once(patch: pytest.MonkeyPatch) -> None:
 @bent("position", "serious", "leaping", "few ones", "nine documents")
 def every_second_block_has_none(cells: Noised) -> Cells:
     """Of blocks of eight documents every second loses its noise."""
-    return cells.noise * (cells.rows // 8 % 2 == 0)
+    return whole(cells.noise * (cells.rows // 8 % 2 == 0))

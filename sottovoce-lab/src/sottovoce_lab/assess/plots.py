@@ -77,33 +77,29 @@ def by_level(rows: Sequence[Row]) -> Plot:
     return Plot(figure, f"{finding}.", f"Lines over levels of difficulty. {finding}.")
 
 
+def _bars(rows: Sequence[Row], column: str) -> tuple[list[float], list[list[float]]]:
+    """The values of a column, and how far its intervals reach below and above them."""
+    values = [number(row, column) for row in rows]
+    lows = [number(row, column) - number(row, f"{column}_low") for row in rows]
+    highs = [number(row, f"{column}_high") - number(row, column) for row in rows]
+    return values, [[max(0.0, each) for each in reach] for reach in (lows, highs)]
+
+
 def _dot(axes: Axes, row: Row, metric: str, place: int) -> None:
-    value = number(row, metric)
-    low, high = number(row, f"{metric}_low"), number(row, f"{metric}_high")
-    space = str(row["measure"]).partition("-")[0]
-    axes.errorbar(
-        [value],
-        [place],
-        xerr=[[max(0.0, value - low)], [max(0.0, high - value)]],
-        color=SPACE_COLOUR.get(space, INK),
-        marker="o",
-        markersize=4,
-        capsize=2,
-    )
+    values, reach = _bars([row], metric)
+    colour = SPACE_COLOUR.get(str(row["measure"]).partition("-")[0], INK)
+    axes.errorbar(values, [place], xerr=reach, color=colour, marker="o", markersize=4, capsize=2)
 
 
 def draw_line(
     axes: Axes, rows: Sequence[Row], column: str, place: int, label: str | None = None
 ) -> None:
     """A line over places 0, 1, ..., with error bars; lines of different ``place`` stand apart."""
-    values = [number(row, column) for row in rows]
-    lows = [number(row, f"{column}_low") for row in rows]
-    highs = [number(row, f"{column}_high") for row in rows]
-    pairs = list(zip(values, lows, highs, strict=True))
+    values, reach = _bars(rows, column)
     axes.errorbar(
         [at + 0.04 * (place - 2) for at in range(len(values))],
         values,
-        yerr=[[max(0.0, v - low) for v, low, _ in pairs], [max(0.0, h - v) for v, _, h in pairs]],
+        yerr=reach,
         color=COLOURS[place % len(COLOURS)],
         marker=MARKERS[place],
         markersize=4,

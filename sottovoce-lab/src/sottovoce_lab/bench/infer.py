@@ -121,11 +121,8 @@ def _rows(
         rows.append(bench_row("infer", case, "posts/s", speeds[ONE], peer, speeds.get(peer)))
         rows.append(bench_row("infer", case, "nats/word", nats, peer, theirs, less_is_better=True))
     if TWO in speeds:
-        rows.append(
-            bench_row(
-                "infer", f"{held.case}; two threads", "posts/s", speeds[TWO], ONE, speeds[ONE]
-            )
-        )
+        case = f"{held.case}; two threads"
+        rows.append(bench_row("infer", case, "posts/s", speeds[TWO], ONE, speeds[ONE]))
     return rows
 
 
@@ -153,15 +150,14 @@ def _one_thread() -> Iterator[None]:
 
 
 def _peers(held: HeldOut) -> dict[str, Mapping[str, Infer] | None]:
-    makers = {"sklearn": _sklearn, "tomotopy": _tomotopy, "gensim": _gensim}
-    names = {
-        "sklearn": "scikit-learn LatentDirichletAllocation",
-        "tomotopy": "tomotopy infer",
-        "gensim": "gensim LdaModel.inference",
+    makers = {
+        "scikit-learn LatentDirichletAllocation": ("sklearn", _sklearn),
+        "tomotopy infer": ("tomotopy", _tomotopy),
+        "gensim LdaModel.inference": ("gensim", _gensim),
     }
     return {
-        names[module]: None if importlib.util.find_spec(module) is None else maker(held)
-        for module, maker in makers.items()
+        name: None if importlib.util.find_spec(module) is None else maker(held)
+        for name, (module, maker) in makers.items()
     }
 
 

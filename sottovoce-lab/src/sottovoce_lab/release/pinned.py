@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import parquet
 from scipy import sparse
@@ -72,6 +73,12 @@ FILES = {
 } | dict.fromkeys(SINGLE_SOURCES, "background.parquet")
 
 
+OPENERS: dict[str, Callable[[Path], Corpus]] = {
+    "complaints": open_complaints,
+    "news": open_news,
+}
+
+
 def is_here(name: str) -> bool:
     """Whether the file of that corpus is on this machine."""
     try:
@@ -81,41 +88,25 @@ def is_here(name: str) -> bool:
     return True
 
 
-def _read_labelled(opener: Callable[[Path], Corpus], name: str) -> Texts:
-    table = opener(data_file(FILES[name])).read_all()
-    return table["text"].to_pylist(), table["label"].to_pylist()
-
-
-def _background() -> Texts:
-    table = parquet.read_table(data_file(FILES["background"]), columns=["src", "text"])
-    return table["text"].to_pylist(), table["src"].to_pylist()
-
-
-def _of_source(source: str) -> Texts:
-    texts, sources = _background()
-    return [text for text, own in zip(texts, sources or (), strict=True) if own == source], None
-
-
-def _blogs() -> Texts:
-    table = parquet.read_table(data_file(FILES["blogs"]), columns=["text"])
-    return table["text"].to_pylist(), None
-
-
-SOURCES: dict[str, Callable[[], Texts]] = {
-    "complaints": partial(_read_labelled, open_complaints, "complaints"),
-    "news": partial(_read_labelled, open_news, "news"),
-    "blogs": _blogs,
-    "background": _background,
-    **{source: partial(_of_source, source) for source in SINGLE_SOURCES},
-}
-"""Texts and their classes; blog openings have none, those of background texts are their sources."""
+def _read_texts(name: str) -> Texts:
+    """Texts and their classes; blog openings have none, those of background texts are sources."""
+    path = data_file(FILES[name])
+    if name in OPENERS:
+        table = OPENERS[name](path).read_all()
+        return table["text"].to_pylist(), table["label"].to_pylist()
+    if name == "blogs":
+        return parquet.read_table(path, columns=["text"])["text"].to_pylist(), None
+    table = parquet.read_table(path, columns=["src", "text"])
+    if name == "background":
+        return table["text"].to_pylist(), table["src"].to_pylist()
+    return table.filter(pc.field("src") == name)["text"].to_pylist(), None
 
 
 def counted_corpus(name: str, most_words: int = WORDS) -> PinnedCorpus:
     """The corpus of that name, with as many of its most frequent words."""
-    return count_pinned(name, *SOURCES[name](), most_words)
+    return count_pinned(name, *_read_texts(name), most_words)
 
 
 PINNED: dict[str, Callable[[], PinnedCorpus]] = {
-    name: partial(counted_corpus, name) for name in SOURCES
+    name: partial(counted_corpus, name) for name in FILES
 }
