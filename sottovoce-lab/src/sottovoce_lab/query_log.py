@@ -68,9 +68,21 @@ class QueryLog:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The log as record batches of the schema of posts."""
-        drawing = _Drawing(self)
+        generator = np.random.default_rng([self.seed, 1])
+        activity = generator.lognormal(0, _SPREAD_OF_ACTIVITY, self.users)
+        likely = np.cumsum(activity) / activity.sum()
+        interests = generator.integers(0, self.topics, (self.users, _INTERESTS))
+        names = pa.array([str(100_000 + number) for number in range(self.users)])
         for first in range(0, self.queries, BATCH_ROWS):
-            yield drawing.batch(first, min(BATCH_ROWS, self.queries - first))
+            size = min(BATCH_ROWS, self.queries - first)
+            generator = np.random.default_rng([self.seed, 2, first])
+            users = _draw_places(likely, size, generator)
+            faithful = generator.random(size) < _FAITHFUL
+            interest = interests[users, generator.integers(0, _INTERESTS, size)]
+            topics = np.where(faithful, interest, generator.integers(0, self.topics, size))
+            texts = self._draw_texts(topics, generator)
+            columns = [names.take(pa.array(users)), self._times(first, size), texts]
+            yield pa.RecordBatch.from_arrays(columns, schema=POSTS)
 
     def write(self, path: Path) -> int:
         """Write the log as Parquet, in memory that does not grow with it; its size in bytes."""
@@ -82,48 +94,20 @@ class QueryLog:
                 writer.write_batch(batch)
         return path.stat().st_size
 
-
-class _Drawing:
-    """What is drawn once for a log, and how a batch is drawn from it."""
-
-    def __init__(self, log: QueryLog) -> None:
-        self._log = log
-        generator = np.random.default_rng([log.seed, 1])
-        activity = generator.lognormal(0, _SPREAD_OF_ACTIVITY, log.users)
-        self._users = np.cumsum(activity) / activity.sum()
-        self._interests = generator.integers(0, log.topics, (log.users, _INTERESTS))
-        self._own, self._any = np.cumsum(_zipf(_WORDS_OF_A_TOPIC)), np.cumsum(_zipf(len(log.words)))
-        self._names = pa.array([str(100_000 + number) for number in range(log.users)])
-        self._words = pa.array(log.words)
-
-    def batch(self, first: int, size: int) -> pa.RecordBatch:
-        generator = np.random.default_rng([self._log.seed, 2, first])
-        users = _draw_places(self._users, size, generator)
-        faithful = generator.random(size) < _FAITHFUL
-        interest = self._interests[users, generator.integers(0, _INTERESTS, size)]
-        topics = np.where(faithful, interest, generator.integers(0, self._log.topics, size))
-        columns = [
-            self._names.take(pa.array(users)),
-            self._times(first, size),
-            self._texts(topics, generator),
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=POSTS)
-
     def _times(self, first: int, size: int) -> pa.Array:
-        passed = (first + np.arange(size)) / self._log.queries * (_DAYS * _DAY)
+        passed = (first + np.arange(size)) / self.queries * (_DAYS * _DAY)
         return pa.array(_START + passed.astype(np.int64)).cast(POSTS.field("time").type)
 
-    def _texts(self, topics: NDArray[np.int64], generator: np.random.Generator) -> pa.Array:
+    def _draw_texts(self, topics: NDArray[np.int64], generator: np.random.Generator) -> pa.Array:
         lengths = 1 + generator.poisson(_MORE_WORDS, topics.size)
         ends = np.concatenate([[0], np.cumsum(lengths)])
         topic = np.repeat(topics, lengths)
-        own = self._log.topic_words[topic, _draw_places(self._own, topic.size, generator)]
-        common = _draw_places(self._any, topic.size, generator)
+        likely, any_word = (np.cumsum(_zipf(n)) for n in (_WORDS_OF_A_TOPIC, len(self.words)))
+        own = self.topic_words[topic, _draw_places(likely, topic.size, generator)]
+        common = _draw_places(any_word, topic.size, generator)
         words = np.where(generator.random(topic.size) < _TOPICAL, own, common)
-        lists = pa.ListArray.from_arrays(
-            pa.array(ends, pa.int32()), self._words.take(pa.array(words))
-        )
-        return pc.binary_join(lists, " ")
+        texts = pa.array(self.words).take(pa.array(words))
+        return pc.binary_join(pa.ListArray.from_arrays(pa.array(ends, pa.int32()), texts), " ")
 
 
 def _draw_places(
