@@ -35,7 +35,6 @@ FOLDER = "makes or changes a party's own folder, keys and approvals: decided at 
 ASKED = "asks a party that runs as a process; `federation.Connected` is one in Python"
 NOT_SAID = "None is not said on the command line: the function's own default holds"
 RESEARCH = "makes the tables and figures of this project again"
-SHEETS = "writes or reads the files that judges fill in"
 
 COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "demo": "tries everything at once and writes a page",

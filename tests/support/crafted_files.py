@@ -6,7 +6,6 @@
 import bz2
 import gzip
 import io
-import json
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +18,6 @@ from pyarrow import parquet
 MIB = 1024 * 1024
 TIME = "2024-05-01 13:45:00"
 Maker = Callable[[int], bytes]
-_TEXT = "words that a person might write, none of them real, and a few more to end with"
 _HEX = "0123456789abcdef" * 4
 
 
@@ -129,12 +127,16 @@ def _one_post(text: str = "x") -> dict[str, pa.Array]:
     return {"user": pa.array(["a"]), "time": pa.array([TIME]), "text": pa.array([text])}
 
 
+def _repeat(value: str, rows: int) -> pa.DictionaryArray:
+    """One value many times, which a file holds once."""
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([value]))
+
+
 def _dictionary_bomb(size: int) -> bytes:
     """One value of a MiB, and indices to it: a byte of the file stands for a MiB."""
     rows = size * 8
-    text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(["x" * MIB]))
-    other = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([TIME]))
-    table = pa.table({"user": other, "time": other, "text": text})
+    other = _repeat(TIME, rows)
+    table = pa.table({"user": other, "time": other, "text": _repeat("x" * MIB, rows)})
     return table_bytes(table, compression="zstd", store_schema=False)
 
 
@@ -144,7 +146,7 @@ def _large_dictionary(size: int) -> bytes:
     values = pa.array([f"{n:08d}" for n in range(max(1, size // 24))])
     places = pa.array(np.arange(rows, dtype=np.int32) % len(values))
     text = pa.DictionaryArray.from_arrays(places, values)
-    times = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([TIME]))
+    times = _repeat(TIME, rows)
     table = pa.table({"user": times, "time": times, "text": text})
     return table_bytes(table, compression="none", dictionary_pagesize_limit=1 << 30)
 
@@ -179,11 +181,8 @@ def _nested_columns(size: int) -> bytes:
 
 def _wide_sample(size: int) -> bytes:
     """Columns of a few long values that a dictionary repeats for each of the first rows."""
-    rows, columns = 200, max(1, size // 1100)
-    value = pa.array(["x" * (MIB // 4)])
-    places = pa.array(np.zeros(rows, np.int32))
-    long = pa.DictionaryArray.from_arrays(places, value)
-    table = pa.table({f"c{n}": long for n in range(min(columns, 900))})
+    long = _repeat("x" * (MIB // 4), 200)
+    table = pa.table({f"c{n}": long for n in range(min(max(1, size // 1100), 900))})
     return table_bytes(table, compression="zstd", store_schema=False, write_statistics=False)
 
 
@@ -284,8 +283,7 @@ def _ranks_parquet(size: int) -> bytes:
 
 def _ranks_bomb(size: int) -> bytes:
     rows = size * 8
-    zeros = pa.array(np.zeros(rows, np.int32))
-    long = pa.DictionaryArray.from_arrays(zeros, pa.array(["x" * 1000]))
+    long = _repeat("x" * 1000, rows)
     table = pa.table({"measure": long, "user": long, "topic": long, "score": np.zeros(rows)})
     return table_bytes(table, compression="zstd", store_schema=False)
 
@@ -419,55 +417,42 @@ _TOML_SHAPES: dict[str, Maker] = {
     "long bare key": lambda size: repeated("k", size, "", "\n"),
     "quotes without end": lambda size: repeated("'a'", size),
 }
-_TABLE_SHAPES: dict[str, Callable[[str], Maker]] = {
-    "short rows": lambda d: lambda size: repeated("a\n", size, _header(d)),
-    "blank rows": lambda d: lambda size: repeated("\n", size, _header(d) + _row(d)),
-    "carriage returns": lambda d: lambda size: repeated("\r", size, _header(d) + _row(d)),
-    "only delimiters": lambda d: lambda size: repeated(d, size, _header(d) + _row(d)),
-    "empty values": lambda d: lambda size: repeated(f"{d}{d}\n", size, _header(d)),
-    "many columns": lambda d: (
-        lambda size: (
-            repeated(d + "c", size // 2, "user" + d + "time" + d + "text")
-            + repeated(d + "x", size // 2, "\na" + d + TIME + d + "x", "\n")
-        )
-    ),
-    "columns by number": lambda d: (
-        lambda size: numbered(
-            lambda n: f"{d}c{n}", size, d.join(("user", "time", "text")), "\n" + _row(d)
-        )
-    ),
-    "one long row": lambda d: lambda size: repeated("x", size, _header(d) + f"a{d}{TIME}{d}"),
-    "a long time": lambda d: lambda size: repeated("1", size, _header(d) + f"a{d}", f"{d}x\n"),
-    "odd times": lambda d: lambda size: repeated(f"a{d}1:1:1 1/1/1{d}x\n", size, _header(d)),
-    "different odd times": lambda d: (
-        lambda size: numbered(lambda n: f"a{d}2024-99-99 {n}{d}x\n", size, _header(d))
-    ),
-    "NUL bytes": lambda d: (
-        lambda size: repeated("a\0" * 4 + d + TIME + d + "\0x\n", size, _header(d))
-    ),
-    "bytes of no encoding": lambda d: (
-        lambda size: repeated(b"\xe9a" + f"{d}{TIME}{d}".encode() + b"\xe9\xff\n", size, _header(d))
-    ),
-    "one byte of no encoding in many": lambda d: (
-        lambda size: repeated(
-            f"a{d}{TIME}{d}".encode() + b"x\xff\n" + 31 * f"b{d}{TIME}{d}x\n".encode(),
-            size,
-            _header(d),
-        )
-    ),
-}
 
 
-def _header(delimiter: str) -> str:
-    return delimiter.join(("user", "time", "text")) + "\n"
+def _in_tables(d: str) -> dict[str, Maker]:
+    """The shapes of a table whose delimiter is this."""
+    names, row, mark = d.join(("user", "time", "text")), f"a{d}{TIME}{d}x\n", f"{d}{TIME}{d}"
+    head = names + "\n"
+    sound = 31 * f"b{mark}x\n".encode()
+    return {
+        "short rows": lambda size: repeated("a\n", size, head),
+        "blank rows": lambda size: repeated("\n", size, head + row),
+        "carriage returns": lambda size: repeated("\r", size, head + row),
+        "only delimiters": lambda size: repeated(d, size, head + row),
+        "empty values": lambda size: repeated(f"{d}{d}\n", size, head),
+        "many columns": lambda size: (
+            repeated(d + "c", size // 2, names) + repeated(d + "x", size // 2, f"\na{mark}x", "\n")
+        ),
+        "columns by number": _wide(names, row, d),
+        "one long row": lambda size: repeated("x", size, f"{head}a{mark}"),
+        "a long time": lambda size: repeated("1", size, f"{head}a{d}", f"{d}x\n"),
+        "odd times": lambda size: repeated(f"a{d}1:1:1 1/1/1{d}x\n", size, head),
+        "different odd times": lambda size: numbered(
+            lambda n: f"a{d}2024-99-99 {n}{d}x\n", size, head
+        ),
+        "NUL bytes": lambda size: repeated("a\0" * 4 + mark + "\0x\n", size, head),
+        "bytes of no encoding": lambda size: repeated(
+            b"\xe9a" + mark.encode() + b"\xe9\xff\n", size, head
+        ),
+        "one byte of no encoding in many": lambda size: repeated(
+            f"a{mark}".encode() + b"x\xff\n" + sound, size, head
+        ),
+    }
 
 
-def _row(delimiter: str) -> str:
-    return f"a{delimiter}{TIME}{delimiter}x\n"
-
-
-def _in_tables(delimiter: str) -> dict[str, Maker]:
-    return {name: shape(delimiter) for name, shape in _TABLE_SHAPES.items()}
+def _wide(names: str, row: str = "", delimiter: str = ",") -> Maker:
+    """A header of many more names, and a row."""
+    return lambda size: numbered(lambda n: f"{delimiter}c{n}", size, names, "\n" + row)
 
 
 _PARQUET_SHAPES: dict[str, Maker] = {
@@ -537,9 +522,7 @@ CRAFTED: dict[str, dict[str, Maker]] = {
     },
     "truth.csv": {
         "repeats": lambda size: repeated("a,b,true,1\n", size, "user,topic,sensitive,grade\n"),
-        "many columns": lambda size: numbered(
-            lambda n: f",c{n}", size, "user,topic,sensitive,grade", "\na,b,true,1\n"
-        ),
+        "many columns": _wide("user,topic,sensitive,grade", "a,b,true,1\n"),
     },
     "catalogue.toml": {
         **_TOML_SHAPES,
@@ -588,9 +571,7 @@ CRAFTED: dict[str, dict[str, Maker]] = {
         "tabs": lambda size: repeated("\t", size, "a", "1\n"),
     },
     "ranks.csv": {
-        "many columns": lambda size: numbered(
-            lambda n: f",c{n}", size, "measure,user,topic,score", "\n"
-        ),
+        "many columns": _wide("measure,user,topic,score"),
         "short rows": lambda size: repeated("a\n", size, "measure,user,topic,score\nm,u,t,1\n"),
         "empty values": lambda size: repeated(",,,\n", size, "measure,user,topic,score\nm,u,t,1\n"),
         "quotes": lambda size: repeated('"', size, "measure,user,topic,score\nm,u,t,1\n"),
@@ -608,9 +589,7 @@ CRAFTED: dict[str, dict[str, Maker]] = {
         "many columns": _many_columns,
     },
     "votes.csv": {
-        "many columns": lambda size: numbered(
-            lambda n: f",c{n}", size, "judge,item,sensitive,domain", "\n"
-        ),
+        "many columns": _wide("judge,item,sensitive,domain"),
         "columns and rows": lambda size: repeated(
             "a\n", size // 2, numbered(lambda n: f"c{n},", size // 2, "judge,item,", "sensitive\n")
         ),
@@ -651,8 +630,3 @@ def _nest(size: int, piece: bytes) -> bytes:
     item = bytes([tags[piece[:1]]]) + bytes(4)
     count = size // len(item)
     return bytes([codec.TUPLE]) + count.to_bytes(4, "little") + item * count
-
-
-def write_json(value: object) -> bytes:
-    """A value as JSON."""
-    return json.dumps(value).encode()

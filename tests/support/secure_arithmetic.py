@@ -6,7 +6,7 @@ from sottovoce_lab.learn.paper.shown import Outline
 
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey
-from sottovoce.learn.paillier.wire import encrypt, encrypt_integers
+from sottovoce.learn.paillier.wire import encrypt_integers
 from support.paillier_keys import insecure_key_for_tests
 
 KEY = insecure_key_for_tests(512)
@@ -20,11 +20,3 @@ def hidden(
     given = np.asarray(integers)
     outline = Outline(given.shape, bound)
     return encrypt_integers(given, outline.plan(key.public.bits), key), outline
-
-
-def hidden_numbers(
-    values: ArrayLike, magnitude: float, fraction_bits: int, key: PrivateKey = WIDE_KEY
-) -> tuple[EncryptedArray, Outline]:
-    """Encrypted numbers of at most ``magnitude``."""
-    outline = Outline.of_numbers(np.shape(values), magnitude, fraction_bits)
-    return encrypt(values, outline.plan(key.public.bits), key), outline
