@@ -125,22 +125,6 @@ def test_columns_header_and_format_can_be_named(run: Run, tmp_path: Path) -> Non
     assert json.loads(out)["words"] == 2
 
 
-def test_bench_prints_rows_for_people_and_machines(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    monkeypatch.setattr("sottovoce_lab.bench.tokenize.REPEATS", 1)
-    monkeypatch.setattr("sottovoce_lab.bench.tokenize._SHORT_POSTS_USERS", 60)
-    monkeypatch.setattr("sottovoce_lab.bench.tokenize.TURNS_S", 0.0)
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    code, out, _ = run("bench", "tokenize", "--size", "0.01", "--json")
-    assert code == 0
-    assert json.loads(out)[0]["bench"] == "tokenize"
-    code, out, _ = run("bench", "tokenize", "--size", "0.01")
-    assert code == 0
-    assert "is not installed; to compare with it: make peers" in out
-
-
 def test_demo_writes_a_report_and_says_where(
     run: Run, tmp_path: Path, demo_report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -425,12 +409,3 @@ def test_a_first_row_that_may_be_text_is_not_shown(run: Run, tmp_path: Path, row
     assert code == 2
     assert "hiv" not in err
     assert "(not shown)" in err
-
-
-def test_help_is_fast_because_arrays_kernels_and_plots_are_not_loaded() -> None:
-    source = "import sys, sottovoce.cli._app; print(' '.join(sys.modules))"
-    shown = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, check=True, text=True
-    )
-    loaded = set(shown.stdout.split())
-    assert not loaded & {"numba", "matplotlib", "scipy", "jinja2", "sklearn", "numpy", "pyarrow"}

@@ -182,14 +182,10 @@ def test_truth_that_judges_nothing_is_refused(
     assert message in err
 
 
-def test_a_negative_seed_is_bad_usage(run: Run, community: Path) -> None:
-    files = [community / "ranks.parquet", community / "truth.parquet"]
-    assert run("evaluate", *files, "--seed", "-1")[0] == 2
-
-
 def test_other_files_and_options_are_refused(run: Run, community: Path) -> None:
     ranks, truth = community / "ranks.parquet", community / "truth.parquet"
     assert run("evaluate", community / "none.parquet", truth)[0] == 2
+    assert run("evaluate", ranks, truth, "--seed", "-1")[0] == 2
     code, _, err = run("evaluate", truth, truth)
     assert (code, "must have a column 'measure'" in err) == (2, True)
     (community / "half.parquet").write_bytes(ranks.read_bytes()[:200])

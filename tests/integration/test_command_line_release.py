@@ -74,6 +74,7 @@ def test_a_release_writes_counts_map_and_card_and_promises_in_words(run: Runner)
     shown = run(*LISTED, *STATED, "--out", "r")
     assert shown.code == 0
     assert "Adding or removing up to 2 words" in shown.out
+    assert "a whole document of 50 counted words, say," in shown.out
     assert sparse.load_npz("r/counts.npz").shape == (9, 4)
     card = json.loads(Path("r/card.json").read_text())
     assert card["guarantee"]["epsilon"] == "2"
@@ -115,6 +116,7 @@ UNSPENT = {
         *("--compress", "random", "--columns", "2", "--maps", "10"),
     ),
     "nowhere is no folder that can be written": ("--out", "nowhere"),
+    "words.txt": ("--out", "words.txt"),
     "leave the prior public": ("--prior", "local"),
     "the budget does not even allow this release": ("--budget", "1"),
     "n must be at most 281474976710656": ("--precision", str(10**20)),
@@ -266,6 +268,8 @@ def test_paper_accounting_warns_and_records_the_truth(run: Runner) -> None:
     assert shown.code == 0
     assert "paper accounting states epsilon 2, but the noise gives 4 at N=2" in shown.err
     assert json.loads(Path("r/card.json").read_text())["guarantee"]["epsilon"] == "4"
+    (account,) = Ledger(user_ledger()).accounts()
+    assert account.spent == 2
 
 
 def test_words_that_the_data_chose_must_be_declared(run: Runner) -> None:
@@ -338,7 +342,6 @@ BAD = {
         "must cover at least 50% of the words",
     ),
     "a budget of zero": ([*STATED, "--budget", "0"], "epsilon must be > 0"),
-    "a budget too small": ([*STATED, "--budget", "1"], "nothing was spent or released"),
     "rate too small": (["--epsilon", "1", "-N", "10000000"], "the rate epsilon/N must lie between"),
     "cuts of a given list": ([*STATED, "--min-texts", "2"], "choose words"),
     "no users": ([*STATED, "--user-documents", "0"], "user documents must be > 0"),
@@ -358,12 +361,6 @@ def test_bad_input_ends_with_exit_code_2_and_spends_nothing(run: Runner, case: s
     assert not Path("r").exists()
     if Path("l").exists():
         assert all(account.spent == 0 for account in Ledger(Path("l")).accounts())
-
-
-def test_the_same_command_into_another_folder_spends_nothing_either(run: Runner) -> None:
-    for out in ("r1", "r2"):
-        assert run(*LISTED, *STATED, "--out", out).code == 0
-    assert Path("r1/counts.npz").read_bytes() == Path("r2/counts.npz").read_bytes()
 
 
 def test_a_new_ledger_beside_the_outputs_of_another_is_refused(run: Runner) -> None:
@@ -421,13 +418,6 @@ def test_a_marked_vocabulary_is_refused_unless_declared(run: Runner) -> None:
     assert "a vocabulary that the data chose" in shown.err
 
 
-def test_paper_accounting_spends_the_truth(run: Runner) -> None:
-    paper = ("--compress", "random", "--columns", "2", "--accounting", "paper")
-    assert run(*LISTED, *STATED, "--out", "r", *paper).code == 0
-    (account,) = Ledger(user_ledger()).accounts()
-    assert account.spent == 2
-
-
 def test_another_vocabulary_or_frequencies_are_another_request(run: Runner) -> None:
     (run.folder / "other.txt").write_text("debt\nloan\nhome\nfood\n")
     compressed = ("--compress", "frequency", "--columns", "2", "--budget", "99")
@@ -447,21 +437,8 @@ def test_texts_cut_elsewhere_are_another_corpus(run: Runner) -> None:
     for number, texts in enumerate(('"debtloan"\n"x"', '"debt"\n"loanx"')):
         lines = "\n".join(f'{{"text": {text}}}' for text in texts.split("\n"))
         (run.folder / "posts.jsonl").write_text(lines)
-        assert (
-            run(
-                "posts.jsonl",
-                "--vocabulary",
-                "words.txt",
-                *STATED,
-                "--out",
-                f"r{number}",
-                "--ledger",
-                "l",
-                "--budget",
-                "2",
-            ).code
-            == 0
-        )
+        listed = ("posts.jsonl", "--vocabulary", "words.txt", *STATED, "--ledger", "l")
+        assert run(*listed, "--out", f"r{number}", "--budget", "2").code == 0
         seen |= {account.corpus for account in Ledger(Path("l")).accounts()}
     assert len(seen) == 2
 
@@ -475,13 +452,6 @@ def test_a_dry_run_refuses_what_the_real_run_would(run: Runner) -> None:
     assert run(*LISTED, *STATED, "--out", "r", "--budget", "7", "--dry-run").code == 2
     (run.folder / "posts.csv").write_text("user,time,text\na,2024-01-01,other words\n")
     assert run(*LISTED, *STATED, "--out", "r", "--dry-run").code == 2
-
-
-def test_a_file_in_the_folders_place_spends_nothing(run: Runner) -> None:
-    Path("taken").write_text("")
-    shown = run(*LISTED, *STATED, "--out", "taken")
-    assert shown.code == 2
-    assert not user_ledger().exists()
 
 
 @pytest.mark.parametrize("kills", [6, pytest.param(120, marks=pytest.mark.long)])
@@ -540,7 +510,3 @@ def test_a_first_release_says_that_it_fixes_the_budget_and_others_do_not(run: Ru
     assert fixed in run(*LISTED, *STATED, "--out", "r", "--dry-run").err
     assert fixed in run(*LISTED, *STATED, "--out", "r").err
     assert "fixes the budget" not in run(*LISTED, *STATED, "--out", "r").err
-
-
-def test_a_release_says_what_it_promises_a_whole_document(run: Runner) -> None:
-    assert "a whole document of 50 counted words, say," in run(*LISTED, *STATED, "--out", "r").out

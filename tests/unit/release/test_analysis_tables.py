@@ -1,10 +1,8 @@
 """Word totals, pairs and the meter of a release object, and what they refuse."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -217,15 +215,6 @@ def test_an_eigenvalue_at_the_edge_has_no_clarity_and_a_high_one_is_clear() -> N
     assert 0.99 < clarity(np.array([far]), 1000, 100)[0] < 1
 
 
-def known(rows: Any, *, copies: int) -> Moments:  # noqa: ANN401 - any matrix
-    """Moments as of counts without noise."""
-    counts = np.tile(rows, (copies, 1))
-    pairs = counts.T @ counts - np.diag(counts.sum(axis=0))
-    squares = (counts**2).sum(axis=0).astype(float)
-    law = NoiseLaw(30.0)
-    return Moments(law, len(counts), counts.sum(axis=0).astype(float), squares, pairs.astype(float))
-
-
 def test_a_meter_counts_what_stands_above_the_edge() -> None:
     meter = SignalMeter(1000, 100, np.array([9.0, 4.0, 0.74, 0.73]))
     assert meter.dimensions == 3
@@ -275,30 +264,6 @@ def test_a_summary_has_all_of_it_in_short(labelled: sv.release.Release) -> None:
     assert {row["word"] for row in trip if row["low"] > 0} == {"boat", "sea"}
     assert trip[0]["error"] == pytest.approx((labelled.law.variance * (1 / 1 - 1 / 3)) ** 0.5)
     assert labelled.summary(labels=["x", "x", "y"]).labels == {"x": 2, "y": 1}
-
-
-class FakeTopics:
-    """In the place of the estimator, which has tests of its own."""
-
-    def __init__(self, k: int, *, random_state: int) -> None:
-        self.asked = (k, random_state)
-
-    def fit(self, release: sv.release.Release) -> "FakeTopics":
-        self.release = release
-        return self
-
-
-def test_topics_are_read_from_the_release_and_too_many_are_warned_of(
-    labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake = SimpleNamespace(PrivateTopics=FakeTopics)
-    monkeypatch.setitem(sys.modules, "sottovoce.release.topics.estimator", fake)
-    with pytest.warns(
-        UserWarning, match=r"20 topics were asked for, but the noise of this release leaves \d:"
-    ):
-        found = labelled.topics(20, seed=4)
-    assert found.asked == (20, 4)
-    assert found.release is labelled
 
 
 def test_a_classifier_learns_from_the_release_and_its_own_labels(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
+from support.sklearn_checks import check_on_counts
 
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.release.compression.embedding import (
@@ -253,3 +255,25 @@ def test_every_refusal_is_an_input_error_and_a_value_error() -> None:
     with pytest.raises(InputError) as caught:
         RandomCompression(9).fit(COUNTS)
     assert isinstance(caught.value, ValueError)
+
+
+class KnowsEveryWord:
+    """A vector for any word, from its length and letters."""
+
+    def lookup(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        rows = [[len(word), *np.frombuffer(word.encode()[-2:], np.uint8)] for word in words]
+        return np.array(rows, dtype=float), np.ones(len(words), dtype=bool)
+
+
+CASES: dict[str, Compression] = {
+    "none": NoCompression(),
+    "random": RandomCompression(1),
+    "frequency": FrequencyCompression(1, frequencies="ordered"),
+    "cluster": EmbeddingClusterCompression(1, embedding=KnowsEveryWord()),
+    "disperse": EmbeddingDisperseCompression(1, embedding=KnowsEveryWord()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_scikit_learn_accepts_every_compression(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_on_counts(CASES[name], monkeypatch)

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
+from support.sklearn_checks import check_on_counts
 
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.compression.embedding import Embedding
 from sottovoce.release.estimator import PrivateBagOfWords
-from sottovoce.release.plan import ReleasePlan, ReleaseSettings
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings, account
 
 WORDS = tuple(f"word{i}" for i in range(40))
 COUNTS = sparse.csr_array(np.random.default_rng(1).poisson(0.4, (30, 40)))
@@ -222,46 +222,14 @@ def test_the_estimator_names_released_columns() -> None:
 
 
 # Each with the reason why a private release cannot, and must not, pass it.
-EXPECTED_FAILURES = {
-    "check_estimators_pickle": "it compares two outputs, and noise is fresh on every call",
-    "check_fit_idempotent": "it compares two outputs, and noise is fresh on every call",
-}
-
-
-def test_unrounded_checks_fail_only_because_fractions_are_refused() -> None:
-    """Scikit-learn's checks feed fractions unless told otherwise; counts are whole."""
-    reports = check_estimator(PrivateBagOfWords(), on_skip=None, on_fail=None)
-    failed = [report for report in reports if report["status"] == "failed"]
-    assert all("fractions" in _whole_story(report["exception"]) for report in failed)
-
-
-def _whole_story(error: BaseException) -> str:
-    return f"{error!r} {error.__cause__!r} {error.__context__!r}"
+NOT_MEANT = dict.fromkeys(
+    ("check_estimators_pickle", "check_fit_idempotent"),
+    "it compares two outputs, and noise is fresh on every call",
+)
 
 
 def test_scikit_learn_accepts_the_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
-    tags_of = PrivateBagOfWords.__sklearn_tags__
-
-    def whole_numbers(self: PrivateBagOfWords) -> Any:  # noqa: ANN401 - sklearn has no types
-        tags: Any = tags_of(self)
-        # Fractions are refused; scikit-learn then rounds the data of its checks.
-        tags.input_tags.categorical = True
-        return tags
-
-    monkeypatch.setattr(PrivateBagOfWords, "__sklearn_tags__", whole_numbers)
-    reports = check_estimator(
-        PrivateBagOfWords(),
-        expected_failed_checks=EXPECTED_FAILURES,
-        on_skip=None,
-        on_fail=None,
-    )
-    failed = {
-        report["check_name"]: report["exception"]
-        for report in reports
-        if report["status"] == "failed"
-    }
-    assert failed == {}
-    assert len(reports) > 30
+    check_on_counts(PrivateBagOfWords(), monkeypatch, NOT_MEANT)
 
 
 def test_the_estimator_warns_of_paper_accounting() -> None:
@@ -277,26 +245,15 @@ def test_the_estimator_warns_of_a_promise_that_is_next_to_none() -> None:
     PrivateBagOfWords(n=2, epsilon="7.9").fit(COUNTS)
 
 
-@pytest.mark.parametrize("prior", ["local", "central"])
-def test_bought_frequencies_are_noised_at_their_own_rate(prior: str) -> None:
-    one_row = sparse.csr_array((1, 4000), dtype=int)
-    words = tuple(f"w{i}" for i in range(4000))
-    settings = ReleaseSettings(
-        LimitedPrecision(1, 2),
-        compression="frequency",
-        columns=8,
-        prior=prior,  # type: ignore[arg-type] # one of the two
-        prior_share=Fraction(1, 4),
-    )
-    frequencies = ReleasePlan(settings, words).draw(one_row).frequencies
-    # The floor is 1, so what is above it is noise: P(Z >= 2) = a^2/(1 + a) at rate 1/2.
-    a = np.exp(-0.5)
-    assert (frequencies >= 2).mean() == pytest.approx(a**2 / (1 + a), abs=0.03)
+@pytest.mark.parametrize(("words", "columns", "factor"), [(100, 10, 10), (6800, 100, 68)])
+def test_the_papers_accounting_overstates(words: int, columns: int, factor: int) -> None:
+    stated = LimitedPrecision(2, 1)
+    assert account(stated, "tight", words=words, columns=columns) == stated
+    true = account(stated, "paper", words=words, columns=columns)
+    assert true == LimitedPrecision(2, factor)
 
 
-def test_constant_work_applies_the_threshold_and_draws_densely(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    steady = plan(guarantee=LimitedPrecision(1, "0.1"), threshold=3, constant_work=True)
-    monkeypatch.setattr(GeometricMechanism, "sparse", None)
-    assert steady.draw(COUNTS).counts.data.min() >= 3
+@pytest.mark.parametrize("columns", [0, -1, 11])
+def test_columns_lie_between_one_and_the_words(columns: int) -> None:
+    with pytest.raises(ParameterError, match="between 1 and the 10 words"):
+        account(STATED, "tight", words=10, columns=columns)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
+from support.sklearn_checks import check_on_counts
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -130,19 +130,4 @@ def test_fractions_are_no_counts() -> None:
 
 
 def test_scikit_learn_accepts_the_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
-    tags_of = PrivateTopics.__sklearn_tags__
-
-    def whole_numbers(self: PrivateTopics) -> Any:  # noqa: ANN401 - sklearn has no types
-        tags: Any = tags_of(self)
-        # Fractions are refused; scikit-learn then rounds the data of its checks.
-        tags.input_tags.categorical = True
-        return tags
-
-    monkeypatch.setattr(PrivateTopics, "__sklearn_tags__", whole_numbers)
-    reports = check_estimator(PrivateTopics(1, rate=1.0, max_iter=2), on_skip=None, on_fail=None)
-    failed = {
-        report["check_name"]: report["exception"]
-        for report in reports
-        if report["status"] == "failed"
-    }
-    assert failed == {}
+    check_on_counts(PrivateTopics(1, rate=1.0, max_iter=2), monkeypatch)

@@ -3,19 +3,16 @@
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.counts import Counts
 from sottovoce.release.topics import estimator
 from sottovoce.release.topics._expected import (
     block_cells,
-    expected_pairs,
     pair_sums_of,
     positive_cells,
 )
@@ -78,11 +75,11 @@ def test_reading_ten_times_the_documents_takes_no_more_memory() -> None:
 def test_pairs_are_the_same_by_products_of_matrices_as_one_by_one(threads: int) -> None:
     cells, means = block_cells(_released(2100)), np.full(WORDS, 0.3)
     assert cells.density > 0.25
-    products = expected_pairs([cells], means, NoiseLaw(RATE), threads=threads)
-    single = expected_pairs(cells.blocks(1000), means, NoiseLaw(RATE), threads=threads)
-    again = expected_pairs([cells], means, NoiseLaw(RATE), threads=2)
-    assert np.allclose(products.covariance, single.covariance, atol=1e-12)
-    assert np.array_equal(products.covariance, again.covariance)
+    products = pair_sums_of([cells], means, NoiseLaw(RATE), threads=threads)
+    single = pair_sums_of(cells.blocks(1000), means, NoiseLaw(RATE), threads=threads)
+    again = pair_sums_of([cells], means, NoiseLaw(RATE), threads=2)
+    assert np.allclose(products.covariance(), single.covariance(), atol=1e-12)
+    assert np.array_equal(products.covariance(), again.covariance())
 
 
 def test_sums_of_parts_are_the_sums_of_the_whole() -> None:
@@ -117,7 +114,7 @@ def test_the_variance_of_lengths_is_that_of_all_blocks_together() -> None:
 def test_pairs_of_noise_are_known_as_noise_and_those_of_topics_are_not() -> None:
     even = np.ones(WORDS)
     found = {
-        name: expected_pairs([block_cells(counts)], even / 4, NoiseLaw(RATE)).covariance
+        name: pair_sums_of([block_cells(counts)], even / 4, NoiseLaw(RATE)).covariance()
         for name, counts in (("topics", _released(4000)), ("noise", _noise(4000)))
     }
     assert noise_share(found["noise"], even, 4000) > 0.9
@@ -136,12 +133,6 @@ def test_topics_of_noise_are_drawn_further_to_the_words_of_all() -> None:
         least[name] = float((reader.components_ / reader.frequencies_).min())
     assert least["topics"] == pytest.approx(0.05, abs=0.02)
     assert least["noise"] > 0.2
-
-
-@pytest.mark.parametrize("rate", [True, "1", 0, -1.0, float("nan"), float("inf")])
-def test_a_rate_that_is_none_is_refused_as_classifiers_refuse_it(rate: Any) -> None:  # noqa: ANN401 - wrong on purpose
-    with pytest.raises(ParameterError, match="rate must be"):
-        PrivateTopics(2, rate=rate).fit(_released(20))
 
 
 def test_many_documents_are_swept_over_less_often(monkeypatch: pytest.MonkeyPatch) -> None:

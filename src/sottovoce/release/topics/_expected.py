@@ -172,16 +172,6 @@ _DENSE, _DENSE_ROWS = 0.25, 1024
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedPairs:
-    """The covariance of words' counts over documents, read through the noise."""
-
-    covariance: Floats
-    """Words x words, symmetric; its diagonal is nothing."""
-    deviations: Floats
-    """Those of pair (i, j) go with deviations_i deviations_j."""
-
-
-@dataclass(frozen=True, eq=False)
 class PairSums:
     """What documents say of words and their pairs, summed; those of more documents add up."""
 
@@ -202,17 +192,6 @@ class PairSums:
         found = self.pairs / self.documents - np.outer(means, means)
         np.fill_diagonal(found, np.maximum(np.diagonal(found), _LEAST))
         return np.asarray(found / np.outer(self.gains, self.gains))
-
-
-def expected_pairs(
-    blocks: Iterable[PositiveCells], means: Floats, law: NoiseLaw, *, threads: int | None = None
-) -> ExpectedPairs:
-    """The covariances of all pairs of words, whose ``means`` a document are known, from ``blocks``.
-
-    The same bits whatever the threads.
-    """
-    covariance = pair_sums_of(blocks, means, law, threads=threads).covariance()
-    return ExpectedPairs(covariance, np.sqrt(np.diagonal(covariance)))
 
 
 def pair_sums_of(
