@@ -19,7 +19,7 @@ from sottovoce.corpus.counts import (
     term_statistics,
 )
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words import _lexicon as lexicon
+from sottovoce.corpus.words import scan as lexicon
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 

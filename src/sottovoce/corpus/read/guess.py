@@ -191,7 +191,7 @@ def _choose_column(role: str, columns: Sequence[ColumnSample]) -> tuple[ColumnSa
     likely = [column for column in fitting if named_for(column.name, role) == best]
     if role == "time" and not fitting:
         for column in columns:
-            if named_for(column.name, role):
+            if named_for(column.name, role) and isinstance(column.key, int):
                 refuse_serial_dates(column)
     if best == _UNKNOWN:
         return _by_content(role, fitting, columns)
@@ -316,10 +316,10 @@ def holds_times(column: ColumnSample) -> bool:
 
 
 def refuse_serial_dates(column: ColumnSample) -> None:
-    """Say what 46027.34 in a table of text is, and what to do; in other files it is a number."""
+    """Say what 46027.34 in a table of text is, and what to do."""
     filled = _filled_values(column)
     serials = sum(bool(_SERIAL_DATE.fullmatch(value.strip())) for value in filled)
-    if filled and isinstance(column.key, int) and serials >= _MOSTLY * len(filled):
+    if filled and serials >= _MOSTLY * len(filled):
         raise UnclearColumnsError(
             f"the numbers of the column {shown_name(column)} "
             "look like a spreadsheet's serial dates, which do not say what they count from. Give "

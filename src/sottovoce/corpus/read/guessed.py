@@ -218,7 +218,8 @@ def _with_dates(options: ReadOptions, columns: tuple[ColumnSample, ...]) -> tupl
     column = next((each for each in columns if each.key == key), None)
     if options.dates != "iso" or column is None:
         return options, ""
-    refuse_serial_dates(column)
+    if isinstance(column.key, int):
+        refuse_serial_dates(column)
     orders = date_orders([value for value in column.values if value.strip()])
     if len(orders) == 1:
         order = orders.pop()

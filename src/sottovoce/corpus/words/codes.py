@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.compiled import Whole, kernel
-from sottovoce.corpus.words._lexicon import Lexicon
 from sottovoce.corpus.words.rules import TokenRules, normal_form, normal_texts
-from sottovoce.corpus.words.scan import TextBuffers, WordStream, find_words, text_buffers
+from sottovoce.corpus.words.scan import Lexicon, TextBuffers, WordStream, find_words, text_buffers
 from sottovoce.errors import ParameterError
 
 # A word that is not in the vocabulary still stands between its neighbours; a dropped one does not.
