@@ -5,7 +5,7 @@ what, the bound, what was got and what to do. It never holds a person's text. A 
 leaves its receiver as it was, so that the true one can still come.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import ClassVar, Self
 
 
@@ -319,21 +319,3 @@ class Stopped(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.exit_code = 128 + number
-
-
-def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
-    """Refuse a word that is none of those ``allowed`` for the parameter ``name``."""
-    if value not in allowed:
-        raise ParameterError(
-            f"{name} must be one of {', '.join(allowed)}, got {value!r}."
-            f"{did_you_mean(value, allowed)}"
-        )
-
-
-def did_you_mean(written: str, known: Collection[str]) -> str:
-    """A sentence for a name that is not known but near one that is; empty where none is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
-
-    by_fold = {each.casefold(): each for each in known}
-    near = get_close_matches(str(written).strip().casefold(), by_fold, n=1, cutoff=0.6)
-    return f" Did you mean {by_fold[near[0]]!r}?" if near else ""

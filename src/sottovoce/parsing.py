@@ -1,4 +1,4 @@
-"""The one reader of JSON and of TOML, within bounds, and TOML as people would write it.
+"""What others wrote, read within bounds: JSON, TOML, a choice; and TOML as people would write it.
 
 What is nested too deep is no JSON, rather than an error of its own. TOML is written as plain
 values, tables, and a word a line where words are many: files that commands have written stay the
@@ -9,10 +9,10 @@ the time and memory of n * n.
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
 
 Plain: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[float]
 
@@ -90,3 +90,21 @@ def parse_json(text: str | bytes, **options: Any) -> Any:  # noqa: ANN401 - thos
         return json.loads(text, **options)
     except RecursionError:
         raise json.JSONDecodeError("nested too deep", "", 0) from None
+
+
+def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
+    """Refuse a word that is none of those ``allowed`` for the parameter ``name``."""
+    if value not in allowed:
+        raise ParameterError(
+            f"{name} must be one of {', '.join(allowed)}, got {value!r}."
+            f"{did_you_mean(value, allowed)}"
+        )
+
+
+def did_you_mean(written: str, known: Collection[str]) -> str:
+    """A sentence for a name that is not known but near one that is; empty where none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only where something is wrong
+
+    by_fold = {each.casefold(): each for each in known}
+    near = get_close_matches(str(written).strip().casefold(), by_fold, n=1, cutoff=0.6)
+    return f" Did you mean {by_fold[near[0]]!r}?" if near else ""

@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import ParameterError
+from sottovoce.parsing import check_choice
 from sottovoce.report.figures import ACCENT, INK, new_figure
 from sottovoce.report.page import Plot
 from sottovoce.report.result import StudyResult, write_study

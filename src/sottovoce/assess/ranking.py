@@ -30,8 +30,9 @@ from sottovoce.assess.state.state import State
 from sottovoce.compiled import available_cores, in_turn
 from sottovoce.corpus.read.corpus import Sources
 from sottovoce.corpus.schema import FrameLibrary, as_frame
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import ParameterError
 from sottovoce.files import whole_file
+from sottovoce.parsing import check_choice
 
 if TYPE_CHECKING:
     from sottovoce.assess.alerts import Alerts

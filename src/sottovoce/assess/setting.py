@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from sottovoce.corpus.clean import VERSION as CLEANING
 from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import InputError, ParameterError, check_choice
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.parsing import check_choice
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.space import Mode
 

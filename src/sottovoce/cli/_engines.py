@@ -12,7 +12,8 @@ import typer
 from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import warn_about_rows
 from sottovoce.cli._output import finite, progress, show_json, show_rows
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import ParameterError
+from sottovoce.parsing import check_choice
 
 if TYPE_CHECKING:
     from sottovoce_spark.release import SparkDocuments

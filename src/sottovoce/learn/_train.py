@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import DroppedFeaturesWarning, ParameterError, check_choice
+from sottovoce.errors import DroppedFeaturesWarning, ParameterError
 from sottovoce.learn._examples import label_names
 from sottovoce.learn._holders import (
     RowHolders,
@@ -30,6 +30,7 @@ from sottovoce.learn.run.terms import MODES, RunTerms
 from sottovoce.learn.training_terms import Mode, mode_recipe
 from sottovoce.learn.wire.exchange import Faults
 from sottovoce.learn.wire.message import new_session
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.exact import Exact
 
 Given: TypeAlias = "RowsGiven | TextsGiven"

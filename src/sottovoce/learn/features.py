@@ -17,8 +17,9 @@ from scipy import sparse
 from sottovoce.arrays import Floats
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import CorpusError, DataError, ParameterError, check_choice
+from sottovoce.errors import CorpusError, DataError, ParameterError
 from sottovoce.learn.support import used_entries
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.randomness import random_below
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import InputError, LeakError, ParameterError, check_choice
+from sottovoce.errors import InputError, LeakError, ParameterError
 from sottovoce.learn._examples import Rows, checked_rows, checked_signs
 from sottovoce.learn.rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn.ridge import PENALTIES, Standard, local_label_sums
@@ -33,6 +33,7 @@ from sottovoce.learn.support import (
     with_columns,
 )
 from sottovoce.learn.wire.codec import encode_value
+from sottovoce.parsing import check_choice
 
 if TYPE_CHECKING:
     from sottovoce.learn.features import FeatureMap

@@ -16,7 +16,8 @@ from sottovoce.arrays import Floats
 from sottovoce.assess.setting import Bucket
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.errors import CorpusError, check_choice
+from sottovoce.errors import CorpusError
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.exact import Exact
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.release.compression.maps import NoCompression

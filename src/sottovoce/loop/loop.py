@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.assess.request import Models, Topics
 from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.tally import ReadOptions, named_columns
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import ParameterError
 from sottovoce.files import FilePath
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.loop import _verdict as say
@@ -21,6 +21,7 @@ from sottovoce.loop.adversary import Adversary
 from sottovoce.loop.documents import PrivacySetting, Shape, count_documents, grid, join_texts
 from sottovoce.loop.subject import Subject, SubjectSources, subject_of
 from sottovoce.loop.usefulness import Effort, Task
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.exact import Exact, positive
 from sottovoce.report.result import Row, StudyResult, write_study
 

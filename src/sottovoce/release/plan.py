@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import ParameterError
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.exact import positive_integer, text_up
 from sottovoce.privacy.guarantee import NO_PROTECTION, LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism, constant_work_noise, geometric_noise

@@ -15,9 +15,9 @@ from typing import Any
 
 from sottovoce.corpus.vocabulary import is_term
 from sottovoce.corpus.words.rules import normal_form
-from sottovoce.errors import InputError, ParameterError, did_you_mean
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of, whole_file
-from sottovoce.parsing import parse_toml, toml_lines, toml_table
+from sottovoce.parsing import did_you_mean, parse_toml, toml_lines, toml_table
 
 MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_SHOWN = 40

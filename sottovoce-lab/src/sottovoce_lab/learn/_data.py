@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from sottovoce.arrays import Floats
 from sottovoce.corpus.read.corpus import Corpus, open_documents
 from sottovoce.corpus.read.tally import ReadOptions
-from sottovoce.errors import CorpusError, check_choice
+from sottovoce.errors import CorpusError
 from sottovoce.learn.documents import Documents
+from sottovoce.parsing import check_choice
 from sottovoce_lab._data import CountedCorpus, count_documents, data_file, open_complaints
 
 _COLUMNS = 35

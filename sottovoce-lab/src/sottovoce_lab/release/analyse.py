@@ -16,7 +16,8 @@ from functools import partial
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import MissingExtraError, ParameterError, check_choice
+from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import Moments, released_moments
 from sottovoce.release.analysis.totals import noise_reach, normal_quantile

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import check_choice
 from sottovoce.files import output_folder, whole_file
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import Rows, released_moments, row_blocks, signal_meter
 from sottovoce.release.counts import Counts, checked_counts

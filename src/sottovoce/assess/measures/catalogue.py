@@ -30,7 +30,8 @@ from sottovoce.assess.measures.word_use import (
 )
 from sottovoce.assess.scores import Scoring
 from sottovoce.assess.setting import M_KEPT, Bucket
-from sottovoce.errors import InputError, ParameterError, did_you_mean
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.parsing import did_you_mean
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import BagOfWords, Mode, Space, spaces_of_models
 

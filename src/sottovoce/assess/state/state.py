@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state.buckets import TOPICS_AT_ONCE, BestBuckets
 from sottovoce.assess.state.words import WordBuckets, WordUse, missing_buckets_error
-from sottovoce.errors import InputError, ParameterError, check_choice
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.parsing import check_choice
 
 Result = TypeVar("Result")
 # Rankings by several threads ask for the same; only who wants the same waits.

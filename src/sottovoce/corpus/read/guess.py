@@ -14,7 +14,8 @@ import pyarrow as pa
 from sottovoce.corpus.clean import of_nobody
 from sottovoce.corpus.read.tally import ColumnSample
 from sottovoce.corpus.read.times import date_orders, to_instants
-from sottovoce.errors import CorpusError, UnclearColumnsError, did_you_mean
+from sottovoce.errors import CorpusError, UnclearColumnsError
+from sottovoce.parsing import did_you_mean
 
 ROLES = ("user", "time", "text")
 _SURE_NAMES = {

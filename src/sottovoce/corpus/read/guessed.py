@@ -27,9 +27,9 @@ from sottovoce.corpus.read.guess import (
 )
 from sottovoce.corpus.read.tally import ColumnSample, ReadOptions
 from sottovoce.corpus.read.times import date_orders
-from sottovoce.errors import CorpusError, MissingColumnError, UnclearColumnsError, did_you_mean
+from sottovoce.errors import CorpusError, MissingColumnError, UnclearColumnsError
 from sottovoce.files import whole_file
-from sottovoce.parsing import parse_json
+from sottovoce.parsing import did_you_mean, parse_json
 
 AUTO = "auto"
 """The encoding of a file whose bytes are to tell it."""

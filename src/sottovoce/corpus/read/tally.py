@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
-from sottovoce.errors import CorpusError, ParameterError, check_choice
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.parsing import check_choice
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ParameterError, check_choice
+from sottovoce.errors import ParameterError
+from sottovoce.parsing import check_choice
 
 PAPER_TOPICS = ("clinical depression", "drug addiction", "pregnancy", "hiv", "financial debts")
 MINIMUM_USERS = 50

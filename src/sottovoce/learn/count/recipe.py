@@ -19,10 +19,11 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError, TooFewPartiesError, check_choice
+from sottovoce.errors import ParameterError, TooFewPartiesError
 from sottovoce.files import FilePath
 from sottovoce.learn._examples import label_names
 from sottovoce.learn.sums.fixed import FEWEST_PARTIES
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.exact import Exact, positive, text_up, whole_number
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.shares import SMALLEST_RATE

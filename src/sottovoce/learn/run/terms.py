@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
-from sottovoce.errors import (
-    DamagedMessageError,
-    DamagedRecordError,
-    DataError,
-    ParameterError,
-    check_choice,
-)
+from sottovoce.errors import DamagedMessageError, DamagedRecordError, DataError, ParameterError
 from sottovoce.learn.count.recipe import CountRecipe, check_cells
 from sottovoce.learn.documents import Examples
 from sottovoce.learn.features import MOST_FEATURES, TextRecipe
@@ -30,6 +24,7 @@ from sottovoce.learn.wire.codec import (
     to_value,
 )
 from sottovoce.learn.wire.message import SESSION_BYTES
+from sottovoce.parsing import check_choice
 
 if TYPE_CHECKING:
     from sottovoce.learn.count.recipe import CountTrust

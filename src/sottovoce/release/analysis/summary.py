@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sottovoce._notebook import html_facts, text_table
 from sottovoce.arrays import Floats, Integers
-from sottovoce.errors import check_choice
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.exact import positive_integer
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import Moments, SignalMeter

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse, special
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import check_choice
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.noise_law import NoiseLaw, Rate
 from sottovoce.release.classify.features import (
     LARGEST_CELL,

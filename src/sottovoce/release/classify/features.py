@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
-from sottovoce.errors import check_choice
+from sottovoce.parsing import check_choice
 from sottovoce.privacy.noise_law import BurstyCounts, NoiseLaw, bursty_cells
 from sottovoce.release.counts import Counts, Weights
 

@@ -18,9 +18,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sottovoce.corpus.schema import POSTS
-from sottovoce.errors import InputError, check_choice
+from sottovoce.errors import InputError
 from sottovoce.files import cause_of
 from sottovoce.loop.adversary import Training
+from sottovoce.parsing import check_choice
 from sottovoce.topics import (
     Catalogue,
     LdaParameters,
