@@ -155,28 +155,27 @@ class Journal:
 
     def run(self, session: bytes) -> JournalRun | None:
         """The run of that name."""
-        row = self._file.row(
-            "SELECT participants, status, terms, seed, ended, followed_by, begun"
-            " FROM run WHERE session = ?",
-            (session,),
-        )
-        if row is None:
-            return None
-        names, status, terms, seed, ended, following, begun = row
-        return JournalRun(
-            session,
-            tuple(parse_json(names)),
-            status,
-            self._seal.open(terms, "terms", session),
-            b"" if seed is None else self._seal.open(seed, "seed", session),
-            parse_json(ended),
-            following,
-            begun,
-        )
+        return next((run for run in self.runs() if run.session == session), None)
 
-    def sessions(self) -> list[bytes]:
+    def runs(self) -> list[JournalRun]:
         """All runs, the oldest first."""
-        return [row[0] for row in self._file.rows("SELECT session FROM run ORDER BY begun, rowid")]
+        rows = self._file.rows(
+            "SELECT session, participants, status, terms, seed, ended, followed_by, begun"
+            " FROM run ORDER BY begun, rowid"
+        )
+        return [
+            JournalRun(
+                session,
+                tuple(parse_json(names)),
+                status,
+                self._seal.open(terms, "terms", session),
+                b"" if seed is None else self._seal.open(seed, "seed", session),
+                parse_json(ended),
+                following,
+                begun,
+            )
+            for session, names, status, terms, seed, ended, following, begun in rows
+        ]
 
     def result(self, session: bytes) -> bytes | None:
         """What a finished run has found."""

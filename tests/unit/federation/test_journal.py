@@ -118,15 +118,13 @@ def test_a_run_that_has_ended_and_was_heard_leaves_its_result_only() -> None:
     rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result))
     outcome = rehearsal.run(COORDINATOR, toy.terms())
     journal = rehearsal.journals["ann"]
-    (session,) = journal.sessions()
-    kept = journal.run(session)
-    assert kept is not None
+    (kept,) = journal.runs()
     assert kept.seed == b""
     db = journal._file.connection
     assert db.execute(
         "SELECT COUNT(*) FROM frame WHERE way = 'in' AND body IS NOT NULL"
     ).fetchone() == (0,)
-    assert journal.result(session) == outcome.ends["ann"]
+    assert journal.result(kept.session) == outcome.ends["ann"]
 
 
 def test_a_crash_in_the_middle_leaves_seed_and_bodies_for_the_way_back() -> None:
@@ -135,8 +133,6 @@ def test_a_crash_in_the_middle_leaves_seed_and_bodies_for_the_way_back() -> None
     rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=[crash])
     rehearsal.run(COORDINATOR, toy.terms())
     journal = rehearsal.journals["ann"]
-    (session,) = journal.sessions()
-    kept = journal.run(session)
-    assert kept is not None
+    (kept,) = journal.runs()
     assert len(kept.seed) == 32
-    assert [event.what for event in journal.events(session)] == ["start", "receive"]
+    assert [event.what for event in journal.events(kept.session)] == ["start", "receive"]

@@ -225,11 +225,6 @@ class Node:
             self._changed.wait_for(lambda: fresh() or self._stopping, timeout_s)
             return fresh()
 
-    def result(self, session: bytes) -> bytes | None:
-        """What a run has found; None while it runs."""
-        with self._changed:
-            return self._dispatcher.result(session)
-
     def abort(self, session: bytes, error: SottovoceError) -> None:
         """End a run by this party's own decision."""
         with self._changed:

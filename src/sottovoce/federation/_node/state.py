@@ -117,10 +117,8 @@ class NodeState:
 
     def load(self, now: float) -> None:
         """All runs of the journal; those under way are rebuilt by the next work."""
-        for session in self.journal.sessions():
-            kept = self.journal.run(session)
-            if kept is not None:
-                self.runs[session] = self._load_run(kept, now)
+        for kept in self.journal.runs():
+            self.runs[kept.session] = self._load_run(kept, now)
 
     def _load_run(self, kept: JournalRun, now: float) -> Run:
         run = new_run(kept.session, kept.participants, kept.terms, kept.seed, self.name, now)

@@ -33,14 +33,11 @@ class RunHistory(NamedTuple):
 def journal_history(journal: Journal) -> list[RunHistory]:
     """All runs of a journal, the oldest first."""
     found = []
-    for session in journal.sessions():
-        kept = journal.run(session)
-        if kept is None:
-            continue
-        result = journal.result(session)
+    for kept in journal.runs():
+        result = journal.result(kept.session)
         record = None if result is None else record_of(result)
         terms = RunTerms.from_bytes(kept.terms)
-        found.append(RunHistory(session, terms, kept.status, record, kept.begun, kept.ended))
+        found.append(RunHistory(kept.session, terms, kept.status, record, kept.begun, kept.ended))
     return found
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sottovoce.corpus.read.corpus import open_documents
-from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.errors import ConfigError, InputError, MissingColumnError
 from sottovoce.federation._journal import Journal, KeptKey
 from sottovoce.federation._keys import Secrets
@@ -22,6 +21,7 @@ from sottovoce.federation.party.terms import (
     check_accepted,
     counted_examples,
     opened_limit,
+    read_options,
     spending,
     wanted_trust,
 )
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from sottovoce.learn.paillier.keys import PrivateKey
 
 SOLVE, RADOS = "solve", "rados"
+# No command of a party maps columns: its configuration does.
+_REMEDY = "Set text and label in [texts] of party.toml; header too if the file has none."
 
 
 class JournalReader(Protocol):
@@ -120,8 +122,7 @@ def _forget(key: KeptKey, journal: Journal) -> None:
 
 
 def _ended_runs(journal: Journal) -> list[bytes]:
-    runs = (journal.run(session) for session in journal.sessions())
-    return [run.session for run in runs if run is not None and run.status != "running"]
+    return [run.session for run in journal.runs() if run.status != "running"]
 
 
 def _read(written: bytes) -> "PrivateKey":
@@ -214,17 +215,11 @@ def own_examples(config: PartyConfig) -> Examples:
 def read_texts(path: Path, texts: TextsFile, *, labelled: bool = True) -> Documents:
     """Documents as the configuration says they are written."""
     columns = {"text": texts.text} | ({"label": texts.label} if labelled else {})
-    options = ReadOptions(
-        format=None if texts.format is None else Format(texts.format),
-        columns=columns,
-        header=True if texts.header is None else tuple(texts.header),
-    )
+    options = read_options(texts, columns)
     try:
         return read_labelled(path, options=options, labelled=labelled, document=texts.document)
     except MissingColumnError as error:
-        # No command of a party maps columns: its configuration does.
-        remedy = "Set text and label in [texts] of party.toml; header too if the file has none."
-        raise MissingColumnError(error.missing, remedy) from None
+        raise MissingColumnError(error.missing, _REMEDY) from None
 
 
 def read_rows(path: Path, rows: RowsFile, *, labelled: bool = True) -> Table:
@@ -286,8 +281,7 @@ def unreadable_data(config: PartyConfig) -> UnreadableData | None:
         if party.rows is not None:
             read_rows(config.path(party.rows.file), party.rows)
     except MissingColumnError as error:
-        remedy = "Set text and label in [texts] of party.toml; header too if the file has none."
-        return UnreadableData(f"{error.missing} {remedy}", _others(party.name, "lacks a column"))
+        return UnreadableData(f"{error.missing} {_REMEDY}", _others(party.name, "lacks a column"))
     except InputError as error:
         return UnreadableData(str(error), _others(party.name, "cannot be read"))
     return None
@@ -309,11 +303,7 @@ def _others(name: str, why: str) -> str:
 
 def _look_at_texts(config: PartyConfig, texts: TextsFile) -> UnreadableData | None:
     path = config.path(texts.file)
-    options = ReadOptions(
-        format=None if texts.format is None else Format(texts.format),
-        columns={"text": texts.text, "label": texts.label},
-        header=True if texts.header is None else tuple(texts.header),
-    )
+    options = read_options(texts, {"text": texts.text, "label": texts.label})
     first = next(iter(open_documents(path, options=options)))
     if first["label"].null_count < first.num_rows:
         return None

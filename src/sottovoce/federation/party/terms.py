@@ -295,11 +295,16 @@ def counted_examples(config: PartyConfig, terms: RunTerms) -> Documents:
         texts.user if recipe.documents_per_user is not None else None,
         texts.id,
     )
-    options = ReadOptions(
+    return read_counted(config.path(texts.file), columns, Skipped(), read_options(texts, {}))
+
+
+def read_options(texts: TextsFile, columns: Mapping[str, str]) -> ReadOptions:
+    """How a peer's file is written, and which of its columns are read as what."""
+    return ReadOptions(
         format=None if texts.format is None else Format(texts.format),
+        columns=columns,
         header=True if texts.header is None else tuple(texts.header),
     )
-    return read_counted(config.path(texts.file), columns, Skipped(), options)
 
 
 def wanted_texts(config: PartyConfig) -> TextsFile:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from sottovoce.errors import (
     BadFrameError,
@@ -18,7 +18,6 @@ from sottovoce.errors import (
     InputError,
     JournalError,
     ProtocolError,
-    SottovoceError,
     TooLargeError,
 )
 from sottovoce.federation.certificates import Credentials
@@ -51,6 +50,8 @@ _LARGEST_CHUNK = 1 << 20
 _FEWEST_WORKERS = 16
 # From who calls, as its certificate proves, and what it says to the answer.
 Answering: TypeAlias = Callable[[Member, bytes], bytes]
+# The same from the properties of a connection, which it checks.
+_Checked: TypeAlias = Callable[[dict[str, list[bytes]], bytes], bytes]
 
 
 class MessageServer:
@@ -75,17 +76,23 @@ class MessageServer:
         self._admit, self._take, self._heard = admit, take, heard
         self._body_slots = threading.BoundedSemaphore(settings.most_bodies)
         self._server: Any = None
-        self._offered: dict[str, Answering] = {}
-        self._to_any: dict[str, Callable[[bytes], bytes]] = {}
+        self._offered: dict[str, _Checked] = {}
         self.bodies = 0
 
     def offer(self, method: str, answering: Answering) -> None:
         """Answer one more method, of one request of at most a chunk; before `open` only."""
-        self._offered[method] = answering
+        self._offered[method] = lambda properties, request: answering(
+            checked_caller(properties, self._roster), request
+        )
 
     def offer_to_any(self, method: str, answering: Callable[[bytes], bytes]) -> None:
         """As `offer`, to whoever has a certificate of the authority, on the roster or not."""
-        self._to_any[method] = answering
+
+        def answer(properties: dict[str, list[bytes]], request: bytes) -> bytes:
+            check_transport(properties)
+            return answering(request)
+
+        self._offered[method] = answer
 
     def take_roster(self, roster: Roster) -> None:
         """Let in whom this roster has, and nobody else, from the next call on."""
@@ -120,10 +127,6 @@ class MessageServer:
             method: grpc.unary_unary_rpc_method_handler(partial(self._answer, answering))
             for method, answering in self._offered.items()
         }
-        more |= {
-            method: grpc.unary_unary_rpc_method_handler(partial(self._answer_any, answering))
-            for method, answering in self._to_any.items()
-        }
         return grpc.method_handlers_generic_handler(
             SERVICE,
             {
@@ -134,7 +137,7 @@ class MessageServer:
         )
 
     def _deliver(self, chunks: Iterator[bytes], context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
-        try:
+        with self._refusing(context):
             caller = checked_caller(context.auth_context(), self._roster)
             header = self._header(context)
             _check_claim(header.sender, caller)
@@ -142,42 +145,19 @@ class MessageServer:
             if answer is None:
                 with self._body_slots, self._time_limit(context, header.size):
                     answer = self._take(Frame(header, self._body(chunks, header)))
-        except (JournalError, DefectError) as error:
-            _unavailable(context, error)
-        except ProtocolError as error:
-            self._refuse(context, error)
         return pack_frame(answer)
 
-    def _answer(self, answering: Answering, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
-        try:
-            return answering(checked_caller(context.auth_context(), self._roster), request)
-        except (JournalError, DefectError) as error:
-            _unavailable(context, error)
-        except ProtocolError as error:
-            self._refuse(context, error)
-
-    def _answer_any(
-        self,
-        answering: Callable[[bytes], bytes],
-        request: bytes,
-        context: Any,  # noqa: ANN401 - gRPC has no types
-    ) -> bytes:
-        try:
-            check_transport(context.auth_context())
-            return answering(request)
-        except ProtocolError as error:
-            self._refuse(context, error)
+    def _answer(self, answering: _Checked, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
+        with self._refusing(context):
+            answer = answering(context.auth_context(), request)
+        return answer  # noqa: RET504 - the block may end otherwise
 
     def _beat(self, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
-        try:
+        with self._refusing(context):
             caller = checked_caller(context.auth_context(), self._roster)
             beat = unpack_frame(request, Beat)
             _check_claim(beat.sender, caller)
             answer = self._heard(beat)
-        except (JournalError, DefectError) as error:
-            _unavailable(context, error)
-        except ProtocolError as error:
-            self._refuse(context, error)
         return pack_frame(answer)
 
     def _header(self, context: Any) -> Header:  # noqa: ANN401 - gRPC has no types
@@ -209,16 +189,17 @@ class MessageServer:
             raise BadFrameError("the caller has gone, or took too long.") from None
         return bytes(body)
 
-    def _refuse(self, context: Any, error: ProtocolError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
-        name = type(error).__name__
-        self._log("caller refused", address=context.peer(), error=name)
-        context.abort(grpc.StatusCode.PERMISSION_DENIED, f"{name}: {error}")
-        raise AssertionError  # abort has raised
-
-
-def _unavailable(context: Any, error: SottovoceError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
-    context.abort(grpc.StatusCode.UNAVAILABLE, type(error).__name__)
-    raise AssertionError  # abort has raised
+    @contextmanager
+    def _refusing(self, context: Any) -> Iterator[None]:  # noqa: ANN401 - gRPC has no types
+        """Tell the caller by name what this party refuses, or cannot do."""
+        try:
+            yield
+        except (JournalError, DefectError) as error:
+            context.abort(grpc.StatusCode.UNAVAILABLE, type(error).__name__)
+        except ProtocolError as error:
+            name = type(error).__name__
+            self._log("caller refused", address=context.peer(), error=name)
+            context.abort(grpc.StatusCode.PERMISSION_DENIED, f"{name}: {error}")
 
 
 def _check_claim(sender: str, caller: Member) -> None:
