@@ -27,9 +27,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sottovoce.arrays import Floats, Integers
 from sottovoce.errors import LeakError
 from sottovoce.learn import support, train
-from sottovoce.learn.attacks.audit import DocumentsRead, audit_openings
+from sottovoce.learn.attacks.audit import DocumentsRead, audit_openings, audit_training
 from sottovoce.learn.attacks.opening import OpenedSums
-from sottovoce.learn.attacks.training import audit_training
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import Features, TextRecipe, frequent_words
 

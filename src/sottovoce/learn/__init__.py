@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sottovoce.learn._text_classifier import FederatedTextClassifier as FederatedTextClassifier
     from sottovoce.learn._train import train as train
     from sottovoce.learn._trained import TrainedClassifier as TrainedClassifier
-    from sottovoce.learn.attacks.training import audit_training as audit_training
+    from sottovoce.learn.attacks.audit import audit_training as audit_training
     from sottovoce.learn.count.reading import counted_topics as counted_topics
     from sottovoce.learn.estimators import MLossClassifier as MLossClassifier
     from sottovoce.learn.estimators import RadoBoostClassifier as RadoBoostClassifier

@@ -13,14 +13,14 @@ import pytest
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.learn._train import train
-from sottovoce.learn.attacks.audit import JointAttack, audit_openings, plain_share, read_one_by_one
-from sottovoce.learn.attacks.opening import OpenedSums
-from sottovoce.learn.attacks.training import (
+from sottovoce.learn.attacks.audit import (
     TrainingAudit,
+    audit_openings,
     audit_training,
     heard_totals,
     openings_heard,
 )
+from sottovoce.learn.attacks.opening import JointAttack, OpenedSums, plain_share, read_one_by_one
 from sottovoce.learn.documents import Documents
 
 ROOT = Path(__file__).parents[3]

@@ -286,7 +286,7 @@ def audit(
     """
     with progress("Attacking"), needs_extra("learn"):
         from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - fast --help
-        from sottovoce.learn.attacks.training import audit_training  # noqa: PLC0415 - fast --help
+        from sottovoce.learn.attacks.audit import audit_training  # noqa: PLC0415 - fast --help
 
         names = True if header is None else tuple(header.split(","))
         options: dict[str, Any] = {"statistics": "rados"} if rados else {}

@@ -1,37 +1,37 @@
 """How many documents our attacks read, word for word, from what a training opens.
 
-**All documents at once**, by relaxed reflections between two sets that both hold X.
-
-One set is every matrix with that X'X whose columns add up, label by label, to the opened totals:
-its nearest point is a polar factor. The other is 0/1 matrices with those totals: its nearest point
-has the largest values of each column as ones. Documents are told apart by nothing but their label,
-so that those of one label stand together. No word, label or other text needs to be known.
-
-**Single documents**, one after the other; each that is read is taken off.
-
-Two columns that differ in one document: the difference of their rows of X'X is that document. The
-constant, labels and nothing at all are columns too, so that a word of one document is such a pair.
-In fewer dimensions than columns: two words of one document name it, and a linear programme finds it
-among the combinations of rows. Both work on differences of sums too, where some documents count -1.
+A whole training is run here; every machine that ends a stage with a `total` has opened it, whatever
+the mode. So sums that are opened tomorrow are heard too, and those that no attack takes are named.
 """
 
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, cycle
-from typing import Self
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.special import gammaln
-from threadpoolctl import threadpool_limits
 
 from sottovoce.arrays import Floats, Integers
+from sottovoce.corpus.read.corpus import Source
+from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.attacks.opening import OpenedSums
-from sottovoce.learn.support import Flags, coin_bits, pair_bits
+from sottovoce.learn._examples import symmetric
+from sottovoce.learn._train import train
+from sottovoce.learn._trained import TrainedClassifier
+from sottovoce.learn.attacks.opening import JointAttack, OpenedSums, plain_share, read_one_by_one
+from sottovoce.learn.documents import Documents, read_labelled
+from sottovoce.learn.features import Features, TextRecipe, frequent_words
+from sottovoce.learn.rados.rados import vector_size
+from sottovoce.learn.ridge import Standard, sums_of_labels
+from sottovoce.learn.sums.fixed import Ring
+from sottovoce.learn.support import Flags, all_kept
+from sottovoce.learn.training_terms import Mode
+from sottovoce.learn.wire.message import Party
+from sottovoce.learn.wire.stages import ENDED_STAGES
 
 LENGTHS = {"6 or more": (6, 1 << 30), "3 to 5": (3, 5), "1 or 2": (1, 2)}
 _GUESSES = 100
@@ -188,154 +188,161 @@ def _hits(truth: Floats, found: Flags) -> Flags:
     return np.array(hits, bool)
 
 
-def plain_share(opening: OpenedSums) -> float:
-    """Rho of these very words, not of longer lists like theirs: see `opened_bits`."""
-    m, uses = opening.documents, opening.totals.sum(axis=0)
-    pairs = sum(pair_bits(m, one, uses[:at]).sum() for at, one in enumerate(uses))
-    rows = m * coin_bits(uses / m).sum() - gammaln(m + 1) / np.log(2)
-    return float(pairs / rows) if rows > 0 else float("inf")
-
-
-Small = NDArray[np.float32]
-STEPS = (0.2, 0.1, 0.3)
-_LOOK = 25  # steps between two looks at how far X'X is off
-_RANK = 1e-9  # of the largest eigenvalue: below there are none
-_STALE = 4000  # steps without gain before another start
-
-
-class JointAttack:
-    """The two sets of one opening, and the way between them.
+@dataclass(frozen=True)
+class TrainingAudit:
+    """What was read from all that one training opened.
 
     Attributes:
-        rows: the best documents so far,
-        off: and by how much their X'X differs, summed up over all pairs.
+        readings: of each opening.
+        unread: opened sums that no attack here takes, such as counts of single words.
     """
 
-    def __init__(self, opening: OpenedSums) -> None:
-        self.rows, self.off = np.zeros((0, len(opening.words))), np.inf
-        sizes = opening.sizes[opening.sizes > 0]
-        self._products, totals = opening.products, opening.totals[opening.sizes > 0]
-        self._ones, ends = np.rint(totals).astype(np.int64), np.cumsum(sizes)
-        self._blocks = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-        means = totals / sizes[:, None]
-        self._means: Small = np.repeat(means, sizes, axis=0).T.astype(np.float32)
-        inner = opening.products - means.T @ totals
-        values, vectors = np.linalg.eigh(inner)
-        real = values > _RANK * values[-1]
-        self._roots = vectors[:, real] * np.sqrt(values[real])
-        # Distances are measured in each column's own spread: rare words say as much as common ones.
-        spread = np.maximum(np.diag(inner), 1e-6 * np.diag(inner).max())
-        self._turn: Small = (self._roots / spread[:, None]).T.astype(np.float32)
-        self._chance = np.random.default_rng(0)
+    readings: list[DocumentsRead]
+    unread: list[str]
 
-    def run(self, seconds: float) -> Self:
-        """Look for the best from several starts, in processor time that is bounded."""
-        until, steps = time.process_time() + seconds, cycle(STEPS)
-        with threadpool_limits(1):  # threads that wait for each other would eat the time
-            while self.off > 0 and time.process_time() <= until:
-                self._one_start(next(steps), until)
-        return self
-
-    def _one_start(self, step: float, until: float) -> None:
-        noise = self._chance.standard_normal(self._means.shape, np.float32)
-        least, since, taken = np.inf, 0, 0
-        at: Small = self._means + noise / np.float32(2)
-        while since < _STALE:
-            binary = self._nearest_binary(at)
-            if taken % _LOOK == 0:
-                off = float(np.abs(binary @ binary.T - self._products).sum() / 2)
-                since = 0 if off < least else since
-                least = min(least, off)
-                if off < self.off:
-                    self.rows, self.off = binary.T.astype(np.float64), off
-                if off == 0 or time.process_time() > until:
-                    return
-            at += np.float32(step) * (self._nearest_gram(2 * binary - at) - binary)
-            taken, since = taken + 1, since + 1
-
-    def _nearest_gram(self, at: Small) -> Small:
-        """The nearest matrix whose X'X and totals are the opened ones."""
-        inner = at - self._means
-        for block in self._blocks:
-            inner[:, block] -= inner[:, block].mean(axis=1, keepdims=True)
-        turned = self._turn @ inner
-        values, vectors = np.linalg.eigh((turned @ turned.T).astype(np.float64))
-        upright = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
-        polar = (self._roots @ upright) @ vectors.T
-        nearest: Small = self._means + polar.astype(np.float32) @ turned
-        return nearest
-
-    def _nearest_binary(self, at: Small) -> Small:
-        """The nearest 0/1 matrix with the opened totals."""
-        chosen = np.zeros_like(at)
-        for ones, block in zip(self._ones, self._blocks, strict=True):
-            ordered = np.sort(at[:, block], axis=1)
-            first = np.minimum(ordered.shape[1] - ones, ordered.shape[1] - 1)
-            cut = np.where(ones > 0, ordered[np.arange(len(ordered)), first], np.inf)
-            chosen[:, block] = at[:, block] >= cut[:, None]
-        return chosen
+    @property
+    def holds(self) -> bool:
+        """Whether of six or more words no more was read than guessed, but what many have alike."""
+        counts = [each.read["6 or more"] for each in self.readings]
+        return all(once <= guessed for _, _, guessed, once in counts)
 
 
-_LEAST_RANK = 1e-8  # of the largest eigenvalue: below there are none
-_TOLERANCE = 1e-4
+def audit_training(
+    *trainings: Documents | Source,
+    text: str | int = "text",
+    label: str | int = "label",
+    reading: ReadOptions | None = None,
+    mode: Mode = "open",
+    peers: int = 4,
+    words: int | Sequence[str] = 1000,
+    known: float = 0.0,
+    seconds: float = 60.0,
+    **options: Any,  # noqa: ANN401 - those of train
+) -> TrainingAudit:
+    """Train on texts dealt out to peers, attack what is opened, and count what was read.
+
+    What ``sottovoce learn audit`` does. The words are public here: the audit is of sums, not of
+    dictionaries. Of several trainings the differences are attacked; no peer remembers earlier ones.
+
+    Args:
+        trainings: the texts of each: a file's path, a data frame or rows.
+        text: the column of texts.
+        label: the column of labels.
+        reading: how a file is read.
+        mode: as `train` takes it.
+        peers: to how many the texts are dealt out.
+        words: a list, or how many of the most frequent words.
+        known: the share of texts that the attacker knows.
+        seconds: most processor time for each opened sum.
+        options: of `train`.
+
+    Example:
+        >>> from sottovoce.learn import audit_training
+        >>> rows = [{"text": f"word{k % 7} word{k % 5}", "label": "ab"[k % 2]} for k in range(80)]
+        >>> audit_training(rows, words=12, seconds=0.2).holds
+        True
+    """
+    reading = (reading or ReadOptions()).named(text=text, label=label)
+    read = [
+        each if isinstance(each, Documents) else read_labelled(each, options=reading)
+        for each in trainings
+    ]
+    numbers: dict[tuple[str, str, int], int] = {}
+    openings, unread = [], set[str]()
+    every = tuple(text for each in read for text in each.texts)
+    listed = frequent_words(every, words) if isinstance(words, int) else tuple(words)
+    for at, documents in enumerate(read):
+        members = _number_documents(documents, numbers)
+        places = [np.arange(len(documents))[k::peers] for k in range(peers)]
+        holders = _deal_out(documents, places)
+        with heard_totals() as totals:
+            trained = train(holders, words=listed, mode=mode, **options)
+        found, others = openings_heard(totals, trained, members[np.concatenate(places)])
+        if len(read) > 1:
+            found = [replace(each, name=f"{each.name} {at + 1}") for each in found]
+        openings.append(found)
+        unread |= {*others}
+    columns = Features(TextRecipe("given", listed)).rows(tuple(text for _, text, _ in numbers)).T
+    names = np.unique([label for label, _, _ in numbers], return_inverse=True)[1]
+    rows = dict(zip(listed, columns, strict=True))
+    readings = audit_openings(openings, rows, names, known=known, seconds=seconds)
+    return TrainingAudit(readings, sorted(unread))
 
 
-def read_one_by_one(opening: OpenedSums, seconds: float) -> Floats:
-    """The documents that give themselves away, in processor time that is bounded."""
-    until, width, read = time.process_time() + seconds, len(opening.words), []
-    if not opening.has_pairs:
-        return np.zeros((0, width))
-    labels = np.diag(opening.sizes.astype(np.float64))
-    gram = np.block([[opening.products, opening.totals.T], [opening.totals, labels]])
-    while time.process_time() < until:
-        ways = chain(_told_by_pairs(gram, width), _in_row_space(gram, width, until))
-        row, sign = next(ways, (None, 0))
-        if row is None:
-            break
-        gram = gram - sign * np.outer(row, row)
-        read.append(row[:width])
-    return np.array(read).reshape(-1, width)
+def _deal_out(
+    documents: Documents, places: Sequence[Integers]
+) -> dict[str, tuple[list[str], NDArray[np.object_]]]:
+    """What each peer gets: the texts and labels at its places."""
+    labels, texts = np.array(documents.labels, object), np.array(documents.texts, object)
+    return {f"{k:06}": (texts[own].tolist(), labels[own]) for k, own in enumerate(places)}
 
 
-def _told_by_pairs(gram: Floats, width: int) -> Iterator[tuple[Floats, int]]:
-    """Documents in which alone two columns differ, and whether they count 1 or -1."""
-    every = np.zeros((len(gram) + 2, len(gram)))
-    every[: len(gram)] = np.eye(len(gram))
-    every[-2, width:] = 1  # the constant; the last column is nothing
-    rows = every @ gram
-    inner = rows @ every.T
-    apart = np.diag(inner)[:, None] + np.diag(inner)[None, :] - 2 * inner
-    for one, other in np.argwhere(np.triu(np.abs(np.abs(apart) - 1) < _TOLERANCE, 1)):
-        row = rows[one] - rows[other]
-        row = np.rint(row if row.sum() >= 0 else -row)
-        if _is_document(row, width):
-            yield row, int(np.sign(apart[one, other]))
+def _number_documents(documents: Documents, numbers: dict[tuple[str, str, int], int]) -> Integers:
+    """Each document's number in all trainings; of equal ones each has its own."""
+    copies: Counter[tuple[str, str]] = Counter()
+    found = []
+    for label, text in zip(documents.labels or (), documents.texts, strict=True):
+        copies[label, text] += 1
+        found.append(numbers.setdefault((label, text, copies[label, text]), len(numbers)))
+    return np.array(found, np.int64)
 
 
-def _in_row_space(gram: Floats, width: int, until: float) -> Iterator[tuple[Floats, int]]:
-    """Documents that two words name, among the combinations of the rows, if those are few."""
-    values, vectors = np.linalg.eigh(gram)
-    real = np.abs(values) > _LEAST_RANK * np.abs(values).max(initial=0)
-    if not real.any() or real.all():
-        return
-    basis = vectors[:, real]
-    inverse = (basis / values[real]) @ basis.T
-    one_label = np.r_[np.zeros(width), np.ones(len(gram) - width)] @ basis
-    for pair in np.argwhere(np.triu(np.abs(np.abs(gram[:width, :width]) - 1) < _TOLERANCE)):
-        if time.process_time() > until:
-            return
-        bounds = np.vstack([basis, -basis]), np.r_[np.ones(len(gram)), np.zeros(len(gram))]
-        fixed = np.vstack([basis[pair], one_label])
-        solved = linprog(
-            basis.sum(axis=0), *bounds, fixed, np.ones(len(fixed)), (None, None), method="highs"
+@contextmanager
+def heard_totals() -> Iterator[dict[str, Ring]]:
+    """The sums that are opened meanwhile, by the stage in which they are."""
+    totals: dict[str, Ring] = {}
+
+    def hear(_: str, stage: str, machine: Party) -> None:
+        total = getattr(machine, "total", None)
+        if total is not None and total.size:
+            totals[stage] = total
+
+    token = ENDED_STAGES.set(hear)
+    try:
+        yield totals
+    finally:
+        ENDED_STAGES.reset(token)
+
+
+def openings_heard(
+    totals: dict[str, Ring], trained: TrainedClassifier, members: Integers
+) -> tuple[list[OpenedSums], list[str]]:
+    """What of these sums is about documents; and the names of those that no attack here takes."""
+    heard = {stage.rpartition(": ")[2]: total for stage, total in totals.items()}
+    recipe, words = trained.terms.recipe, trained.kept_
+    moments, total = heard.pop("moments", None), heard.pop("statistics", None)
+    numbers = None if total is None else _numbers(total, recipe.fraction_bits)
+    found = []
+    if moments is not None:
+        standard = Standard.from_moments(
+            _numbers(moments, recipe.moment_bits), all_kept(len(words))
         )
-        row = np.rint(basis @ solved.x) if solved.success else np.zeros(len(gram))
-        sign = row @ inverse @ row  # of a row among independent ones: 1 or -1
-        near = solved.success and np.abs(basis @ solved.x - row).max() < _TOLERANCE
-        if near and abs(abs(sign) - 1) < _TOLERANCE and _is_document(row, width):
-            yield row, int(np.sign(sign))
+        found.append(_of_moments(words, standard, numbers, members))
+    elif numbers is not None:
+        labels = 1 if len(trained.classes_) == 2 else len(trained.classes_)  # noqa: PLR2004 - one says both
+        sums = sums_of_labels(numbers, len(words), labels)
+        found.append(OpenedSums.of_sums("statistics", words, sums, members))
+    return found, sorted(heard)
 
 
-def _is_document(row: Floats, width: int) -> bool:
-    binary = bool(np.isin(row, (0.0, 1.0)).all())
-    return binary and bool(row[:width].any()) and int(row[width:].sum()) == 1
+def _numbers(total: Ring, places: int) -> Floats:
+    return np.ldexp(total.view(np.int64).astype(np.float64), -places)
+
+
+def _of_moments(
+    words: tuple[str, ...], standard: Standard, rados: Floats | None, members: Integers
+) -> OpenedSums:
+    """Numbers of documents exactly; of pairs what a covariance of rados says, which is X'X/4m.
+
+    Private Text Classification, Definition 5, of standardised rows.
+    """
+    m, d = standard.count, len(words)
+    totals = np.rint(standard.means * m)
+    products = np.full((d, d), np.nan)
+    if rados is not None:
+        covariance = symmetric(rados[d + 1 :][: vector_size(d + 1) - d - 2], d + 1)[:d, :d]
+        inner = 4 * m * covariance * np.outer(standard.scales, standard.scales)
+        products = np.rint(inner + np.outer(totals, totals) / m)
+        np.fill_diagonal(products, totals)
+    sizes = np.array([round(m)])
+    return OpenedSums("moments", words, sizes, totals[None], products, members=members)
