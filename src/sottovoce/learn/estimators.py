@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
-from sottovoce.learn.rados.learners import (
+from sottovoce.learn.rados.rados import (
     PAPER_PENALTY,
+    RadoMoments,
     boost,
     confidence_weights,
     descend,
+    fresh_signatures,
     m_loss_minimiser,
+    rademacher_observations,
 )
-from sottovoce.learn.rados.rados import RadoMoments, fresh_signatures, rademacher_observations
 from sottovoce.learn.ridge import (
     PENALTIES,
     LinearModel,

@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sottovoce_lab.learn.paper.solvers import m_loss, m_loss_gradient
 
-from sottovoce.learn.rados.learners import (
+from sottovoce.learn.rados.rados import (
+    RadoMaker,
+    RadoMoments,
     block_minimiser,
     boosting_rounds,
     confidence_weights,
+    log_exponential_loss,
     m_loss_minimiser,
 )
-from sottovoce.learn.rados.rados import RadoMaker, RadoMoments, log_exponential_loss
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import LeakError
 from sottovoce.learn.paillier.wire import decrypt_integers
-from sottovoce.learn.rados.learners import descend
-from sottovoce.learn.rados.rados import SealedSignatures, log_exponential_loss
+from sottovoce.learn.rados.rados import SealedSignatures, descend, log_exponential_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable

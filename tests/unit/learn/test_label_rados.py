@@ -7,8 +7,7 @@ import pytest
 
 from sottovoce.arrays import Floats
 from sottovoce.learn import train
-from sottovoce.learn.rados.learners import rado_solution, rado_solutions
-from sottovoce.learn.rados.rados import RadoMoments
+from sottovoce.learn.rados.rados import RadoMoments, rado_solution, rado_solutions
 from sottovoce.learn.ridge import Standard
 from sottovoce.learn.support import all_kept
 from sottovoce.learn.training_terms import LocalData

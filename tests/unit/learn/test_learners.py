@@ -19,14 +19,16 @@ from sottovoce.learn.estimators import (
     RadoDescentClassifier,
     SummedRidgeClassifier,
 )
-from sottovoce.learn.rados.learners import (
+from sottovoce.learn.rados.rados import (
+    RadoMaker,
+    RadoMoments,
     boost,
     boosting_rounds,
     confidence_weights,
     descend,
+    loss_gradient,
     m_loss_minimiser,
 )
-from sottovoce.learn.rados.rados import RadoMaker, RadoMoments, loss_gradient
 from sottovoce.learn.ridge import (
     PENALTIES,
     ExampleSums,

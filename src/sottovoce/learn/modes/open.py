@@ -24,8 +24,7 @@ from sottovoce.learn.modes.sums import (
     told_alike,
     weights_of_documents,
 )
-from sottovoce.learn.rados.learners import rado_solutions
-from sottovoce.learn.rados.rados import vector_size
+from sottovoce.learn.rados.rados import rado_solutions, vector_size
 from sottovoce.learn.ridge import (
     LinearModel,
     Standard,

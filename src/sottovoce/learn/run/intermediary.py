@@ -24,8 +24,7 @@ from sottovoce.learn.modes.open import (
 )
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.rados.intermediary import RadoIntermediary, RadoOwner, RadoReceiver, RadoTerms
-from sottovoce.learn.rados.learners import confidence_weights, m_loss_minimiser
-from sottovoce.learn.rados.rados import RadoMoments
+from sottovoce.learn.rados.rados import RadoMoments, confidence_weights, m_loss_minimiser
 from sottovoce.learn.ridge import LinearModel, lift_model
 from sottovoce.learn.run import records
 from sottovoce.learn.run.agree import (

@@ -21,8 +21,7 @@ from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.slots import Program, plan_slots
 from sottovoce.learn.paillier.wire import decrypt, encrypt
-from sottovoce.learn.rados.learners import block_minimiser, rado_solution
-from sottovoce.learn.rados.rados import RadoMoments, extra_rado
+from sottovoce.learn.rados.rados import RadoMoments, block_minimiser, extra_rado, rado_solution
 from sottovoce.learn.ridge import LinearModel, Standard, ridge_from_sums, sums_of_labels
 from sottovoce.learn.sums.fixed import FixedPoint, Ring, uniform
 from sottovoce.learn.support import all_kept

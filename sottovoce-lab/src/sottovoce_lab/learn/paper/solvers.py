@@ -8,8 +8,7 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LeakError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray
-from sottovoce.learn.rados.learners import PAPER_PENALTY
-from sottovoce.learn.rados.rados import RadoMoments, SealedSignatures, loss_gradient
+from sottovoce.learn.rados.rados import PAPER_PENALTY, RadoMoments, SealedSignatures, loss_gradient
 from sottovoce_lab.learn.paper.shown import Outline, settle
 from sottovoce_lab.learn.paper.two_parties import TwoParties
 
