@@ -13,13 +13,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from sottovoce_lab.learn.systems import opened_integers
 
 from sottovoce.federation.certificates import Credentials, fingerprint
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.paillier.keys import PrivateKey, random_primes
-from sottovoce.learn.solve.plan import Share, opened_integers
+from sottovoce.learn.solve.plan import Share
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import Identity, MaskedSum
 from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer

@@ -6,11 +6,12 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from sottovoce_lab._data import data_file
+from sottovoce_lab.learn.systems import IntegerSystem
 
 from sottovoce.arrays import Floats
 from sottovoce.learn.paillier import keys
 from sottovoce.learn.paillier.keys import PrivateKey
-from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
+from sottovoce.learn.solve.plan import PublicBounds
 from support.paillier_keys import insecure_key_for_tests
 from support.warm_python import FIRST
 

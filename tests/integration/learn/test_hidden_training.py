@@ -4,6 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sottovoce_lab.learn.systems import (
+    IntegerSystem,
+    opened_integers,
+    opened_theta,
+    solved_exactly,
+    summed_system,
+)
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.trainings import pooled, quick_training, small_peers
 
@@ -12,8 +19,6 @@ from sottovoce.learn import train
 from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 from sottovoce.learn.modes.queries import HiddenContributor, HiddenScorer, QueryTerms
 from sottovoce.learn.query_budget import QueryBudget
-from sottovoce.learn.solve.plan import opened_integers, opened_theta
-from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import new_session
@@ -50,7 +55,7 @@ class Run:
         assert standard is not None
         parts = [solve.quantise(standard.apply(x), y, standard.count) for x, y in PEERS]
         matrix, vector = (np.sum([part[at] for part in parts], axis=0) for at in (0, 1))
-        return solve.system(matrix, vector)
+        return summed_system(solve, matrix, vector)
 
 
 @pytest.fixture(scope="module")

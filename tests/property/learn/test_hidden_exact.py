@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sottovoce_lab.learn.systems import (
+    IntegerSystem,
+    check_system,
+    leading_minors_positive,
+    opened_fractions,
+    opened_integers,
+    solved_exactly,
+)
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
 from sottovoce.learn.paillier.grid import gmpy2
 from sottovoce.learn.solve.field import Combs, _plan_shape, combine_powers, solve_system
 from sottovoce.learn.solve.masked import answer_masked, ask_masked
-from sottovoce.learn.solve.plan import opened_fractions, opened_integers, plan_solve
-from sottovoce.learn.solve.system import (
-    IntegerSystem,
-    PublicBounds,
-    check_system,
-    leading_minors_positive,
-    solved_exactly,
-)
+from sottovoce.learn.solve.plan import PublicBounds, plan_solve
 from sottovoce.learn.wire.script import run_together
 
 

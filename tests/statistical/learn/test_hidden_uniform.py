@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, chisquare
+from sottovoce_lab.learn.systems import IntegerSystem
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
 from sottovoce.learn.paillier.wire import decrypt_integers
@@ -14,7 +15,6 @@ from sottovoce.learn.solve import field as masking
 from sottovoce.learn.solve.field import mask_half_range, random_invertible, random_vector
 from sottovoce.learn.solve.masked import PrimeMask, answer_prime, encrypt_columns, mask_system
 from sottovoce.learn.solve.plan import SolvePlan
-from sottovoce.learn.solve.system import IntegerSystem
 from sottovoce.privacy.randomness import random_below
 
 SIZE = 6

@@ -42,8 +42,7 @@ from sottovoce.learn.paillier.slots import Program, plan_slots
 from sottovoce.learn.paillier.wire import array_from_bytes, encrypt_integers
 from sottovoce.learn.rados.intermediary import RadoIntermediary, RadoOwner, RadoTerms
 from sottovoce.learn.solve.masked import read_masked
-from sottovoce.learn.solve.plan import SolvePlan
-from sottovoce.learn.solve.system import PublicBounds
+from sottovoce.learn.solve.plan import PublicBounds, SolvePlan
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.message import Message, new_session
 from sottovoce.learn.wire.script import run_together

@@ -6,6 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sottovoce_lab.learn.systems import (
+    IntegerSystem,
+    check_system,
+    opened_fractions,
+    opened_integers,
+    opened_theta,
+    scaled_system,
+    solved_exactly,
+)
 from support.hidden_systems import (
     BITS,
     gram_system,
@@ -32,25 +41,15 @@ from sottovoce.learn.solve.chebyshev import (
     answer_chebyshev,
     ask_chebyshev,
     cut,
-    plan_chebyshev,
 )
 from sottovoce.learn.solve.field import random_public_prime
 from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import (
+    PublicBounds,
     Share,
     SolvePlan,
     needed_bits,
-    opened_fractions,
-    opened_integers,
-    opened_theta,
     plan_solve,
-)
-from sottovoce.learn.solve.system import (
-    IntegerSystem,
-    PublicBounds,
-    check_system,
-    scaled_system,
-    solved_exactly,
     standardised_bounds,
 )
 from sottovoce.learn.wire.exchange import Exchange, Faults
@@ -107,21 +106,6 @@ def test_a_share_alone_is_neither_the_solution_nor_twice_the_same() -> None:
         seen.add(parties[0].result.values)
         assert parties[0].result.values[:3] != tuple(solved_exactly(SYSTEM).adjugate)
     assert len(seen) == 3
-
-
-def test_shares_of_a_score_are_local_and_keep_its_sign() -> None:
-    parties = masked_parties()
-    Exchange(parties).run()
-    own, other = (party.result for party in parties)
-    exact = solved_exactly(SYSTEM)
-    for weights in ([1, -2, 3], [50, 40, -10], [0, 0, -100]):
-        total = (own.times(weights) + other.times(weights)) % own.modulus
-        signed = total - own.modulus * (2 * total > own.modulus)
-        assert signed == sum(x * y for x, y in zip(weights, exact.adjugate, strict=True))
-        score = sum(x * y for x, y in zip(weights, exact.theta, strict=True))
-        assert (signed > 0) == (score > 0)
-    with pytest.raises(ParameterError, match="3 weights"):
-        own.times([1, 2])
 
 
 def test_sums_of_the_peers_ciphertexts_are_solved() -> None:
@@ -280,11 +264,6 @@ def test_an_unfit_system_is_refused_without_its_numbers(
     assert "1.5" not in str(refused.value)
 
 
-def test_a_ragged_integer_system_is_refused() -> None:
-    with pytest.raises(ParameterError, match="square"):
-        check_system(IntegerSystem([[1], [2]], [1, 2], 0), PublicBounds(2, 0, 9, 9, 9))
-
-
 def test_a_penalty_that_rounding_outweighs_is_refused() -> None:
     with pytest.raises(ParameterError, match="positive definite at 8 binary places"):
         standardised_bounds(34, 8, 0.1, peers=4)
@@ -378,13 +357,6 @@ def test_a_systems_numbers_are_not_printed() -> None:
     system = IntegerSystem([[424242, 1], [1, 424242]], [535353, 2], 0)
     assert "424242" not in repr(system)
     assert "535353" not in repr(system)
-
-
-def test_plan_chebyshev_takes_the_penalty_less_its_rounding() -> None:
-    bounds = standardised_bounds(34, 20, 0.1, peers=4)
-    plan = plan_chebyshev(bounds, key_bits=2048, penalty=0.1)
-    assert 0.0999 < plan.lowest < 0.1
-    assert plan.iterations == 96
 
 
 def test_inputs_of_another_shape_key_or_plan_are_refused() -> None:

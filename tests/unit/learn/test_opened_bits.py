@@ -22,12 +22,6 @@ def test_a_pairs_bits_are_the_entropy_of_its_count(documents: int, share: float)
     np.testing.assert_allclose(pair_bits(documents, one, others), exact, atol=0.02)
 
 
-def test_summed_and_normal_entropies_meet() -> None:
-    found = pair_bits(2000, 110, np.arange(90, 160))
-    assert np.all(np.diff(found) > -0.01)
-    assert np.abs(np.diff(found)).max() < 0.03
-
-
 def test_few_words_hold_few_bits_of_their_documents() -> None:
     """Up to 9 of them no more rows can differ than there are documents."""
     shares = opened_bits(1000, np.full(400, 100.0), [500.0]).shares

@@ -9,7 +9,7 @@ from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray, concatenate
-from sottovoce.learn.paillier.grid import combinations, cores, gmpy2, inverses, signed_digits
+from sottovoce.learn.paillier.grid import combinations, cores, gmpy2, inverses
 from sottovoce.learn.paillier.slots import Program, SlotPlan, plan_slots
 from sottovoce.learn.paillier.wire import decrypt, decrypt_integers, encrypt, encrypt_integers
 
@@ -56,12 +56,6 @@ def test_adding_never_stretches_the_packed_axis(free: EncryptedArray) -> None:
         assert stretched.shape == (values + added).shape
     with pytest.raises(ParameterError, match="cannot be added"):
         free + np.ones(7)
-
-
-def test_adding_stretches_the_axes_before_the_packed_one() -> None:
-    row, added = encrypt(VALUES[0], PACKED, KEY), np.arange(30.0).reshape(2, 15) / 16
-    assert (opened(row + added) == VALUES[0] + added).all()
-    assert (opened(encrypt(VALUES, PACKED, KEY) + np.ones((3, 1))) == VALUES + 1).all()
 
 
 def test_packed_arrays_are_sliced_and_shaped_before_their_last_axis(
@@ -164,11 +158,6 @@ def test_blinded_ciphertexts_differ_and_decrypt_alike(
     assert blinded.blinded
     assert not set(computed.ciphertexts.ravel()) & set(blinded.ciphertexts.ravel())
     assert (opened(blinded) == opened(computed)).all()
-
-
-def test_two_encryptions_of_one_number_differ() -> None:
-    array = encrypt(np.ones((200, 1)), PACKED, KEY.public)
-    assert len(set(array.ciphertexts.ravel())) == 200
 
 
 def test_honest_ciphertexts_have_jacobi_symbol_1() -> None:
@@ -289,14 +278,6 @@ def test_the_number_of_cores_changes_nothing(count: int) -> None:
 def test_no_cores_are_refused() -> None:
     with pytest.raises(ParameterError, match="must be >= 1, got 0"), cores(0):
         pass
-
-
-@pytest.mark.parametrize("window", range(1, 9))
-def test_signed_digits_add_up(window: int) -> None:
-    for number in (*range(-300, 300), 1 << 70, -(1 << 70) + 1, (1 << 64) - 1):
-        digits = signed_digits(number, window)
-        assert sum(digit << (window * place) for place, digit in enumerate(digits)) == number
-        assert all(abs(digit) <= 1 << (window - 1) for digit in digits)
 
 
 def test_combinations_are_products_of_powers() -> None:

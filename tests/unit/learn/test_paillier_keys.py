@@ -43,11 +43,6 @@ def test_a_new_key_has_the_primes_that_the_scheme_needs(private: PrivateKey) -> 
     assert not keys.has_small_factor((q - 1) // 2)
 
 
-def test_its_own_checks_accept_a_new_key(private: PrivateKey) -> None:
-    assert PublicKey(int(private.public.n)) == private.public
-    assert PrivateKey(private.secret.p, private.secret.q).public == private.public
-
-
 def test_3072_bits_are_the_default() -> None:
     assert DEFAULT_BITS == 3072
     assert generate_key.__defaults__ == (3072,)

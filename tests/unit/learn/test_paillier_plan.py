@@ -1,11 +1,9 @@
 """A slot that could overflow is refused at planning."""
 
-from fractions import Fraction
-
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.paillier.slots import Program, SlotPlan, mask_bound, plan_slots
+from sottovoce.learn.paillier.slots import Program, mask_bound, plan_slots
 
 
 @pytest.mark.parametrize(("key_bits", "slots"), [(2048, 31), (3072, 47)])
@@ -13,25 +11,13 @@ def test_as_many_64_bit_slots_as_the_key_holds(key_bits: int, slots: int) -> Non
     assert plan_slots(Program.of_bits(10), key_bits=key_bits, slot_bits=64).slots == slots
 
 
-def test_slots_are_as_narrow_as_the_program_allows() -> None:
-    program = Program.start(1.0, 20).add_up(4).scale(100)
-    plan = plan_slots(program, key_bits=2048)
-    assert program.bound == 2**20 * 4 * 100
-    assert plan.capacity >= program.bound > plan.capacity // 2
-    assert plan.slots == 2047 // plan.slot_bits
-
-
 def test_each_step_has_its_exact_bound() -> None:
-    program = Program.start(1.5, 4).add_up(3).scale(0.3, 2).combine(5, 7).plus(1).mask(64)
+    program = Program.start(1.5, 4).add_up(3).scale(0.3, 2).mask(64)
     factor = 2  # 0.3 * 4, rounded up
-    bounds = [24, 72, 72 * factor, 72 * factor * 35, 72 * factor * 35 + (1 << 6)]
+    bounds = [24, 72, 72 * factor]
     bounds.append(bounds[-1] + ((2 * bounds[-1] + 1) << 64))
     assert [stage.bound for stage in program.stages] == bounds
     assert program.last.fraction_bits == 6
-
-
-def test_a_magnitude_is_taken_exactly_and_rounded_up() -> None:
-    assert Program.start(0.1, 60).bound == -(-Fraction(0.1) * 2**60 // 1)
 
 
 def test_a_program_that_could_overflow_is_refused() -> None:
@@ -45,11 +31,6 @@ def test_a_program_that_no_plaintext_holds_is_refused() -> None:
     with pytest.raises(ParameterError, match="more than a key of 2048 bits holds"):
         plan_slots(Program.of_bits(2047), key_bits=2048)
     assert plan_slots(Program.of_bits(2046), key_bits=2048).slots == 1
-
-
-def test_more_slots_than_fit_are_refused() -> None:
-    with pytest.raises(ParameterError, match="holds 31 slots of 64 bits, got 32"):
-        SlotPlan(2048, 64, 32, Program.of_bits(8))
 
 
 def test_masks_have_64_bits_of_slack_or_more() -> None:
@@ -74,10 +55,3 @@ def test_masks_have_64_bits_of_slack_or_more() -> None:
 def test_what_makes_no_program_is_refused(make: object) -> None:
     with pytest.raises(ParameterError):
         make()  # type: ignore[operator] # they are all functions
-
-
-def test_the_bound_that_travels_is_a_step_of_the_public_plan() -> None:
-    plan = plan_slots(Program.of_bits(8).add_up(10), key_bits=2048, slot_bits=64)
-    assert plan.public_bound(3) == 255
-    assert plan.public_bound(256) == 2550
-    assert plan.public_bound(2551) == plan.capacity

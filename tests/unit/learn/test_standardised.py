@@ -51,13 +51,6 @@ def test_every_diagonal_entry_is_one_and_no_more(
     assert diagonal.min() > 0.94
 
 
-def test_a_large_mean_leaves_the_diagonal_within_its_bound() -> None:
-    _, rows = standardised(normal_parts(1e5, 1.75), moment_bits=14)
-    diagonal = (rows**2).mean(axis=0)
-    assert diagonal.max() <= 1 + 1e-12
-    assert diagonal.min() > 0.94
-
-
 UNTELLABLE = [(0, 4e-4, 14), (1e5, 0.1, 14), (0, 1e-12, 30), (0, 1e-6, 30)]
 
 
@@ -109,11 +102,6 @@ def test_the_planned_scores_fit_the_modulus_and_others_do_not(solver: Solver) ->
     for wrong in (least >> 3, least << 3000):
         with pytest.raises(InputError, match="plan has room"):
             solve.check_modulus(wrong)
-
-
-def test_the_chebyshev_plans_modulus_is_accepted() -> None:
-    solve = HiddenSolve(Recipe(penalty=0.5, solver="chebyshev"), 0.5, 4, PEERS)
-    solve.check_modulus(solve.plan.modulus)  # type: ignore[union-attr] # Chebyshev's has one
 
 
 def test_contributors_together_keep_to_the_planned_sum() -> None:

@@ -35,13 +35,17 @@ from sottovoce.learn.paillier.keys import PrivateKey, generate_key
 from sottovoce.learn.query_budget import planned_budget
 from sottovoce.learn.rados.rados import RadoMoments
 from sottovoce.learn.ridge import LinearModel, Standard, lift_model, local_sums, ridge_from_sums
-from sottovoce.learn.solve.plan import opened_integers
-from sottovoce.learn.solve.system import IntegerSystem, solved_exactly
 from sottovoce.learn.support import KeptFeatures, all_kept
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Traffic
 from sottovoce.learn.wire.message import new_session
 from sottovoce_lab.learn._data import Examples
+from sottovoce_lab.learn.systems import (
+    IntegerSystem,
+    opened_integers,
+    solved_exactly,
+    summed_system,
+)
 
 Signs = NDArray[np.float64]
 
@@ -213,4 +217,4 @@ def hidden_twin(given: PeerTraining, standard: Standard) -> IntegerSystem:
     ]
     matrix = sum((part[0] for part in parts), start=np.zeros_like(parts[0][0]))
     vector = sum((part[1] for part in parts), start=np.zeros_like(parts[0][1]))
-    return solve.system(matrix, vector)
+    return summed_system(solve, matrix, vector)

@@ -15,8 +15,7 @@ from sottovoce.arrays import Floats
 from sottovoce.learn.paillier.keys import PrivateKey, generate_key
 from sottovoce.learn.rados.rados import RadoMaker
 from sottovoce.learn.solve.masked import answer_masked, ask_masked
-from sottovoce.learn.solve.plan import opened_theta, plan_solve
-from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
+from sottovoce.learn.solve.plan import PublicBounds, plan_solve
 from sottovoce.learn.wire.exchange import Traffic
 from sottovoce.learn.wire.script import run_together
 from sottovoce.report.figures import COLOURS, legend_below, new_panels
@@ -25,6 +24,7 @@ from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab.learn._data import Examples, ionosphere
 from sottovoce_lab.learn.paper.solvers import Descent, solve_rados
 from sottovoce_lab.learn.paper.two_parties import TwoParties
+from sottovoce_lab.learn.systems import IntegerSystem, opened_theta
 from sottovoce_lab.options import StudyOptions
 
 SHOWN = ("solver", "features", "seconds", "megabytes", "rounds", "off_by", "same_labels")

@@ -36,8 +36,13 @@ from sottovoce.learn.solve.chebyshev import (
 )
 from sottovoce.learn.solve.field import masked_bound
 from sottovoce.learn.solve.masked import answer_masked, ask_masked
-from sottovoce.learn.solve.plan import Share, SolvePlan, plan_solve
-from sottovoce.learn.solve.system import IntegerSystem, PublicBounds, standardised_bounds
+from sottovoce.learn.solve.plan import (
+    PublicBounds,
+    Share,
+    SolvePlan,
+    plan_solve,
+    standardised_bounds,
+)
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
@@ -139,15 +144,6 @@ class HiddenSolve:
         """Lambda on the diagonal, but for the intercept."""
         weights = np.append(np.full(self.width - 1, self.penalty), 0.0)
         return np.diag(np.asarray(encode(weights, self.recipe.fraction_bits)))
-
-    def system(self, matrix: Integers, vector: Integers) -> IntegerSystem:
-        """The summed integers with lambda added: what is solved, to the last bit."""
-        left = (matrix + self.ridge()).tolist()
-        return IntegerSystem(
-            [[int(entry) for entry in row] for row in left],
-            [int(entry) for entry in vector],
-            self.recipe.fraction_bits,
-        )
 
     def encrypt_part(
         self, matrix: Integers, vector: Integers, public: PublicKey

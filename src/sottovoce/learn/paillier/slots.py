@@ -68,15 +68,6 @@ class Program:
         factor = scaled_bound(magnitude, fraction_bits)
         return self._then(self.last.bound * factor, fraction_bits)
 
-    def combine(self, terms: int, magnitude: float, fraction_bits: int = 0) -> "Program":
-        """Then a matrix product: sums of ``terms`` numbers, each times at most ``magnitude``."""
-        scaled = self.scale(magnitude, fraction_bits).last
-        return self._then(scaled.bound * _at_least_one(terms, "terms"), fraction_bits)
-
-    def plus(self, magnitude: float) -> "Program":
-        """Then add something of at most ``magnitude``."""
-        return self._then(self.last.bound + scaled_bound(magnitude, self.last.fraction_bits))
-
     def mask(self, slack_bits: int = SLACK_BITS) -> "Program":
         """Then add a mask that hides the number but for a chance of 2^-``slack_bits``."""
         return self._then(self.last.bound + mask_bound(self.last.bound, slack_bits))

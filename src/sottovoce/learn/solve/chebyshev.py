@@ -37,8 +37,7 @@ from sottovoce.learn.solve.field import (
     multiple_masks,
     plan_combs,
 )
-from sottovoce.learn.solve.plan import Share
-from sottovoce.learn.solve.system import PublicBounds
+from sottovoce.learn.solve.plan import PublicBounds, Share
 from sottovoce.learn.wire.message import Leakage, Learns, Message
 from sottovoce.learn.wire.script import Hear, PairScript, Say
 from sottovoce.privacy.randomness import random_below

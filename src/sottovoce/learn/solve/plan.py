@@ -2,6 +2,7 @@
 
 A `SolvePlan` says how many primes of how many bits there are, and how numbers lie in slots: chosen
 by cost, and proven. A `Share` is a summand modulo a public number; two of them are opened.
+`PublicBounds` are what everybody may know of A and b before.
 """
 
 import math
@@ -10,14 +11,110 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
-from sottovoce.arrays import Floats
-from sottovoce.errors import CorruptShareError, ParameterError
+from sottovoce.errors import ParameterError
 from sottovoce.learn.paillier.grid import gmpy2
-from sottovoce.learn.paillier.slots import SLACK_BITS, SlotPlan, blocks
+from sottovoce.learn.paillier.slots import (
+    SLACK_BITS,
+    SlotPlan,
+    blocks,
+    check_fraction_bits,
+    scaled_bound,
+)
 from sottovoce.learn.solve.field import fits_key, masked_slots, plan_combs, smallest_public_prime
-from sottovoce.learn.solve.system import PublicBounds
+
+
+@dataclass(frozen=True)
+class PublicBounds:
+    """What everybody may know of A and b before the solve; all sizes of the scaled integers.
+
+    Attributes:
+        size: d, the number of unknowns.
+        fraction_bits: f; the integers are A 2^f and b 2^f, rounded.
+        entry: the largest size of an entry of A.
+        trace: the largest trace of A.
+        right: the largest size of an entry of b.
+        moment: a number g for which [[A, b], [b', g]] is positive semidefinite, where one is
+            known, as for least squares: then A, b and g are of one Gram matrix of X and y.
+    """
+
+    size: int
+    fraction_bits: int
+    entry: int
+    trace: int
+    right: int
+    moment: int | None = None
+
+    def __post_init__(self) -> None:
+        check_fraction_bits(self.fraction_bits)
+        if min(self.size, self.entry, self.trace, self.right) < 1:
+            raise ParameterError("a system's size and bounds must be >= 1.")
+        # The trace is a sum of d diagonal entries.
+        object.__setattr__(self, "trace", min(self.trace, self.size * self.entry))
+
+    @property
+    def largest_minor(self) -> int:
+        """The largest principal minor of order d-1, for A symmetric positive semidefinite.
+
+        At most the product of its d-1 diagonal entries (Hadamard), so at most max|A|^(d-1), and by
+        the means' inequality at most (tr(A) / (d-1))^(d-1).
+        """
+        return self._largest_product(self.size - 1)
+
+    @property
+    def largest_determinant(self) -> int:
+        """The largest determinant, bounded as the minors are."""
+        return self._largest_product(self.size)
+
+    @property
+    def largest_solution(self) -> int:
+        """The largest size of an entry of y = adj(A) b, for A symmetric positive definite.
+
+        Let a_1 .. a_d > 0 be A's eigenvalues. Those of adj(A) are the products of all a_j but one,
+        each at most (tr(A) / (d-1))^(d-1) by the means' inequality, and
+        |y_i| <= ||adj(A)||_2 ||b||_2 <= (tr(A) / (d-1))^(d-1) sqrt(d) max|b|.
+
+        With the moment g, b'A^-1 b <= g (the Schur complement of A is not negative), and by Cauchy
+        and Schwarz in A^-1's product y_i^2 = det(A)^2 (e_i'A^-1 b)^2 <= det(A)^2 (A^-1)_ii g
+        = det(A) minor_ii g.
+        """
+        d = self.size
+        spectral = Fraction(self.trace, d - 1) ** (d - 1) if d > 1 else Fraction(1)
+        # isqrt + 1 exceeds the root.
+        largest = math.ceil(spectral * (math.isqrt(d * self.right * self.right) + 1))
+        if self.moment is None:
+            return largest
+        squared = self.largest_determinant * self.largest_minor * self.moment
+        return min(largest, math.isqrt(squared) + 1)
+
+    def _largest_product(self, count: int) -> int:
+        """Of ``count`` diagonal entries."""
+        if count == 0:
+            return 1
+        return math.ceil(min(Fraction(self.trace, count), Fraction(self.entry)) ** count)
+
+
+def standardised_bounds(
+    size: int, fraction_bits: int, penalty: float, *, peers: int = 1
+) -> PublicBounds:
+    """The bounds for A = X'X/m + lambda I and b = X'y/m of standardised columns and signs y.
+
+    The diagonal of X'X/m is 1, so |A_ij| <= 1 + lambda, tr(A) = d (1 + lambda), |b_i| <= 1; each
+    peer's summand is rounded once, as is lambda. Refuses a lambda that rounding could outweigh:
+    rounding [[A, b], [b', 1]] adds a symmetric matrix with entries of at most (peers+1)/2 units,
+    whose eigenvalues are at most (d+1) (peers+1)/2. A lambda above that keeps A positive definite,
+    and the corner raised by that much (the moment) keeps the whole positive semidefinite.
+    """
+    if not (math.isfinite(penalty) and penalty > 0):
+        raise ParameterError(f"penalty must be finite and > 0, got {penalty}.")
+    one, off = 1 << fraction_bits, -(-(size + 1) * (peers + 1) // 2)
+    if penalty * one <= off:
+        raise ParameterError(
+            f"penalty must be > {off / one:.3g} to keep a system of {size} features positive "
+            f"definite at {fraction_bits} binary places, got {penalty}; use more places."
+        )
+    diagonal = scaled_bound(1 + penalty, fraction_bits) + peers + 1
+    return PublicBounds(size, fraction_bits, diagonal, size * diagonal, one + peers + 1, one + off)
+
 
 FEWEST_PRIME_BITS = 16
 # A random prime of b bits divides det(A) with a chance of at most 2^(4-b) log2 det(A): see
@@ -190,13 +287,6 @@ class Share:
     determinant: bool = False
     fraction_bits: int = 0
 
-    def times(self, weights: Sequence[int]) -> int:
-        """The share of the weighted sum: y'x from y, without asking anybody."""
-        solution = self.values[: len(self.values) - self.determinant]
-        if len(weights) != len(solution):
-            raise ParameterError(f"{len(solution)} weights are needed, got {len(weights)}.")
-        return sum(int(x) * y for x, y in zip(weights, solution, strict=True)) % self.modulus
-
 
 def join_residues(
     residues: Sequence[Sequence[int]], primes: Sequence[int]
@@ -213,43 +303,3 @@ def join_residues(
         for column in columns
     ]
     return int(modulus), found
-
-
-def centre_residue(residue: int, modulus: int) -> int:
-    """The representative of either sign that is smallest in size."""
-    return residue - modulus if 2 * residue > modulus else residue
-
-
-def opened_integers(own: Share, other: Share) -> list[int]:
-    """The hidden integers, from both shares."""
-    if (own.modulus, len(own.values), own.determinant, own.fraction_bits) != (
-        other.modulus,
-        len(other.values),
-        other.determinant,
-        other.fraction_bits,
-    ):
-        raise CorruptShareError("two shares must come from one solve, got two kinds.")
-    modulus = own.modulus
-    sums = [(x + y) % modulus for x, y in zip(own.values, other.values, strict=True)]
-    return [centre_residue(total, modulus) for total in sums]
-
-
-def opened_fractions(own: Share, other: Share) -> list[Fraction]:
-    """Theta exactly: y / det(A), or fixed-point numbers as they are."""
-    integers = opened_integers(own, other)
-    if not own.determinant:
-        if own.fraction_bits == 0:
-            raise ParameterError(
-                "theta needs shares of det(A): plan the solve with determinant=True; without it "
-                "only its direction is known."
-            )
-        return [Fraction(integer, 1 << own.fraction_bits) for integer in integers]
-    *solution, determinant = integers
-    if determinant <= 0:
-        raise CorruptShareError("shares must open to a positive determinant.")
-    return [Fraction(entry, determinant) for entry in solution]
-
-
-def opened_theta(own: Share, other: Share) -> Floats:
-    """Theta to the nearest doubles."""
-    return np.array([float(entry) for entry in opened_fractions(own, other)])

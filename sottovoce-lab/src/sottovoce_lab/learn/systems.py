@@ -1,12 +1,10 @@
-"""The system A theta = b as scaled integers: what of it is public, and its exact plain solve.
+"""A theta = b in clear: what hidden solves are checked by, and both of their shares opened.
 
-Whether A is positive definite is checked without rounding. The plain solve is what the hidden ones
-are checked by. A system that is not square, symmetric, finite, in bounds and positive definite is
-refused (`ParameterError`), and so is one without a single solution (`SingularSystemError`).
-No message holds a number of the system.
+Whether A is positive definite is checked without rounding. A system that is not square, symmetric,
+finite, in bounds and positive definite is refused (`ParameterError`); no message holds a number of
+the system.
 """
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -14,11 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import ParameterError
+from sottovoce.arrays import Floats
+from sottovoce.errors import CorruptShareError, ParameterError
+from sottovoce.learn.modes.hidden_solve import HiddenSolve
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PublicKey
-from sottovoce.learn.paillier.slots import SlotPlan, check_fraction_bits, encode, scaled_bound
+from sottovoce.learn.paillier.slots import Integers, SlotPlan, encode
 from sottovoce.learn.paillier.wire import encrypt_integers
+from sottovoce.learn.solve.plan import PublicBounds, Share
 
 
 def leading_minors_positive(matrix: list[list[int]]) -> bool:
@@ -36,99 +37,6 @@ def leading_minors_positive(matrix: list[list[int]]) -> bool:
             ]
         last = pivot
     return True
-
-
-@dataclass(frozen=True)
-class PublicBounds:
-    """What everybody may know of A and b before the solve; all sizes of the scaled integers.
-
-    Attributes:
-        size: d, the number of unknowns.
-        fraction_bits: f; the integers are A 2^f and b 2^f, rounded.
-        entry: the largest size of an entry of A.
-        trace: the largest trace of A.
-        right: the largest size of an entry of b.
-        moment: a number g for which [[A, b], [b', g]] is positive semidefinite, where one is
-            known, as for least squares: then A, b and g are of one Gram matrix of X and y.
-    """
-
-    size: int
-    fraction_bits: int
-    entry: int
-    trace: int
-    right: int
-    moment: int | None = None
-
-    def __post_init__(self) -> None:
-        check_fraction_bits(self.fraction_bits)
-        if min(self.size, self.entry, self.trace, self.right) < 1:
-            raise ParameterError("a system's size and bounds must be >= 1.")
-        # The trace is a sum of d diagonal entries.
-        object.__setattr__(self, "trace", min(self.trace, self.size * self.entry))
-
-    @property
-    def largest_minor(self) -> int:
-        """The largest principal minor of order d-1, for A symmetric positive semidefinite.
-
-        At most the product of its d-1 diagonal entries (Hadamard), so at most max|A|^(d-1), and by
-        the means' inequality at most (tr(A) / (d-1))^(d-1).
-        """
-        return self._largest_product(self.size - 1)
-
-    @property
-    def largest_determinant(self) -> int:
-        """The largest determinant, bounded as the minors are."""
-        return self._largest_product(self.size)
-
-    @property
-    def largest_solution(self) -> int:
-        """The largest size of an entry of y = adj(A) b, for A symmetric positive definite.
-
-        Let a_1 .. a_d > 0 be A's eigenvalues. Those of adj(A) are the products of all a_j but one,
-        each at most (tr(A) / (d-1))^(d-1) by the means' inequality, and
-        |y_i| <= ||adj(A)||_2 ||b||_2 <= (tr(A) / (d-1))^(d-1) sqrt(d) max|b|.
-
-        With the moment g, b'A^-1 b <= g (the Schur complement of A is not negative), and by Cauchy
-        and Schwarz in A^-1's product y_i^2 = det(A)^2 (e_i'A^-1 b)^2 <= det(A)^2 (A^-1)_ii g
-        = det(A) minor_ii g.
-        """
-        d = self.size
-        spectral = Fraction(self.trace, d - 1) ** (d - 1) if d > 1 else Fraction(1)
-        # isqrt + 1 exceeds the root.
-        largest = math.ceil(spectral * (math.isqrt(d * self.right * self.right) + 1))
-        if self.moment is None:
-            return largest
-        squared = self.largest_determinant * self.largest_minor * self.moment
-        return min(largest, math.isqrt(squared) + 1)
-
-    def _largest_product(self, count: int) -> int:
-        """Of ``count`` diagonal entries."""
-        if count == 0:
-            return 1
-        return math.ceil(min(Fraction(self.trace, count), Fraction(self.entry)) ** count)
-
-
-def standardised_bounds(
-    size: int, fraction_bits: int, penalty: float, *, peers: int = 1
-) -> PublicBounds:
-    """The bounds for A = X'X/m + lambda I and b = X'y/m of standardised columns and signs y.
-
-    The diagonal of X'X/m is 1, so |A_ij| <= 1 + lambda, tr(A) = d (1 + lambda), |b_i| <= 1; each
-    peer's summand is rounded once, as is lambda. Refuses a lambda that rounding could outweigh:
-    rounding [[A, b], [b', 1]] adds a symmetric matrix with entries of at most (peers+1)/2 units,
-    whose eigenvalues are at most (d+1) (peers+1)/2. A lambda above that keeps A positive definite,
-    and the corner raised by that much (the moment) keeps the whole positive semidefinite.
-    """
-    if not (math.isfinite(penalty) and penalty > 0):
-        raise ParameterError(f"penalty must be finite and > 0, got {penalty}.")
-    one, off = 1 << fraction_bits, -(-(size + 1) * (peers + 1) // 2)
-    if penalty * one <= off:
-        raise ParameterError(
-            f"penalty must be > {off / one:.3g} to keep a system of {size} features positive "
-            f"definite at {fraction_bits} binary places, got {penalty}; use more places."
-        )
-    diagonal = scaled_bound(1 + penalty, fraction_bits) + peers + 1
-    return PublicBounds(size, fraction_bits, diagonal, size * diagonal, one + peers + 1, one + off)
 
 
 @dataclass(frozen=True)
@@ -236,3 +144,53 @@ def solved_exactly(system: IntegerSystem) -> ExactSolution:
                 ]
         last = pivot
     return ExactSolution([row[size] for row in rows], last)
+
+
+def centre_residue(residue: int, modulus: int) -> int:
+    """The representative of either sign that is smallest in size."""
+    return residue - modulus if 2 * residue > modulus else residue
+
+
+def opened_integers(own: Share, other: Share) -> list[int]:
+    """The hidden integers, from both shares."""
+    if (own.modulus, len(own.values), own.determinant, own.fraction_bits) != (
+        other.modulus,
+        len(other.values),
+        other.determinant,
+        other.fraction_bits,
+    ):
+        raise CorruptShareError("two shares must come from one solve, got two kinds.")
+    modulus = own.modulus
+    sums = [(x + y) % modulus for x, y in zip(own.values, other.values, strict=True)]
+    return [centre_residue(total, modulus) for total in sums]
+
+
+def opened_fractions(own: Share, other: Share) -> list[Fraction]:
+    """Theta exactly: y / det(A), or fixed-point numbers as they are."""
+    integers = opened_integers(own, other)
+    if not own.determinant:
+        if own.fraction_bits == 0:
+            raise ParameterError(
+                "theta needs shares of det(A): plan the solve with determinant=True; without it "
+                "only its direction is known."
+            )
+        return [Fraction(integer, 1 << own.fraction_bits) for integer in integers]
+    *solution, determinant = integers
+    if determinant <= 0:
+        raise CorruptShareError("shares must open to a positive determinant.")
+    return [Fraction(entry, determinant) for entry in solution]
+
+
+def opened_theta(own: Share, other: Share) -> Floats:
+    """Theta to the nearest doubles."""
+    return np.array([float(entry) for entry in opened_fractions(own, other)])
+
+
+def summed_system(solve: HiddenSolve, matrix: Integers, vector: Integers) -> IntegerSystem:
+    """The peers' summed integers with lambda added: what is solved, to the last bit."""
+    left = (matrix + solve.ridge()).tolist()
+    return IntegerSystem(
+        [[int(entry) for entry in row] for row in left],
+        [int(entry) for entry in vector],
+        solve.recipe.fraction_bits,
+    )
