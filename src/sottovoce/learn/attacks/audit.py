@@ -242,7 +242,7 @@ def audit_training(
         >>> audit_training(rows, words=12, seconds=0.2).holds
         True
     """
-    reading = (reading or ReadOptions()).named(text=text, label=label)
+    reading = (reading or ReadOptions()).with_columns(text=text, label=label)
     read = [
         each if isinstance(each, Documents) else read_labelled(each, options=reading)
         for each in trainings
