@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
     from sottovoce.web.rank.service import Admission, RankService
     from sottovoce.web.rank.store import Store
-    from sottovoce.web.rank.telemetry import Telemetry
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -200,8 +199,9 @@ def _run(
     with needs_extra("web"):
         from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank.peer import key_digits  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank.serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank.telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.serve import ListenSettings, event_writer, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.service import Telemetry  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.store import open_store  # noqa: PLC0415 - fast --help
 
     listen = ListenSettings(serving.host, serving.port, serving.certificate, serving.key)
     listen.check()
@@ -211,8 +211,8 @@ def _run(
     numbers = None if serving.metrics_key is None else key_digits(serving.metrics_key)
     with event_writer(serving.log) as write:
         telemetry = Telemetry(write)
-        service = _service(rules, open_store(serving.store), pair, telemetry)
-        service.admission = admitted
+        service = _service(rules, open_store(serving.store), pair)
+        service.telemetry, service.admission = telemetry, admitted
         if serving.restored:
             service.put_back()
         limits = Limits(reporters.rate, reporters.rate_per_address)
@@ -225,12 +225,7 @@ def _run(
             telemetry.tell("stopped")
 
 
-def _service(
-    rules: "Description",
-    store: "Store",
-    pair: PairOptions,
-    telemetry: "Telemetry",
-) -> "RankService":
+def _service(rules: "Description", store: "Store", pair: PairOptions) -> "RankService":
     from sottovoce.web.rank.pair import FirstServer, PairedServer, SecondServer  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank.peer import HttpPeer, PeerKey  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank.service import RankService  # noqa: PLC0415 - fast --help
@@ -238,14 +233,14 @@ def _service(
     if rules.mode == "noise":
         if pair.peer or pair.peer_key:
             raise ParameterError("--peer and --peer-key belong to --mode shares; leave them out.")
-        return RankService(rules, store, telemetry=telemetry)
+        return RankService(rules, store)
     if pair.peer_key is None:
         raise ParameterError("--mode shares needs --peer-key: a file of openssl rand -hex 32.")
     key = PeerKey.read(pair.peer_key)
     server: PairedServer = (
-        SecondServer(rules, store, key, telemetry=telemetry)
+        SecondServer(rules, store, key)
         if pair.peer is None
-        else FirstServer(rules, store, key, HttpPeer(pair.peer, key), telemetry=telemetry)
+        else FirstServer(rules, store, key, HttpPeer(pair.peer, key))
     )
     server.warm()
     return server

@@ -8,7 +8,7 @@ CODE = """
 import sys
 sys.modules["psycopg"] = None  # as where it is not installed
 from sottovoce.errors import MissingExtraError
-from sottovoce.web.rank.serve import open_store
+from sottovoce.web.rank.store import open_store
 open_store(sys.argv[1]).close()
 try:
     open_store("postgresql://nowhere/rank")

@@ -21,7 +21,7 @@ from fastapi import FastAPI, Header, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import sottovoce
 from sottovoce.errors import BusyError, SottovoceError
@@ -45,8 +45,7 @@ from sottovoce.web.rank._routes import (
 )
 from sottovoce.web.rank.pair import FirstServer, PairedServer, SecondServer
 from sottovoce.web.rank.peer import HEADER, MOST_PEER_BYTES, OPEN, VERIFY
-from sottovoce.web.rank.service import RankService
-from sottovoce.web.rank.telemetry import RequestMeter
+from sottovoce.web.rank.service import RankService, Telemetry
 
 MOST_BODY = 1 << 14
 _PUBLISH_S, _VERIFY_S = 60.0, 1.0
@@ -222,6 +221,31 @@ async def _refuse_service(_request: Request, error: Exception) -> JSONResponse:
 
 def _problem(status: HTTPStatus, why: str) -> JSONResponse:
     return JSONResponse({"detail": why}, status)
+
+
+class RequestMeter:
+    """Measures every request by its route, not by its path, which may name anything."""
+
+    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+        self._app, self._telemetry = app, telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, status = time.perf_counter(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self._telemetry.note_answer(route, status, time.perf_counter() - begun)
 
 
 READY_S = 2.0

@@ -34,11 +34,16 @@ from sottovoce.advisor.rank.shares import (
     yield_sum,
 )
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.parsing import parse_json
-from sottovoce.web.rank.peer import OPEN, VERIFY, Peer, PeerKey, Result, UntilStopped, sound
-from sottovoce.web.rank.service import PUBLISHED, Clock, RankService
-from sottovoce.web.rank.store import Store
-from sottovoce.web.rank.telemetry import Telemetry
+from sottovoce.web.rank.peer import OPEN, VERIFY, Peer, PeerKey, sound
+from sottovoce.web.rank.service import (
+    PUBLISHED,
+    Clock,
+    RankService,
+    Result,
+    UntilStopped,
+    parse_record,
+)
+from sottovoce.web.rank.store import HISTOGRAM, OPENING, QUESTION, Store
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -63,22 +68,13 @@ class PairedServer(RankService):
     """0 of the first server, 1 of the second: the standard's leader and helper."""
 
     def __init__(
-        self,
-        description: Description,
-        store: Store,
-        key: PeerKey,
-        *,
-        clock: Clock = time.time,
-        telemetry: Telemetry | None = None,
+        self, description: Description, store: Store, key: PeerKey, *, clock: Clock = time.time
     ) -> None:
         if description.key not in {"", key.tag}:
             raise InputError(
                 "these rules are of servers with another key; give theirs: --peer-key."
             )
-        place = SERVERS[self.place]
-        super().__init__(
-            description, store, key=key.tag, place=place, clock=clock, telemetry=telemetry
-        )
+        super().__init__(description, store, key=key.tag, place=SERVERS[self.place], clock=clock)
         self.key = key
 
     def _side(self, topic: str, period: int) -> ServerSide:
@@ -94,7 +90,7 @@ class PairedServer(RankService):
 
     def _decide(self, topic: str, period: int, outputs: Outputs) -> None:
         """Note what was decided; done when it is durable."""
-        new = self.writer.run(lambda store: store.decide(topic, period, outputs)).result()
+        new = self.use_store(lambda store: store.decide(topic, period, outputs))
         valid = sum(1 for token in new if outputs[token])
         self.telemetry.count("verified", valid)
         self.telemetry.count("refused", len(new) - valid)
@@ -113,9 +109,8 @@ class FirstServer(PairedServer):
         peer: Peer,
         *,
         clock: Clock = time.time,
-        telemetry: Telemetry | None = None,
     ) -> None:
-        super().__init__(description, store, key, clock=clock, telemetry=telemetry)
+        super().__init__(description, store, key, clock=clock)
         self._peer = peer
         self._until_stopped = UntilStopped()
         self._turn = threading.Lock()
@@ -144,14 +139,16 @@ class FirstServer(PairedServer):
     def publish(self, topic: str, period: int) -> dict[str, Any] | None:
         """Open the sum with the second server and publish it; nothing is ever opened twice."""
         with self._only_one():
-            earlier = self.writer.run(lambda store: store.find_histogram(topic, period)).result()
+            earlier = self.use_store(lambda store: store.find(HISTOGRAM, topic, period))
             if earlier:
-                return _parse(earlier)
-            if not self.writer.run(lambda store: store.number(topic, period)).result():
+                return parse_record(earlier)
+            if not self.use_store(lambda store: store.number(topic, period)):
                 return None
-            if not self.writer.run(lambda store: store.find_question(topic, period)).result():
+            if not self.use_store(lambda store: store.find(QUESTION, topic, period)):
                 self._verify_some(topic, period, None)
-            outputs = self.writer.run(lambda store: _close_question(store, topic, period)).result()
+            # What was decided about all reports, to which none is added any more.
+            self.use_store(lambda store: store.keep_first(QUESTION, topic, period, _CLOSED))
+            outputs = self.use_store(lambda store: store.list_outputs(topic, period))
             return self._open_sum(topic, period, outputs)
 
     def close(self) -> None:
@@ -180,25 +177,20 @@ class FirstServer(PairedServer):
             self._turn.release()
 
     def _verify_some(self, topic: str, period: int, tokens: Sequence[str] | None) -> None:
-        """Verify reports of these ids; None: all that wait."""
-        if tokens is not None:
-            for begin in range(0, len(tokens), AT_ONCE):
-                self._verify_page(
-                    topic, period, self._find(topic, period, tokens[begin:][:AT_ONCE])
-                )
-            return
+        """Verify reports of these ids, some at a time; None: all that wait."""
+        for begin in range(0, len(tokens or ()), AT_ONCE):
+            some = (tokens or ())[begin:][:AT_ONCE]
+            self._verify_page(topic, period, self._find(topic, period, some))
         after = ""
-        while page := self._waiting(topic, period, after):
+        while tokens is None and (page := self._waiting(topic, period, after)):
             after = max(page)
             self._verify_page(topic, period, page)
 
     def _find(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
-        return self.writer.run(lambda store: store.find_reports(topic, period, tokens)).result()
+        return self.use_store(lambda store: store.find_reports(topic, period, tokens))
 
     def _waiting(self, topic: str, period: int, after: str) -> dict[str, bytes]:
-        return self.writer.run(
-            lambda store: store.list_waiting(topic, period, after, AT_ONCE)
-        ).result()
+        return self.use_store(lambda store: store.list_waiting(topic, period, after, AT_ONCE))
 
     def _verify_page(self, topic: str, period: int, reports: Mapping[str, bytes]) -> None:
         """Verify some reports, as far as the second server holds them as well."""
@@ -222,10 +214,10 @@ class FirstServer(PairedServer):
             else Histogram.withheld(self.description, topic, period)
         )
         record = json.dumps(made.record())
-        held = self.writer.run(lambda store: store.number(topic, period)).result()
-        kept = self.writer.run(lambda store: store.publish(topic, period, record)).result()
+        held = self.use_store(lambda store: store.number(topic, period))
+        kept = self.use_store(lambda store: store.keep_first(HISTOGRAM, topic, period, record))
         self._tell(topic, period, outputs, set(answered["dropped"]), held)
-        return _parse(kept)
+        return parse_record(kept)
 
     def _tell(
         self, topic: str, period: int, outputs: Outputs, dropped: set[str], held: int
@@ -287,17 +279,15 @@ class SecondServer(PairedServer):
     def publish(self, topic: str, period: int) -> None:
         """Publish nothing, which is the first server's to do; forget what it never asked for."""
         late = period + KEPT_PERIODS < self.period
-        if late and self.writer.run(lambda store: store.number(topic, period)).result():
+        if late and self.use_store(lambda store: store.number(topic, period)):
             record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
-            self.writer.run(
-                lambda store: store.note_opening(topic, period, record, forget=True)
-            ).result()
+            self.use_store(lambda store: store.keep_first(OPENING, topic, period, record))
             self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)
 
     def answer_verify(self, asked: Mapping[str, Any]) -> Message:
         """Step 2: this server's verifier shares; what it decides is noted before they leave."""
         topic, period = asked["topic"], asked["period"]
-        held = self.writer.run(lambda store: _find_verifiable(store, asked)).result()
+        held = self.use_store(lambda store: _find_verifiable(store, asked))
         side = self._side(topic, period)
         answered, outputs = answer_shares(side, side.begin(held), asked)
         self._decide(topic, period, outputs)
@@ -308,16 +298,14 @@ class SecondServer(PairedServer):
         topic, period, tag = demanded["topic"], demanded["period"], digest(demanded)
         if period >= self.period:
             raise ProtocolError("this period is not over.")
-        noted = self.writer.run(lambda store: store.find_opening(topic, period)).result()
+        noted = self.use_store(lambda store: store.find(OPENING, topic, period))
         if noted is None:
-            outputs = self.writer.run(lambda store: _note_demand(store, demanded, tag)).result()
+            outputs = self.use_store(lambda store: _note_demand(store, demanded, tag))
             made = yield_sum(self._side(topic, period), outputs, demanded)
             record = json.dumps({"demanded": tag} | made)
-            noted = self.writer.run(
-                lambda store: store.note_opening(topic, period, record, forget=True)
-            ).result()
+            noted = self.use_store(lambda store: store.keep_first(OPENING, topic, period, record))
             self._tell(topic, period, made)
-        found = _parse(noted)
+        found = parse_record(noted)
         demanded_before = found.pop("demanded")
         if demanded_before == _NEVER:
             return found | {"dropped": demanded["tokens"]}
@@ -331,14 +319,8 @@ class SecondServer(PairedServer):
         self.telemetry.tell("sum opened", topic=topic, period=period, **told)
 
 
-def _close_question(store: Store, topic: str, period: int) -> dict[str, bytes]:
-    """What was decided about all reports, to which none is added any more."""
-    store.note_question(topic, period, _CLOSED)
-    return store.list_outputs(topic, period)
-
-
 def _find_verifiable(store: Store, asked: Mapping[str, Any]) -> dict[str, bytes]:
-    if store.find_question(asked["topic"], asked["period"]) is not None:
+    if store.find(QUESTION, asked["topic"], asked["period"]) is not None:
         raise ProtocolError("the sum of this topic and period is opened already, or being so.")
     return store.find_reports(asked["topic"], asked["period"], asked["tokens"])
 
@@ -346,11 +328,6 @@ def _find_verifiable(store: Store, asked: Mapping[str, Any]) -> dict[str, bytes]
 def _note_demand(store: Store, demanded: Mapping[str, Any], tag: str) -> dict[str, bytes]:
     """What was decided, once it is noted which sum was demanded: no other one ever is opened."""
     topic, period = demanded["topic"], demanded["period"]
-    if store.note_question(topic, period, tag) != tag:
+    if store.keep_first(QUESTION, topic, period, tag) != tag:
         raise ProtocolError("another sum of this topic and period was demanded already.")
     return store.list_outputs(topic, period)
-
-
-def _parse(record: str) -> Message:
-    parsed: Message = parse_json(record)
-    return parsed

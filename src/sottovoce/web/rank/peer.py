@@ -8,21 +8,17 @@ import hashlib
 import hmac
 import json
 import re
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from sottovoce.advisor.rank.description import HttpTransport, read_private
 from sottovoce.advisor.rank.shares import Message
 from sottovoce.errors import InputError, ProtocolError, RefusedError
 from sottovoce.parsing import parse_json
-
-Result = TypeVar("Result")
 
 VERIFY, OPEN = "/peer/verify", "/peer/open"
 _TIMEOUT_S = 120.0
@@ -117,48 +113,3 @@ class HttpPeer:
         with sound():
             parsed: Message = parse_json(sent)
         return parsed
-
-
-class UntilStopped:
-    """Runs what waits for the other server on threads that a stopping server does not wait for.
-
-    The other server may take as long as a request may, and Python ends only when all of its threads
-    have, but for those of this kind.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: set[Future[object]] = set()
-        self._stopped = False
-
-    def run(self, work: Callable[[], Result], patience_s: float | None = None) -> Result:
-        """What ``work`` gives; a `ProtocolError` as soon as the server is told to stop.
-
-        A `TimeoutError` after ``patience_s``; what was begun goes on.
-        """
-        done: Future[Result] = Future()
-        self._waiting.add(done)  # type: ignore[arg-type] # of any result
-        if self._stopped:
-            self.stop()
-        threading.Thread(target=_settle, args=(done, work), daemon=True).start()
-        try:
-            return done.result(patience_s)
-        finally:
-            self._waiting.discard(done)
-
-    def stop(self) -> None:
-        """Let nobody wait any more."""
-        self._stopped = True
-        for done in tuple(self._waiting):
-            with suppress(InvalidStateError):
-                done.set_exception(ProtocolError("the server is stopping; ask again later."))
-
-
-def _settle(done: "Future[Result]", work: Callable[[], Result]) -> None:
-    try:
-        result = work()
-    except BaseException as error:  # noqa: BLE001 - whoever waits gets it
-        with suppress(InvalidStateError):
-            done.set_exception(error)
-    else:
-        with suppress(InvalidStateError):
-            done.set_result(result)

@@ -1,23 +1,26 @@
 """Running a rank server: the socket, the event loop, and no request in a log."""
 
 import asyncio
+import os
 import signal
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.files import PRIVATE_MODE
 from sottovoce.web.guards import listening_socket
-from sottovoce.web.rank.store import SqliteStore, Store
 
 HEADERS_S = 10.0
 
@@ -63,7 +66,6 @@ class HeaderLimitProtocol(H11Protocol):
 _BACKLOG = 2048
 GRACE_S = 5
 """How long requests that are being answered may still take once the server is told to stop."""
-_POSTGRES = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,32 @@ class ListenSettings:
             ) from None
 
 
-def open_store(where: str) -> Store:
-    """The store at a PostgreSQL URL, or in an SQLite file."""
-    if where.startswith(_POSTGRES):
-        from sottovoce.web.rank._postgres_store import PostgresStore  # noqa: PLC0415 - an extra
+@contextmanager
+def event_writer(where: str | None) -> Iterator[Callable[[str], None] | None]:
+    """What writes events to a file, to standard error (``-``), or to nobody (None)."""
+    if where is None:
+        yield None
+        return
+    with _event_file(where) as file:
 
-        return PostgresStore(where)
-    return SqliteStore(Path(where.removeprefix("sqlite:///")))
+        def write(line: str) -> None:
+            file.write(line + "\n")
+            file.flush()
+
+        yield write
+
+
+def _for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE_MODE)
+
+
+def _event_file(where: str) -> AbstractContextManager[TextIO]:
+    if where == "-":
+        return nullcontext(sys.stderr)
+    try:
+        return open(where, "a", encoding="utf-8", opener=_for_owner)
+    except OSError as error:
+        raise InputError(f"cannot write events to {where}: {error.strerror}.") from None
 
 
 def serve(app: FastAPI, listen: ListenSettings, announce: Callable[[str], None]) -> None:

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.sqlite import StoreFile, StoreKind
 
 
@@ -45,32 +45,27 @@ class ReportOutcome(Enum):
     """The histogram of its period is published already, or being opened."""
 
 
-_RECORDS = (
-    "CREATE TABLE IF NOT EXISTS {name} (topic TEXT NOT NULL, period BIGINT NOT NULL, "
-    "record TEXT NOT NULL, PRIMARY KEY (topic, period))"
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS {name} (topic TEXT NOT NULL, period BIGINT NOT NULL, {columns}, "
+    "PRIMARY KEY (topic, period{key})) {options}"
 )
-_CLOSING = ("rank_question", "rank_opening", "rank_histogram")
-"""Where one record for a topic and period is kept; with any of them no report is added."""
-_REPORTS = (
-    "CREATE TABLE IF NOT EXISTS rank_report (topic TEXT NOT NULL, period BIGINT NOT NULL, "
-    "token TEXT NOT NULL, payload {bytes} NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
-)
-_VERDICTS = (
-    "CREATE TABLE IF NOT EXISTS rank_verdict (topic TEXT NOT NULL, period BIGINT NOT NULL, "
-    "token TEXT NOT NULL, output {bytes} NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
-)
-_WAITING = (
-    "CREATE TABLE IF NOT EXISTS rank_waiting (topic TEXT NOT NULL, period BIGINT NOT NULL, "
-    "token TEXT NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
-)
-_ADMITTED = (
-    "CREATE TABLE IF NOT EXISTS rank_admitted (topic TEXT NOT NULL, period BIGINT NOT NULL, "
-    "member TEXT NOT NULL, token TEXT NOT NULL, PRIMARY KEY (topic, period, member)) {options}"
-)
-_OF_REPORTS = ("rank_report", "rank_waiting", "rank_verdict", "rank_admitted")
-"""What is deleted once a period's sum is opened or published."""
+_OF_REPORTS = {
+    "rank_report": ("token", ", payload {bytes} NOT NULL"),
+    "rank_waiting": ("token", ""),
+    "rank_verdict": ("token", ", output {bytes} NOT NULL"),
+    "rank_admitted": ("member", ", token TEXT NOT NULL"),
+}
+"""By what each row is known, and what it says; deleted once a sum is opened or published."""
+Closing = Literal["rank_question", "rank_opening", "rank_histogram"]
+CLOSING: tuple[Closing, ...] = ("rank_question", "rank_opening", "rank_histogram")
+"""Where one record for a topic and period is kept; with any of them no report is added.
+
+What begins the opening of a sum of shares, the opening itself, and the published histogram.
+"""
+QUESTION, OPENING, HISTOGRAM = CLOSING
 _COUNTS_FROM = "counts from period"
 _SETTINGS = "CREATE TABLE IF NOT EXISTS rank_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
+_SETTING = "SELECT value FROM rank_setting WHERE name = ?"
 _WHERE = "WHERE topic = ? AND period = ?"
 
 
@@ -98,10 +93,12 @@ class Store(ABC):
         """Make the tables where they are not."""
         with self.transaction() as run:
             run(_SETTINGS)
-            for table in (_REPORTS, _WAITING, _VERDICTS, _ADMITTED):
-                run(table.format(bytes=self.bytes_type, options=self.table_options))
-            for name in _CLOSING:
-                run(_RECORDS.format(name=name))
+            for name, (key, value) in _OF_REPORTS.items():
+                columns = f"{key} TEXT NOT NULL{value.format(bytes=self.bytes_type)}"
+                options = self.table_options
+                run(_TABLE.format(name=name, columns=columns, key=f", {key}", options=options))
+            for name in CLOSING:
+                run(_TABLE.format(name=name, columns="record TEXT NOT NULL", key="", options=""))
 
     def bind(self, description: str, key: str = "", place: str = "") -> None:
         """Make this the store of that description, or refuse.
@@ -111,18 +108,14 @@ class Store(ABC):
         self._verifies = bool(key)
         settings = {"description": description} | ({"key": key, "place": place} if key else {})
         for name, value in settings.items():
-            if self._setting(name, value) != value:
+            with self.transaction() as run:
+                run("INSERT INTO rank_setting VALUES (?, ?) ON CONFLICT DO NOTHING", (name, value))
+                found = run(_SETTING, (name,)).fetchone()
+            if found[0] != value:
                 raise InputError(
                     f"this store belongs to a rank server of another {name}; reports made under "
                     "one cannot be counted under another. Give a new store: --store."
                 )
-
-    def _setting(self, name: str, value: str) -> str:
-        """What is set, which is ``value`` where nothing was."""
-        with self.transaction() as run:
-            run("INSERT INTO rank_setting VALUES (?, ?) ON CONFLICT DO NOTHING", (name, value))
-            found = run("SELECT value FROM rank_setting WHERE name = ?", (name,)).fetchone()
-        return str(found[0])
 
     def put_back(self, next_period: int) -> int:
         """Say that this is a copy that was put back: it counts nothing before ``next_period``.
@@ -140,19 +133,14 @@ class Store(ABC):
 
     def counts_from(self) -> int:
         """The first period that this store counts; 0 where it was never put back."""
-        query = "SELECT value FROM rank_setting WHERE name = ?"
-        with self.transaction() as run:
-            row = run(query, (_COUNTS_FROM,)).fetchone()
-        return 0 if row is None else int(row[0])
+        found = self._rows(_SETTING, _COUNTS_FROM)
+        return int(found[0][0]) if found else 0
 
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         """Keep ``reports`` in one transaction; when this returns they survive a power cut."""
         with self.transaction() as run:
-            closed = {
-                key
-                for key in {(each.topic, each.period) for each in reports}
-                if self._is_closed(run, *key)
-            }
+            keys = {(each.topic, each.period) for each in reports}
+            closed = {key for key in keys if _is_closed(run, *key)}
             return [
                 ReportOutcome.CLOSED
                 if (each.topic, each.period) in closed
@@ -167,16 +155,14 @@ class Store(ABC):
             "r.topic = w.topic AND r.period = w.period AND r.token = w.token "
             "WHERE w.topic = ? AND w.period = ? AND w.token > ? ORDER BY w.token LIMIT ?"
         )
-        with self.transaction() as run:
-            rows = run(query, (topic, period, after, most)).fetchall()
-        return {row[0]: bytes(row[1]) for row in rows}
+        return _by_token(self._rows(query, topic, period, after, most))
 
     def find_reports(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
         """Those of ``tokens`` that are here, verified or not."""
-        query = f"SELECT payload FROM rank_report {_WHERE} AND token = ?"  # noqa: S608 - ours
+        query = f"SELECT token, payload FROM rank_report {_WHERE} AND token = ?"  # noqa: S608 - ours
         with self.transaction() as run:
-            rows = {token: run(query, (topic, period, token)).fetchone() for token in tokens}
-        return {token: bytes(row[0]) for token, row in rows.items() if row is not None}
+            rows = [run(query, (topic, period, token)).fetchone() for token in tokens]
+        return _by_token(row for row in rows if row is not None)
 
     def decide(self, topic: str, period: int, outputs: Mapping[str, bytes]) -> list[str]:
         """Keep what became of reports: an output share, or nothing of a refused one.
@@ -184,7 +170,7 @@ class Store(ABC):
         What was decided before stands, and so does what is being opened; which were new.
         """
         with self.transaction() as run:
-            if self._is_closed(run, topic, period):
+            if _is_closed(run, topic, period):
                 return []
             return [
                 token
@@ -195,24 +181,17 @@ class Store(ABC):
     def list_outputs(self, topic: str, period: int) -> dict[str, bytes]:
         """What became of all reports that were verified."""
         query = f"SELECT token, output FROM rank_verdict {_WHERE} ORDER BY token"  # noqa: S608 - ours
-        with self.transaction() as run:
-            rows = run(query, (topic, period)).fetchall()
-        return {row[0]: bytes(row[1]) for row in rows}
+        return _by_token(self._rows(query, topic, period))
 
     def number(self, topic: str, period: int) -> int:
         """How many reports are here, verified or not."""
         query = f"SELECT COUNT(*) FROM rank_report {_WHERE}"  # noqa: S608 - ours
-        with self.transaction() as run:
-            return int(run(query, (topic, period)).fetchone()[0])
+        return int(self._rows(query, topic, period)[0][0])
 
-    def list_payloads(self, topic: str, period: int) -> tuple[list[str], list[bytes]]:
-        """The tokens and bytes of all reports about ``topic`` in ``period``, by token."""
-        with self.transaction() as run:
-            rows = run(
-                f"SELECT token, payload FROM rank_report {_WHERE} ORDER BY token",  # noqa: S608 - ours
-                (topic, period),
-            ).fetchall()
-        return [row[0] for row in rows], [bytes(row[1]) for row in rows]
+    def list_payloads(self, topic: str, period: int) -> dict[str, bytes]:
+        """All reports about ``topic`` in ``period``, by token."""
+        query = f"SELECT token, payload FROM rank_report {_WHERE} ORDER BY token"  # noqa: S608 - ours
+        return _by_token(self._rows(query, topic, period))
 
     def list_due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
         """Of ``topics``: each with the periods before that one whose reports are still here."""
@@ -227,70 +206,49 @@ class Store(ABC):
             ]
         return sorted(found, key=lambda each: each[1])
 
-    def note_question(self, topic: str, period: int, record: str) -> str:
-        """Keep what begins the opening of a sum of shares, the first for ever; what is kept.
+    def keep_first(self, table: Closing, topic: str, period: int, record: str) -> str:
+        """Keep a record, the first for ever; what is kept.
 
-        From then on no report of that topic and period is added or verified.
+        From then on no report of that topic and period is added or verified; those that are here
+        are deleted, but for a question, whose answer is still to come.
         """
-        return self._keep_first("rank_question", topic, period, record, forget=False)
-
-    def find_question(self, topic: str, period: int) -> str | None:
-        """What was kept of how the opening began."""
-        return self._read("rank_question", topic, period)
-
-    def note_opening(self, topic: str, period: int, record: str, *, forget: bool) -> str:
-        """Keep the opening of a sum of shares, the first for ever; ``forget``: drop the shares."""
-        return self._keep_first("rank_opening", topic, period, record, forget=forget)
-
-    def find_opening(self, topic: str, period: int) -> str | None:
-        """The opening that was noted."""
-        return self._read("rank_opening", topic, period)
-
-    def publish(self, topic: str, period: int, record: str) -> str:
-        """Publish a histogram, the first for ever, and delete its reports; what is published."""
-        return self._keep_first("rank_histogram", topic, period, record, forget=True)
-
-    def find_histogram(self, topic: str, period: int) -> str | None:
-        """The published histogram."""
-        return self._read("rank_histogram", topic, period)
-
-    def list_periods(self, topic: str, most: int) -> list[int]:
-        """The latest periods with a histogram, the latest first."""
+        insert = f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT DO NOTHING"  # noqa: S608 - ours
         with self.transaction() as run:
-            rows = run(
-                "SELECT period FROM rank_histogram WHERE topic = ? ORDER BY period DESC LIMIT ?",
-                (topic, most),
-            ).fetchall()
-        return [int(row[0]) for row in rows]
-
-    def _keep_first(self, table: str, topic: str, period: int, record: str, *, forget: bool) -> str:
-        with self.transaction() as run:
-            run(
-                f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT DO NOTHING",  # noqa: S608 - ours
-                (topic, period, record),
-            )
-            if forget:
-                for each in _OF_REPORTS:
-                    run(f"DELETE FROM {each} {_WHERE}", (topic, period))  # noqa: S608 - ours
-            kept = str(self._row(run, table, topic, period)[0])
-        if forget:
+            run(insert, (topic, period, record))
+            for each in _OF_REPORTS if table != QUESTION else ():
+                run(f"DELETE FROM {each} {_WHERE}", (topic, period))  # noqa: S608 - ours
+            kept = str(_find_record(run, table, topic, period)[0])
+        if table != QUESTION:
             self.purge()
         return kept
 
-    def _read(self, table: str, topic: str, period: int) -> str | None:
+    def find(self, table: Closing, topic: str, period: int) -> str | None:
+        """The record that is kept."""
         with self.transaction() as run:
-            row = self._row(run, table, topic, period)
+            row = _find_record(run, table, topic, period)
         return None if row is None else str(row[0])
 
-    def _is_closed(self, run: Any, topic: str, period: int) -> bool:  # noqa: ANN401 - DB-API
-        return any(self._row(run, table, topic, period) for table in _CLOSING)
+    def list_periods(self, topic: str, most: int) -> list[int]:
+        """The latest periods with a histogram, the latest first."""
+        query = "SELECT period FROM rank_histogram WHERE topic = ? ORDER BY period DESC LIMIT ?"
+        return [int(row[0]) for row in self._rows(query, topic, most)]
 
-    @staticmethod
-    def _row(run: Any, table: str, topic: str, period: int) -> Any:  # noqa: ANN401 - DB-API
-        return run(
-            f"SELECT record FROM {table} {_WHERE}",  # noqa: S608 - our own names
-            (topic, period),
-        ).fetchone()
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        with self.transaction() as run:
+            rows: list[Any] = run(query, values).fetchall()
+        return rows
+
+
+def _by_token(rows: Any) -> dict[str, bytes]:  # noqa: ANN401 - DB-API
+    return {row[0]: bytes(row[1]) for row in rows}
+
+
+def _is_closed(run: Any, topic: str, period: int) -> bool:  # noqa: ANN401 - DB-API
+    return any(_find_record(run, table, topic, period) for table in CLOSING)
+
+
+def _find_record(run: Any, table: Closing, topic: str, period: int) -> Any:  # noqa: ANN401 - DB-API
+    return run(f"SELECT record FROM {table} {_WHERE}", (topic, period)).fetchone()  # noqa: S608 - ours
 
 
 def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  # noqa: ANN401 - DB-API
@@ -310,17 +268,15 @@ def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  #
 def _is_admitted(run: Any, report: StoredReport) -> bool:  # noqa: ANN401 - DB-API
     """Whether it is the one report that its sender was admitted for."""
     key = (report.topic, report.period, report.member)
-    run(
-        "INSERT INTO rank_admitted VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*key, report.token)
-    )
+    insert = "INSERT INTO rank_admitted VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    run(insert, (*key, report.token))
     kept = run(f"SELECT token FROM rank_admitted {_WHERE} AND member = ?", key).fetchone()  # noqa: S608 - ours
     return bool(kept[0] == report.token)
 
 
 def _insert_verdict(run: Any, key: tuple[str, int, str], output: bytes) -> bool:  # noqa: ANN401 - DB-API
-    done = run(
-        "INSERT INTO rank_verdict VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*key, output)
-    )
+    insert = "INSERT INTO rank_verdict VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    done = run(insert, (*key, output))
     run(f"DELETE FROM rank_waiting {_WHERE} AND token = ?", key)  # noqa: S608 - ours
     return bool(done.rowcount == 1)
 
@@ -360,3 +316,55 @@ class SqliteStore(Store):
     def close(self) -> None:
         """Close the store."""
         self._file.close()
+
+
+class PostgresStore(Store):
+    """A connection that waits for the disk at every commit, whatever the server's default is.
+
+    One that broke, as when PostgreSQL was restarted, is made again for the next transaction.
+    """
+
+    bytes_type = "BYTEA"
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg  # noqa: PLC0415 - an extra of its own
+        except ImportError as error:
+            raise MissingExtraError("psycopg", "postgres") from error
+        self._url, self._driver = url, psycopg
+        self._connect()
+        self.create_tables()
+
+    def _connect(self) -> None:
+        try:
+            self._connection = self._driver.connect(self._url)
+            self._connection.execute("SET synchronous_commit TO on")
+            self._connection.commit()
+        except self._driver.Error as error:
+            # Not its words: they may quote the URL, and with it a password.
+            raise InputError(
+                f"the PostgreSQL store cannot be opened ({type(error).__name__}); check its URL."
+            ) from None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        if self._connection.broken:
+            self._connect()
+        try:
+            with self._connection.transaction():
+                yield self._run
+        except self._driver.Error as error:
+            raise InputError(f"the PostgreSQL store refuses ({type(error).__name__}).") from error
+
+    def _run(self, statement: str, values: tuple[object, ...] = ()) -> Any:  # noqa: ANN401 - DB-API
+        return self._connection.execute(statement.replace("?", "%s").encode(), values)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def open_store(where: str) -> Store:
+    """The store at a PostgreSQL URL, or in an SQLite file."""
+    if where.startswith(("postgresql://", "postgres://")):
+        return PostgresStore(where)
+    return SqliteStore(Path(where.removeprefix("sqlite:///")))

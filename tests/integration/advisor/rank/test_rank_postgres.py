@@ -16,7 +16,14 @@ from support.rank_servers import KEY, Clock, InProcessPeer, description
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank.pair import FirstServer, SecondServer
-from sottovoce.web.rank.store import ReportOutcome
+from sottovoce.web.rank.store import (
+    HISTOGRAM,
+    OPENING,
+    QUESTION,
+    ReportOutcome,
+    StoredReport,
+    open_store,
+)
 
 BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 NOBODY = 65534
@@ -68,9 +75,6 @@ def postgres(cluster: Path, request: pytest.FixtureRequest) -> str:
 
 
 def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> None:
-    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
-    from sottovoce.web.rank.store import StoredReport  # noqa: PLC0415 - likewise
-
     reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
     few = list(enumerate(reports[:3]))
     told = []
@@ -85,18 +89,18 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
             store.list_due(["debt", "illness"], 7),
             store.list_due(["debt", "illness"], 8),
             store.number("debt", 7),
-            store.note_question("debt", 5, "a question"),
-            store.note_question("debt", 5, "another"),
-            store.find_question("debt", 5),
-            store.find_question("debt", 6),
+            store.keep_first(QUESTION, "debt", 5, "a question"),
+            store.keep_first(QUESTION, "debt", 5, "another"),
+            store.find(QUESTION, "debt", 5),
+            store.find(QUESTION, "debt", 6),
             store.add([StoredReport("debt", 5, "0" * 32, b"late")]),
-            store.note_opening("debt", 6, "an opening", forget=False),
-            store.note_opening("debt", 6, "another", forget=False),
-            store.find_opening("debt", 6),
-            store.find_opening("debt", 5),
-            store.publish("debt", 7, "a histogram"),
-            store.publish("debt", 7, "another"),
-            store.find_histogram("debt", 7),
+            store.keep_first(OPENING, "debt", 6, "an opening"),
+            store.keep_first(OPENING, "debt", 6, "another"),
+            store.find(OPENING, "debt", 6),
+            store.find(OPENING, "debt", 5),
+            store.keep_first(HISTOGRAM, "debt", 7, "a histogram"),
+            store.keep_first(HISTOGRAM, "debt", 7, "another"),
+            store.find(HISTOGRAM, "debt", 7),
             store.list_periods("debt", 10),
             store.list_payloads("debt", 7),
             store.add(reports[:1]),
@@ -105,7 +109,7 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
             store.put_back(9),
             store.counts_from(),
             store.number("debt", 8),
-            store.find_histogram("debt", 7),
+            store.find(HISTOGRAM, "debt", 7),
             store.put_back(12),
             store.counts_from(),
         ]
@@ -123,9 +127,6 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
 def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
     postgres: str, tmp_path: Path
 ) -> None:
-    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
-    from sottovoce.web.rank.store import StoredReport  # noqa: PLC0415 - likewise
-
     reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
     tokens = [report.token for report in reports]
     told = []
@@ -143,10 +144,10 @@ def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
             store.list_waiting("debt", 7, "", 10),
             store.add(reports[:1]),
             store.list_waiting("debt", 7, "", 10),
-            store.note_question("debt", 7, "a question"),
+            store.keep_first(QUESTION, "debt", 7, "a question"),
             store.decide("debt", 7, {tokens[2]: b"late"}),
             store.list_outputs("debt", 7),
-            store.note_opening("debt", 7, "an opening", forget=True),
+            store.keep_first(OPENING, "debt", 7, "an opening"),
             store.list_waiting("debt", 7, "", 10),
             store.list_outputs("debt", 7),
             store.number("debt", 7),
@@ -161,8 +162,6 @@ def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
 
 
 def test_two_servers_on_postgresql_verify_and_open_one_sum(postgres: str, tmp_path: Path) -> None:
-    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
-
     rules, clock = description("shares", epsilon="200", buckets=4), Clock()
 
     def servers() -> tuple[FirstServer, SecondServer]:
@@ -196,8 +195,6 @@ def test_two_servers_on_postgresql_verify_and_open_one_sum(postgres: str, tmp_pa
 def test_a_connection_that_postgresql_ended_is_made_again(postgres: str) -> None:
     import psycopg  # noqa: PLC0415 - it may be absent
 
-    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - likewise
-
     store = open_store(postgres)
     store.bind("a description")
     others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -214,8 +211,6 @@ def test_a_copy_by_pg_dump_is_put_back_with_its_histograms_and_without_its_repor
     postgres: str, cluster: Path, tmp_path: Path
 ) -> None:
     """What was opened after the copy was made is not opened again, as in SQLite."""
-    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
-
     rules, clock = description("shares", epsilon="200", buckets=4), Clock()
 
     def servers() -> tuple[FirstServer, SecondServer]:

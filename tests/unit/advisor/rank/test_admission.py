@@ -112,7 +112,7 @@ def test_a_client_shows_its_token_to_both_servers(tmp_path: Path, clock: Clock) 
                     client.report("debt", 0.4)
             client.close()
         for server in servers:
-            assert server.writer.run(lambda store: store.number("debt", 100)).result() == 1
+            assert server.use_store(lambda store: store.number("debt", 100)) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from sottovoce.advisor.rank.description import Buckets, RankedTopic
 from sottovoce.advisor.rank.shares import SharedReport
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.peer import HEADER, OPEN, VERIFY, PeerKey
+from sottovoce.web.rank.store import QUESTION
 
 TOPICS = tuple(
     RankedTopic(name, "lda", Buckets.even(0, 1, number))
@@ -115,7 +116,7 @@ def test_a_request_under_another_servers_key_is_refused_and_decides_nothing(
         "only the other server may ask this.",
     )
     second = both.services[1]
-    assert second.writer.run(lambda store: store.find_question("debt", 100)).result() is None
+    assert second.use_store(lambda store: store.find(QUESTION, "debt", 100)) is None
 
 
 def test_a_replayed_report_counts_once_and_another_under_its_nonce_not_at_all(
@@ -142,7 +143,7 @@ def test_a_replayed_report_counts_once_and_another_under_its_nonce_not_at_all(
         assert found is not None
         assert (found["reports"], found["counts"]) == (3, [0, 0, 0, 1, 0, 2])
         servers[0].verify()
-        decided = servers[0].writer.run(lambda store: store.list_outputs("debt", 101)).result()
+        decided = servers[0].use_store(lambda store: store.list_outputs("debt", 101))
         assert decided == {token(1): b""}
 
 

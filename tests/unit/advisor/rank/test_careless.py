@@ -26,8 +26,15 @@ from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.web.rank import app
 from sottovoce.web.rank.pair import KEPT_PERIODS, FirstServer, SecondServer
 from sottovoce.web.rank.peer import OPEN, PeerKey
-from sottovoce.web.rank.store import ReportOutcome, SqliteStore, Store, StoredReport
-from sottovoce.web.rank.telemetry import Telemetry
+from sottovoce.web.rank.service import Telemetry
+from sottovoce.web.rank.store import (
+    HISTOGRAM,
+    OPENING,
+    ReportOutcome,
+    SqliteStore,
+    Store,
+    StoredReport,
+)
 
 RULES = description("shares", buckets=4)
 
@@ -81,7 +88,7 @@ def test_asking_the_second_server_about_old_periods_writes_and_tells_nothing(
     client = asked(second).client
     for period in (0, 100 - KEPT_PERIODS - 1):
         assert client.get(f"/histograms/debt/{period}").status_code == 404
-        opening = second.writer.run(partial(Store.find_opening, topic="debt", period=period))
+        opening = second.writer.run(partial(Store.find, table=OPENING, topic="debt", period=period))
         assert opening.result() is None
     assert told == []
     first.close()
@@ -146,11 +153,11 @@ def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
     first.verify()
     # The second server changes its mind about one.
     refused = "UPDATE rank_verdict SET output = x'' WHERE token LIKE '%3'"
-    second.writer.run(lambda store: store._file.connection.execute(refused)).result()  # type: ignore[attr-defined] # SQLite's
+    second.use_store(lambda store: store._file.connection.execute(refused))  # type: ignore[attr-defined] # SQLite's
     told: list[tuple[dict[str, Any], bool]] = []
 
     def tell(line: str) -> None:
-        kept = first.writer.run(lambda store: store.find_histogram("debt", 100)).result()
+        kept = first.use_store(lambda store: store.find(HISTOGRAM, "debt", 100))
         told.append((json.loads(line), kept is not None))
 
     first.telemetry = Telemetry(tell)
@@ -320,7 +327,7 @@ def test_histograms_that_are_published_are_told_while_the_second_server_hangs(
     monkeypatch.setattr("sottovoce.web.rank.pair._ANSWER_S", 0.05)
     monkeypatch.setattr("sottovoce.web.rank.pair._PATIENCE_S", 0.01)
     first, second = pair(tmp_path, clock, RULES)
-    first.writer.run(lambda store: store.publish("debt", 99, "{}")).result()
+    first.use_store(lambda store: store.keep_first(HISTOGRAM, "debt", 99, "{}"))
     report_all((first, second), [0, 1, 1])
     first._peer = hanging = Hanging()
     clock.day += 1

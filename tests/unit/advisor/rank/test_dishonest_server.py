@@ -75,7 +75,7 @@ def servers(tmp_path: Path, clock: Clock) -> Iterator[Servers]:
 
 def honest_question(servers: Servers) -> dict[str, Any]:
     """What a first server asks that follows the protocol."""
-    held = servers[0].writer.run(lambda store: store.list_waiting("debt", 100, "", PEOPLE)).result()
+    held = servers[0].use_store(lambda store: store.list_waiting("debt", 100, "", PEOPLE))
     side = ServerSide(RULES, "debt", 100, KEY.verify, 0)
     return ask_shares(side, side.begin(held))
 
@@ -98,7 +98,7 @@ def test_a_server_that_adds_one_gets_the_same_answer_whatever_the_buckets_are(
     assert servers[1].telemetry.value_of("refused") == PEOPLE
     (tmp_path / "again").mkdir()
     again = pair(tmp_path / "again", clock, RULES)
-    kept = servers[1].writer.run(lambda store: store.find_reports("debt", 100, TOKENS)).result()
+    kept = servers[1].use_store(lambda store: store.find_reports("debt", 100, TOKENS))
     for name, payload in kept.items():
         again[1].keep("debt", 100, name, payload).result(10)
     assert again[1].answer_verify(asked) == told
@@ -115,7 +115,7 @@ def test_asking_again_also_after_a_restart_gets_the_same_bytes_and_the_first_ver
     servers[1].close()
     again = pair(tmp_path, clock, RULES)
     assert again[1].answer_verify(asked) == told
-    decided = again[1].writer.run(lambda store: store.list_outputs("debt", 100)).result()
+    decided = again[1].use_store(lambda store: store.list_outputs("debt", 100))
     assert set(decided.values()) == {b""}
     for server in again:
         server.close()
@@ -137,7 +137,7 @@ def test_reports_that_a_server_makes_up_or_withholds_leave_one_sum_of_enough_rep
 
 def test_a_second_server_that_drops_all_but_a_few_gets_no_sum(servers: Servers) -> None:
     servers[0].verify()
-    outputs = servers[0].writer.run(lambda store: store.list_outputs("debt", 100)).result()
+    outputs = servers[0].use_store(lambda store: store.list_outputs("debt", 100))
     side = ServerSide(RULES, "debt", 100, KEY.verify, 0)
     with pytest.raises(ProtocolError, match="enough reports"):
         join_sums(side, outputs, {"sum": "00" * 96, "dropped": TOKENS[1:]})
@@ -147,7 +147,7 @@ def test_no_file_of_a_server_holds_anothers_share(servers: Servers, tmp_path: Pa
     """Nor does verifying leave any of it behind: what crosses is verifier shares alone."""
     servers[0].verify()
     payloads = [
-        server.writer.run(lambda store: store.find_reports("debt", 100, TOKENS)).result()
+        server.use_store(lambda store: store.find_reports("debt", 100, TOKENS))
         for server in servers
     ]
     for server in servers:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from support.rank_servers import KEY, Clock, InProcessPeer, description
 from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.shares import Message
 from sottovoce.web.rank.pair import FirstServer, SecondServer
-from sottovoce.web.rank.store import SqliteStore
+from sottovoce.web.rank.store import Closing, SqliteStore
 
 EXACT = description("shares", epsilon="200", buckets=4)
 """So little noise that sums are exact, but for a chance of e^-100."""
@@ -40,9 +39,9 @@ class Mortal(SqliteStore):
 
     dies: tuple[str, bool] | None = None
 
-    def _keep_first(self, table: str, *given: Any, **named: Any) -> str:  # noqa: ANN401 - passed on
+    def keep_first(self, table: Closing, topic: str, period: int, record: str) -> str:
         with self._killing(table):
-            return super()._keep_first(table, *given, **named)
+            return super().keep_first(table, topic, period, record)
 
     def decide(self, topic: str, period: int, outputs: Mapping[str, bytes]) -> list[str]:
         with self._killing("verdicts"):
@@ -114,7 +113,7 @@ def test_a_server_killed_around_any_commit_leaves_nothing_lost_or_counted_twice(
         assert found["counts"] == np.bincount(BUCKETS, minlength=4).tolist()
         assert first.histogram("debt", 100) == found
         for server in (first, second):
-            assert server.writer.run(lambda store: store.list_due(["debt"], 101)).result() == []
+            assert server.use_store(lambda store: store.list_due(["debt"], 101)) == []
 
 
 @pytest.mark.parametrize(("who", "commit", "after"), MOMENTS)

@@ -26,10 +26,9 @@ from sottovoce.web.rank import serve
 from sottovoce.web.rank.app import create_app
 from sottovoce.web.rank.pair import KEPT_PERIODS
 from sottovoce.web.rank.peer import key_digits
-from sottovoce.web.rank.serve import HeaderLimitProtocol
-from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.serve import HeaderLimitProtocol, event_writer
+from sottovoce.web.rank.service import RankService, Telemetry
 from sottovoce.web.rank.store import SqliteStore
-from sottovoce.web.rank.telemetry import Telemetry, event_writer
 
 METRICS_KEY = "ab" * 32
 RULES = description(buckets=4)
@@ -235,10 +234,10 @@ def test_shares_that_the_first_server_never_asks_for_are_deleted(
     report_all((first, second), [0, 1, 1])
     clock.day += KEPT_PERIODS
     second.publish_due()
-    assert second.writer.run(lambda store: store.number("debt", 100)).result() == 3
+    assert second.use_store(lambda store: store.number("debt", 100)) == 3
     clock.day += 1
     second.publish_due()
-    assert second.writer.run(lambda store: store.number("debt", 100)).result() == 0
+    assert second.use_store(lambda store: store.number("debt", 100)) == 0
     first.close()
     second.close()
 

@@ -15,16 +15,9 @@ from sottovoce.advisor.rank.description import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank.app import MOST_BODY
 from sottovoce.web.rank.pair import SecondServer
-from sottovoce.web.rank.peer import (
-    HEADER,
-    OPEN,
-    SIGNATURE_DIGITS,
-    VERIFY,
-    HttpPeer,
-    PeerKey,
-)
-from sottovoce.web.rank.store import ReportOutcome, SqliteStore
-from sottovoce.web.rank.telemetry import Telemetry
+from sottovoce.web.rank.peer import HEADER, OPEN, SIGNATURE_DIGITS, VERIFY, HttpPeer, PeerKey
+from sottovoce.web.rank.service import Telemetry
+from sottovoce.web.rank.store import OPENING, QUESTION, ReportOutcome, SqliteStore
 
 RULES = description("shares", epsilon="200", buckets=6)
 """So little noise that sums are exact, but for a chance of e^-100."""
@@ -173,8 +166,8 @@ def test_too_few_reports_are_withheld_and_both_servers_drop_them(
     assert found is not None
     assert found["counts"] is None
     for server in servers:
-        assert server.writer.run(lambda store: store.list_due(["debt"], 101)).result() == []
-        assert server.writer.run(lambda store: store.list_outputs("debt", 100)).result() == {}
+        assert server.use_store(lambda store: store.list_due(["debt"], 101)) == []
+        assert server.use_store(lambda store: store.list_outputs("debt", 100)) == {}
 
 
 class Broken(InProcessPeer):
@@ -222,14 +215,14 @@ def test_a_restarted_pair_finishes_an_opening_with_the_noise_that_the_second_dre
     clock.day += 1
     with pytest.raises(ProtocolError, match="lost"):
         servers[0].histogram("debt", 100)
-    noted = servers[1].writer.run(lambda store: store.find_opening("debt", 100)).result()
+    noted = servers[1].use_store(lambda store: store.find(OPENING, "debt", 100))
     for server in servers:
         server.close()
     again = pair(tmp_path, clock, RULES)
     found = again[0].histogram("debt", 100)
     assert found is not None
     assert (found["reports"], found["counts"]) == (5, [0, 0, 0, 0, 0, 5])
-    assert again[1].writer.run(lambda store: store.find_opening("debt", 100)).result() == noted
+    assert again[1].use_store(lambda store: store.find(OPENING, "debt", 100)) == noted
     for server in again:
         server.close()
 
@@ -332,7 +325,7 @@ def test_another_sum_than_the_one_that_was_noted_is_not_opened_after_a_crash(
     about = {"topic": "debt", "period": 100, "description": RULES.version}
     tokens = [token(place) for place in range(6)]
     second = servers[1]
-    second.writer.run(lambda store: store.note_question("debt", 100, "another")).result()
+    second.use_store(lambda store: store.keep_first(QUESTION, "debt", 100, "another"))
     with pytest.raises(ProtocolError, match="demanded already"):
         second.answer_open(about | {"tokens": tokens})
 

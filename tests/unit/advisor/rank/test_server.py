@@ -12,9 +12,8 @@ from support.rank_servers import Clock, InProcess, description, noise_service, r
 
 from sottovoce.errors import BusyError, InputError, RefusedError
 from sottovoce.web.rank.app import Limits
-from sottovoce.web.rank.serve import open_store
 from sottovoce.web.rank.service import GroupWriter
-from sottovoce.web.rank.store import ReportOutcome, SqliteStore, StoredReport
+from sottovoce.web.rank.store import HISTOGRAM, ReportOutcome, SqliteStore, StoredReport, open_store
 
 RULES = description()
 
@@ -239,7 +238,7 @@ def test_beyond_what_may_wait_reports_are_turned_away() -> None:
 def test_a_failing_store_is_told_without_details(tmp_path: Path, clock: Clock) -> None:
     service = noise_service(tmp_path, clock)
     with running(service) as server:
-        service.writer.run(lambda store: store.close()).result()
+        service.use_store(lambda store: store.close())
         answer = server.client.post("/reports", json=body())
         assert answer.status_code == 503
         assert "sqlite" not in answer.text
@@ -259,7 +258,7 @@ def test_what_is_deleted_is_in_no_file_any_more(tmp_path: Path) -> None:
     store.add([StoredReport("debt", 7, f"{n:032x}", each) for n, each in enumerate(payloads)])
     held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert all(each in held for each in payloads)
-    store.publish("debt", 7, "a histogram")
+    store.keep_first(HISTOGRAM, "debt", 7, "a histogram")
     left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert not any(each in left for each in payloads)
     store.close()
