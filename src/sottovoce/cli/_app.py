@@ -23,7 +23,7 @@ from sottovoce.cli import (
     state,
 )
 from sottovoce.cli._groups import PlainCommand, PlainGroup, command_text, expand_groups
-from sottovoce.cli.learn import counts, keys, members, parties, runs
+from sottovoce.cli.learn import counts, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
 learn = typer.Typer(
@@ -58,9 +58,9 @@ _LEARN: dict[str, dict[str, Callable[..., None]]] = {
     "Members and keys": {
         "roster": members.roster,
         "remove": members.remove,
-        "renew": keys.renew,
-        "rotate": keys.rotate,
-        "move": keys.move,
+        "renew": parties.renew,
+        "rotate": parties.rotate,
+        "move": parties.move,
     },
 }
 for _panel, _commands in _LEARN.items():

@@ -22,8 +22,8 @@ from sottovoce.learn._examples import (
     plain_labels,
 )
 from sottovoce.learn.documents import (
-    Columns,
     Documents,
+    HolderColumns,
     Skipped,
     Table,
     read_labelled,
@@ -206,13 +206,13 @@ class TextHolders:
     """
 
     examples: Mapping[str, Documents]
-    columns: Columns
+    columns: HolderColumns
     labels: LabelValues
     features: tuple[str, ...] = ()
 
     @classmethod
     def from_peers(
-        cls, given: Mapping[str, TextsGiven], columns: Columns, labels: Sequence[Any] = ()
+        cls, given: Mapping[str, TextsGiven], columns: HolderColumns, labels: Sequence[Any] = ()
     ) -> "TextHolders":
         """Read what every holder has; ``labels`` are further ones that there may be."""
         skipped = Skipped()
@@ -244,7 +244,7 @@ class TextHolders:
         return self.labels.of_names(names)
 
     def _of_table(self, given: "Source") -> Documents:
-        skipped, columns = Skipped(), Columns(self.columns.text)
+        skipped, columns = Skipped(), HolderColumns(self.columns.text)
         documents = _read(_as_table(given), columns, skipped, labelled=False)
         _warn_of(skipped)
         return documents
@@ -268,7 +268,7 @@ def holds_text(given: object) -> bool:
 
 
 def labelled_documents(
-    given: TextsGiven, columns: Columns, skipped: Skipped
+    given: TextsGiven, columns: HolderColumns, skipped: Skipped
 ) -> tuple[Documents, ArrayLike]:
     """One holder's texts, and its labels in the type in which they came."""
     if not isinstance(given, Documents):
@@ -280,7 +280,7 @@ def labelled_documents(
 
 
 def _labelled_texts(
-    given: object, columns: Columns, skipped: Skipped
+    given: object, columns: HolderColumns, skipped: Skipped
 ) -> tuple[Sequence[str], ArrayLike]:
     """Labels of files are text, those of frames and lists what they are there."""
     if isinstance(given, tuple | list) and len(given) == _PAIR and not _is_row(given[0]):
@@ -292,7 +292,7 @@ def _labelled_texts(
 
 
 def _of_frame(
-    table: pa.Table, columns: Columns, skipped: Skipped
+    table: pa.Table, columns: HolderColumns, skipped: Skipped
 ) -> tuple[Sequence[str], ArrayLike]:
     table, dtype = _with_plain_labels(table, columns.label or "label")
     found = _read(table, columns, skipped)
@@ -305,7 +305,7 @@ def _of_frame(
 
 
 def _read(
-    source: "Source", columns: Columns, skipped: Skipped, *, labelled: bool = True
+    source: "Source", columns: HolderColumns, skipped: Skipped, *, labelled: bool = True
 ) -> Documents:
     options = ReadOptions(columns=columns.named)
     try:

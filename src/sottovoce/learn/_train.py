@@ -23,7 +23,7 @@ from sottovoce.learn._holders import (
 from sottovoce.learn._trained import TrainedClassifier
 from sottovoce.learn.count.reading import CountedClassifier, counted_classifier
 from sottovoce.learn.count_together import count_together
-from sottovoce.learn.documents import Columns
+from sottovoce.learn.documents import HolderColumns
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.party import Connection, InProcess
 from sottovoce.learn.run.terms import MODES, RunTerms
@@ -138,7 +138,7 @@ def train(
         columns = {"text": text or "text", "label": label, "labels": labels}
         return _train_by_count(peers, epsilon, refused, faults=faults, **columns, **options)
     check_choice("mode", mode, MODES)
-    named = Columns(text, label)
+    named = HolderColumns(text, label)
     holders: RowHolders | TextHolders
     connection: Connection
     if isinstance(peers, Connection):
@@ -190,11 +190,11 @@ def _train_by_count(
 
 def _holders(
     given: Mapping[str, Any],
-    columns: Columns,
+    columns: HolderColumns,
     features: Sequence[str] | Sequence[Sequence[str]] | None,
     labels: Sequence[Any] | None,
 ) -> RowHolders | TextHolders:
-    texts = columns != Columns() or any(map(holds_text, given.values()))
+    texts = columns != HolderColumns() or any(map(holds_text, given.values()))
     if not texts:
         return RowHolders.from_peers(given, features)
     if features is not None:

@@ -15,9 +15,9 @@ from sottovoce.learn.documents import Examples
 from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.classify import call_labels, scores
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
-from sottovoce.learn.run.leakage import run_leakage
+from sottovoce.learn.run.leakage import opened_words, run_leakage
 from sottovoce.learn.run.party import Connection, InProcess
-from sottovoce.learn.run.records import opened_words, read_hidden, read_model, read_trained
+from sottovoce.learn.run.records import read_hidden, read_model, read_trained
 from sottovoce.learn.run.terms import RunKind, RunTerms
 from sottovoce.learn.training_terms import COORDINATOR, Mode, Offset
 from sottovoce.learn.wire import codec

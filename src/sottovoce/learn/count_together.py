@@ -27,7 +27,7 @@ from sottovoce.learn.count.spend import (
     PaidBefore,
     joint_spends,
 )
-from sottovoce.learn.documents import Columns, Documents, Skipped, read_counted
+from sottovoce.learn.documents import Documents, HolderColumns, Skipped, read_counted
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.count import NoisedSum
 from sottovoce.learn.run.party import Connection, InProcess
@@ -214,7 +214,7 @@ def _columns(
     name: str | None,
     labels: Sequence[Any] | None,
     bound: int | None,
-) -> Columns:
+) -> HolderColumns:
     if (user is None) != (bound is None):
         raise ParameterError(
             "user and documents_per_user belong together: one is given without the other."
@@ -224,10 +224,10 @@ def _columns(
             "labels must be named, all of them, where words are counted by label: they are public, "
             "and must not be what the documents happen to have."
         )
-    return Columns(text, None if labels is None else label or "label", user, name)
+    return HolderColumns(text, None if labels is None else label or "label", user, name)
 
 
-def _read(given: Mapping[str, Any], columns: Columns) -> dict[str, Documents]:
+def _read(given: Mapping[str, Any], columns: HolderColumns) -> dict[str, Documents]:
     skipped = Skipped()
     found = {name: counted_documents(each, columns, skipped) for name, each in given.items()}
     if skipped.reasons:
@@ -235,7 +235,7 @@ def _read(given: Mapping[str, Any], columns: Columns) -> dict[str, Documents]:
     return found
 
 
-def counted_documents(given: object, columns: Columns, skipped: Skipped) -> Documents:
+def counted_documents(given: object, columns: HolderColumns, skipped: Skipped) -> Documents:
     """What one holder has to be counted, in any of the forms that a holder comes in."""
     if isinstance(given, Documents):
         return given
@@ -261,7 +261,9 @@ def _is_pair(given: object) -> bool:
     return isinstance(given[0], Iterable) and not isinstance(given[0], str | Mapping)
 
 
-def _counted_texts(texts: Sequence[str], labels: "ArrayLike | None", columns: Columns) -> Documents:
+def _counted_texts(
+    texts: Sequence[str], labels: "ArrayLike | None", columns: HolderColumns
+) -> Documents:
     if not texts:
         return Documents((), () if columns.label is not None else None, np.zeros(0, np.int64))
     found = Documents.from_texts(texts, labels if columns.label is not None else None)

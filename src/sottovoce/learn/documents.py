@@ -185,7 +185,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Columns:
+class HolderColumns:
     """What a holder's columns are called; None: it has our name, or there is none to read."""
 
     text: str | None = None
@@ -249,7 +249,7 @@ def _with_labels(table: pa.Table) -> pa.Table:
 
 def read_counted(
     source: Source,
-    columns: Columns,
+    columns: HolderColumns,
     skipped: Skipped,
     options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> Documents:

@@ -34,8 +34,8 @@ from scipy import sparse
 from sottovoce.arrays import Floats, Integers
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe, What
-from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.count import VotePlan
 from sottovoce.loop._round import (
     TRIALS,
     Circle,

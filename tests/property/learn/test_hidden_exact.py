@@ -21,7 +21,7 @@ from sottovoce.learn.paillier.grid import gmpy2
 from sottovoce.learn.solve.field import Combs, _plan_shape, combine_powers, solve_system
 from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import PublicBounds, plan_solve
-from sottovoce.learn.wire.script import run_together
+from sottovoce.learn.wire.stages import run_together
 
 
 @pytest.fixture(autouse=True, scope="module")

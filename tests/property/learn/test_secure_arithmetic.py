@@ -15,7 +15,7 @@ from sottovoce.learn.modes.comparison import (
     answer_less,
     ask_less,
 )
-from sottovoce.learn.wire.script import run_together
+from sottovoce.learn.wire.stages import run_together
 from sottovoce.privacy.randomness import random_below
 
 Objects = NDArray[Any]

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.count import VotePlan
 
 WORDS = ("bank", "debt", "doctor", "hill", "loan", "sea")
 LABELS = ("ham", "spam")

@@ -18,8 +18,8 @@ from support.counts import Counting
 
 from sottovoce.arrays import Flags, Floats, Integers
 from sottovoce.learn.count.recipe import CountRecipe
-from sottovoce.learn.count.votes import pair_places
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run.count import pair_places
 from sottovoce.privacy.opened_noise import SharesLaw
 from sottovoce.privacy.shares import NoiseShare
 from sottovoce.release.audit import FixedKeystream

@@ -17,7 +17,7 @@ from sottovoce.learn.solve.chebyshev import (
 )
 from sottovoce.learn.solve.field import Combs, mask_half_range, plan_combs
 from sottovoce.learn.solve.plan import Share
-from sottovoce.learn.wire.script import Pairing, ScriptedParty
+from sottovoce.learn.wire.stages import Pairing, ScriptedParty
 from sottovoce.privacy.randomness import random_below
 
 SIZE = 5

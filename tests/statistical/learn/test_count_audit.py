@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from support.counts import Counting
 
-from sottovoce.learn.count import votes as votes_module
 from sottovoce.learn.count.recipe import CountRecipe
-from sottovoce.learn.count.votes import VotePlan
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run import count as votes_module
+from sottovoce.learn.run.count import VotePlan
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.audit.sums import audit_sum, audit_votes
 from sottovoce.privacy.shares import NoiseShare

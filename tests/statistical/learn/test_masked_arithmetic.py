@@ -17,7 +17,7 @@ from sottovoce.learn.modes.comparison import ComparisonPlan
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.keys import PrivateKey
-from sottovoce.learn.wire.script import run_together
+from sottovoce.learn.wire.stages import run_together
 
 KEY = insecure_key_for_tests(256)
 UNIFORM = comparison.uniform

@@ -25,7 +25,7 @@ from sottovoce.learn.modes.comparison import (
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.script import Pairing, ScriptedParty, run_together
+from sottovoce.learn.wire.stages import Pairing, ScriptedParty, run_together
 
 OTHER_KEY = insecure_key_for_tests(512, number=1)
 OWN, THEIRS = np.array([3, 4, 5], object), np.array([4, 4, 1], object)

@@ -141,12 +141,12 @@ def test_what_a_peer_gives_is_drawn_once_however_often_it_is_asked(
 
 
 def test_numbers_are_never_refused_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sottovoce.learn.count import votes  # noqa: PLC0415 - one test's
+    from sottovoce.learn.run import count  # noqa: PLC0415 - one test's
 
     run = counting(3)
-    plain = votes.VotePlan.sum_votes
+    plain = count.VotePlan.sum_votes
     monkeypatch.setattr(
-        votes.VotePlan, "sum_votes", lambda *given: plain(*given) + ((1 << 62) + (1 << 61))
+        count.VotePlan, "sum_votes", lambda *given: plain(*given) + ((1 << 62) + (1 << 61))
     )
     total = run.run().totals
     # Three times 2^62 + 2^61 is 2^61 modulo 2^64.

@@ -45,7 +45,7 @@ from sottovoce.learn.solve.masked import read_masked
 from sottovoce.learn.solve.plan import PublicBounds, SolvePlan
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.script import run_together
+from sottovoce.learn.wire.stages import run_together
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.codec import Value

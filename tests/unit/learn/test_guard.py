@@ -12,7 +12,7 @@ from sottovoce.learn import train
 from sottovoce.learn.modes import guard
 from sottovoce.learn.modes.guard import PairTests
 from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
-from sottovoce.learn.run.adversaries import adversaries
+from sottovoce.learn.run.leakage import mode_leakage
 from sottovoce.learn.support import OpenedLimit, most_words
 from sottovoce.learn.training_terms import LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Faults
@@ -239,5 +239,5 @@ def test_a_coordinator_that_tells_no_alike_words_reads_a_document_as_the_table_s
     summed = np.sum([x.T @ x for x, _ in rows.values()], axis=0)
     read = np.flatnonzero(np.abs(summed[0] - summed[1]))
     assert {*read, 0, 1} >= {*np.flatnonzero(first[3]), 0, 1}
-    said = {row.who: row.what for row in adversaries("open", Recipe())}
+    said = {row.who: row.what for row in mode_leakage("open", Recipe()).against}
     assert "off the difference of two rows" in said["lying coordinator"]

@@ -54,7 +54,7 @@ from sottovoce.learn.solve.plan import (
 )
 from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.script import Pairing, ScriptedParty, run_together
+from sottovoce.learn.wire.stages import Pairing, ScriptedParty, run_together
 
 SYSTEM = gram_system([[3, 1, -2], [0, 5, 1], [2, 2, 2]], [7, -4, 9], 3)
 BOUNDS = tight_bounds(SYSTEM)

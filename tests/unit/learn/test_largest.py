@@ -15,7 +15,7 @@ from sottovoce.learn.modes.queries import (
     ask_largest,
     largest_label,
 )
-from sottovoce.learn.wire.script import run_together
+from sottovoce.learn.wire.stages import run_together
 from sottovoce.privacy.randomness import random_below
 
 BOUND = 1 << 4

@@ -11,7 +11,7 @@ from sottovoce.errors import DamagedRecordError, DataError, InputError, Paramete
 from sottovoce.learn.count.opened import TogetherCounts, counted_record
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count_together import counted_documents
-from sottovoce.learn.documents import Columns, Documents, Skipped, Table
+from sottovoce.learn.documents import Documents, HolderColumns, Skipped, Table
 from sottovoce.learn.run.count import NoisedSum
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.sums.keys import Identity
@@ -119,7 +119,7 @@ def test_terms_that_count_nothing_are_refused() -> None:
 
 def test_a_holder_s_documents_are_taken_as_they_are() -> None:
     own = Documents(("a debt",))
-    assert counted_documents(own, Columns(), Skipped()) is own
+    assert counted_documents(own, HolderColumns(), Skipped()) is own
     mixed = [{"text": "a debt", "no": 1}, {"text": 3, "no": "two"}]
     with pytest.raises(InputError, match="not of one kind"):
-        counted_documents(mixed, Columns(), Skipped())
+        counted_documents(mixed, HolderColumns(), Skipped())

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import DataError, InputError, ParameterError
-from sottovoce.learn.count import votes as votes_module
 from sottovoce.learn.count.recipe import MOST_CELLS
-from sottovoce.learn.count.votes import VotePlan, pair_places
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.run import count as votes_module
+from sottovoce.learn.run.count import VotePlan, pair_places
 
 WORDS = ("bank", "debt", "loan", "sea")
 KEY = bytes(range(32))

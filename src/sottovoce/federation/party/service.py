@@ -41,7 +41,7 @@ from sottovoce.federation.roster import RosterChange, RosterHistory
 from sottovoce.federation.transport.frames import VERSION, Log
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.run.evaluate import JointEvaluation
-from sottovoce.learn.run.records import opened_words
+from sottovoce.learn.run.leakage import opened_words
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.wire.codec import encode_value
 

@@ -40,7 +40,7 @@ from sottovoce.learn.count.recipe import (
     state_promise,
 )
 from sottovoce.learn.count.spend import LedgerSpending, spend_name
-from sottovoce.learn.documents import Columns, Documents, Skipped, read_counted
+from sottovoce.learn.documents import Documents, HolderColumns, Skipped, read_counted
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.support import OpenedLimit
@@ -289,7 +289,7 @@ def counted_examples(config: PartyConfig, terms: RunTerms) -> Documents:
             f"{config.party.name} must name the column of users, user in [texts] of its "
             "party.toml: each user's documents are bounded in this count."
         )
-    columns = Columns(
+    columns = HolderColumns(
         texts.text,
         texts.label if terms.labels else None,
         texts.user if recipe.documents_per_user is not None else None,

@@ -46,7 +46,7 @@ from sottovoce.learn.paillier.wire import (
     encrypt_integers,
 )
 from sottovoce.learn.wire.message import Leakage, Learns, Message
-from sottovoce.learn.wire.script import Hear, PairScript, Say
+from sottovoce.learn.wire.stages import Hear, PairScript, Say
 from sottovoce.privacy.randomness import random_below, random_bytes
 
 Bits = NDArray[np.int64]

@@ -46,8 +46,7 @@ from sottovoce.learn.solve.plan import (
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.script import ScriptedParty
-from sottovoce.learn.wire.stages import PartyMaker
+from sottovoce.learn.wire.stages import PartyMaker, ScriptedParty
 
 QUERY_BITS = 24  # binary places of a standardised row that is classified
 QUERY_SUM = 1 << 12  # the largest sum of its numbers' sizes

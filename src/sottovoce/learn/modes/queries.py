@@ -2,14 +2,10 @@
 
 Private Text Classification, Protocol 3, corrected: scores stay shared between the coordinator and
 the key holder, who compare their shares under encryption. No score is ever opened.
-
-**Two labels.** Each of the two sends the asking peer a bit that is a fair coin by itself; both
-together are the sign.
-
+**Two labels.** Each of them sends the asker a bit that is a fair coin; both make the sign.
 **Several labels.** Every label's solve has the same matrix, so that its scores are det(A) theta_k'x
 (or theta_k'x, by Chebyshev) on one scale, and the largest of them can be found. The coordinator
 sends the asker an order of the labels that it has drawn, the key holder a place in it.
-
 The numbers y_k of a row are shared as a_k + b_k = y_k modulo P_k, with a_k uniform and 2^65 |y_k| <
 P_k. But for a chance of 2^-64 a_k + b_k is y_k + P_k as integers, so that y_k = b_k - (P_k - a_k)
 without any modulus: differences of numbers with different moduli are shared too. For i < j
@@ -20,8 +16,8 @@ is one bitwise `comparison`, whose outcome stays shared. The key holder encrypts
 outcomes, and the other adds up, under encryption, how many of the others each number is not below:
 the first of the largest ones has all labels - 1 wins, and no other has. Wins less labels - 1 are
 sent as `comparison.ZeroTests`: the key holder sees one zero at a uniform place, and the other knows
-the order and not the place. Whoever gets both knows which number is the largest, and nothing else.
-Equal numbers: the first of them counts as the largest, as `numpy.argmax` has it.
+the order and not the place. Whoever gets both knows which number is the largest, and nothing else:
+of equal numbers the first.
 """
 
 from collections.abc import Sequence
@@ -55,8 +51,15 @@ from sottovoce.learn.query_budget import LedgerBudget, QueryBudget
 from sottovoce.learn.solve.field import mask_half_range, multiple_masks
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.message import Leakage, Learns, Message
-from sottovoce.learn.wire.script import PairScript, ScriptedParty
-from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller
+from sottovoce.learn.wire.stages import (
+    Listener,
+    PairScript,
+    Script,
+    ScriptedParty,
+    Stage,
+    Staged,
+    Teller,
+)
 from sottovoce.privacy.randomness import random_below
 
 Places = NDArray[np.int64]

@@ -253,23 +253,6 @@ def _run_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
     return record
 
 
-def opened_words(record: Mapping[str, Value]) -> str:
-    """Of how many features the sums were opened, and why not of all; empty where none were."""
-    numbers = codec.item(record, "opened", tuple) if "opened" in record else ()
-    if not numbers:
-        return ""
-    kept, allowed, supported = (n for n in numbers if isinstance(n, int))
-    found = f"sums of {kept} of {supported} features that enough documents use"
-    if allowed != supported:
-        found += (
-            f"; of more than {allowed} they would hold too much of so few documents; the hidden "
-            "mode and learn count have no such limit"
-        )
-    if kept != allowed:
-        found += f"; of {allowed}, some differ from others in a few documents only"
-    return found
-
-
 def _hidden_helper(terms: RunTerms, agreed: Agreed, party: Any) -> Value:  # noqa: ANN401 - C or K
     from sottovoce.learn.paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
 

@@ -39,7 +39,7 @@ from sottovoce.learn.solve.field import (
 )
 from sottovoce.learn.solve.plan import PublicBounds, Share
 from sottovoce.learn.wire.message import Leakage, Learns, Message
-from sottovoce.learn.wire.script import Hear, PairScript, Say
+from sottovoce.learn.wire.stages import Hear, PairScript, Say
 from sottovoce.privacy.randomness import random_below
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from sottovoce.learn.solve.field import (
 )
 from sottovoce.learn.solve.plan import WEIGHT_PARTS, Share, SolvePlan, join_residues
 from sottovoce.learn.wire.message import Leakage, Learns, Message
-from sottovoce.learn.wire.script import Hear, PairScript, Say
+from sottovoce.learn.wire.stages import Hear, PairScript, Say
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.codec import Value

@@ -33,7 +33,7 @@ from sottovoce.learn.paillier.slots import (
 )
 from sottovoce.learn.paillier.wire import array_to_bytes
 from sottovoce.learn.wire.message import Message
-from sottovoce.learn.wire.script import Hear, PairScript, Say
+from sottovoce.learn.wire.stages import Hear, PairScript, Say
 
 
 @dataclass(frozen=True)

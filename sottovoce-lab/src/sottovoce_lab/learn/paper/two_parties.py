@@ -22,7 +22,7 @@ from sottovoce.learn.paillier.grid import Grid, as_grid, gmpy2
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.paillier.wire import array_to_bytes, decrypt, encrypt, encrypt_integers
 from sottovoce.learn.wire.exchange import Traffic
-from sottovoce.learn.wire.script import PairScript, run_together
+from sottovoce.learn.wire.stages import PairScript, run_together
 from sottovoce_lab.learn.paper.shown import Outline, Seen, Shown, see, settle, show
 
 _GUARD_BITS = 32
