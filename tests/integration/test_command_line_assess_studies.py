@@ -18,12 +18,7 @@ pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovo
 pytest.importorskip("gensim", reason="gensim is missing: pip install sottovoce[topics]")
 
 Run = Callable[..., tuple[int, str, str]]
-PLOTS = {
-    "assess-table-4": 1,
-    "assess-table-5": 3,
-    "assess-table-6": 1,
-    "assess-figure-1": 1,
-}
+PLOTS = {"assess-table-4": 1, "assess-table-5": 3, "assess-table-6": 1, "assess-figure-1": 1}
 PAPER_COLUMNS = {
     "assess-table-4": "paper_aol_map",
     "assess-table-5": "paper_aol_map",

@@ -43,8 +43,7 @@ def test_list_names_every_study_with_what_it_shows(run_study: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.long] * (name == SLOWEST)) for name in NAMES],
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name == SLOWEST)) for name in NAMES]
 )
 def test_a_quick_study_prints_its_rows_and_fills_its_folder(
     run_study: Run, tmp_path: Path, name: str

@@ -45,10 +45,7 @@ _LEARN: dict[str, dict[str, Callable[..., None]]] = {
         "intermediary": parties.intermediary,
     },
     "Train together": {"train": runs.train, "evaluate": runs.evaluate, "classify": runs.classify},
-    "Count together": {
-        "count": counts.count,
-        "topics": counts.topics,
-    },
+    "Count together": {"count": counts.count, "topics": counts.topics},
     "See and decide": {
         "status": runs.status,
         "transcript": runs.transcript,

@@ -14,12 +14,7 @@ import pyarrow as pa
 import typer
 
 from sottovoce.assess.assess import PostsListener
-from sottovoce.assess.community_facts import (
-    CommunityWatch,
-    all_shipped,
-    first_people,
-    topic_facts,
-)
+from sottovoce.assess.community_facts import CommunityWatch, all_shipped, first_people, topic_facts
 from sottovoce.assess.explain import Assessed
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.measures.catalogue import RECOMMENDED, banded_lifts

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli._engines import (
-    Address,
-    EngineOptions,
-    as_written,
-    release_at,
-)
+from sottovoce.cli._engines import Address, EngineOptions, as_written, release_at
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
 from sottovoce.files import check_outputs

@@ -6,11 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sottovoce.cli._engines import (
-    Address,
-    RankEngineOptions,
-    assess_on_spark,
-)
+from sottovoce.cli._engines import Address, RankEngineOptions, assess_on_spark
 from sottovoce.cli._groups import OptionGroup
 from sottovoce.cli._options import (
     CleanOption,

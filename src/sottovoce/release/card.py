@@ -176,10 +176,7 @@ def make_card(
         documents_per_user=documents_per_user,
         noise_rate=str(plan.noise_rate),
         threshold=settings.threshold,
-        prior={
-            "kind": settings.prior if paid else "public",
-            "rate": str(settings.prior_rate),
-        },
+        prior={"kind": settings.prior if paid else "public", "rate": str(settings.prior_rate)},
         compression={"method": settings.compression, "maps": settings.maps},
         accounting=settings.accounting,
         vocabulary={

@@ -22,10 +22,7 @@ from sottovoce.release.compression.embedding import (
     EmbeddingDisperseCompression,
     WordVectors,
 )
-from sottovoce.release.compression.frequency import (
-    PAID_PRIORS,
-    FrequencyCompression,
-)
+from sottovoce.release.compression.frequency import PAID_PRIORS, FrequencyCompression
 from sottovoce.release.compression.maps import (
     Compression,
     GroupedCompression,
@@ -188,28 +185,18 @@ class ColumnNoise:
     constant_work: bool = False
 
     def added_to(
-        self,
-        compressed: Counts,
-        *,
-        threads: int | None = None,
-        mechanism: GeometricMechanism | None = None,
+        self, compressed: Counts, *, mechanism: GeometricMechanism | None = None
     ) -> Counts:
         """``compressed`` with fresh noise on every cell, or with that of a ``mechanism``."""
         mechanism = mechanism or GeometricMechanism(self.rate)
         if not self.constant_work:
-            return mechanism.sparse(compressed, threshold=self.threshold, threads=threads)
+            return mechanism.sparse(compressed, threshold=self.threshold)
         height = max(1, _DENSE_CELLS // compressed.shape[1])
-        blocks = [
-            sparse.csr_array(
-                mechanism.dense(
-                    compressed[first : first + height].toarray(),
-                    threshold=self.threshold,
-                    threads=threads,
-                )
-            )
-            for first in range(0, compressed.shape[0], height)
-        ]
-        return sparse.csr_array(sparse.vstack(blocks, dtype=np.int64))
+        firsts = range(0, compressed.shape[0], height)
+        parts = (compressed[first : first + height].toarray() for first in firsts)
+        blocks = (mechanism.dense(part, threshold=self.threshold) for part in parts)
+        noisy = [sparse.csr_array(block) for block in blocks]
+        return sparse.csr_array(sparse.vstack(noisy, dtype=np.int64))
 
 
 def maps_of(fitted: Compression | GroupedCompression) -> tuple[WordMap, ...]:

@@ -146,9 +146,7 @@ def test_a_disk_too_full_for_the_ledger_spends_and_draws_nothing(tmp_path: Path)
     assert Ledger(path).spends(CORPUS) == []
 
 
-def test_a_disk_too_full_for_the_output_releases_nothing_and_can_be_retried(
-    tmp_path: Path,
-) -> None:
+def test_a_disk_too_full_for_the_output_releases_nothing_and_can_be_retried(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     new_ledger(path, 5)
     out, complaints = start("full", str(path), str(1 << 20)).communicate()

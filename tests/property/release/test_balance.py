@@ -40,9 +40,7 @@ def problems(draw: st.DrawFn) -> tuple[Floats, Integers]:
 
 @given(problems())
 @settings(deadline=None, max_examples=30)
-def test_the_assignment_is_as_cheap_as_the_hungarian_one(
-    problem: tuple[Floats, Integers],
-) -> None:
+def test_the_assignment_is_as_cheap_as_the_hungarian_one(problem: tuple[Floats, Integers]) -> None:
     costs, sizes = problem
     label = balanced_assignment(costs, sizes)
     assert np.bincount(label, minlength=sizes.size).tolist() == sizes.tolist()

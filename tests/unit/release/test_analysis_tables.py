@@ -14,13 +14,7 @@ import sottovoce as sv
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release import release as release_module
-from sottovoce.release.analysis.moments import (
-    Moments,
-    SignalMeter,
-    clarity,
-    noise_edge,
-    strength,
-)
+from sottovoce.release.analysis.moments import Moments, SignalMeter, clarity, noise_edge, strength
 from sottovoce.release.analysis.summary import pair_totals
 from sottovoce.release.analysis.totals import noise_reach, normal_quantile
 from sottovoce.release.counts import CountsFile

@@ -48,7 +48,6 @@ def test_word2vec_binary_is_read_with_and_without_line_feeds(
     embedding = read_embedding(path)
     assert embedding.words == ("cat", "dog")
     assert embedding.vectors.tolist() == [[0, 1, 2], [0, 1, 2]]
-    assert read_embedding(path.rename(tmp_path / "v.dat"), kind="binary").words == ("cat", "dog")
 
 
 def test_only_the_words_asked_for_are_kept(tmp_path: Path) -> None:
@@ -130,11 +129,9 @@ def test_no_message_quotes_the_file(tmp_path: Path) -> None:
     assert "passage" not in str(caught.value)
 
 
-def test_an_absent_file_and_an_unknown_kind_are_refused(tmp_path: Path) -> None:
+def test_an_absent_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="cannot read"):
         read_embedding(tmp_path / "absent.txt")
-    with pytest.raises(ParameterError, match="kind must be"):
-        read_embedding(tmp_path / "absent.txt", kind="pickle")  # type: ignore[arg-type]  # bad
 
 
 def test_an_embedding_of_uneven_or_infinite_vectors_is_refused() -> None:

@@ -116,8 +116,7 @@ def test_the_command_publishes_the_column_that_is_named(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("\n".join(WORDS))
     asked = f"release {notes} --vocabulary {tmp_path}/words.txt --epsilon 2 --precision 2"
     done = CliRunner().invoke(
-        app,
-        f"{asked} --labels kind --ledger {tmp_path}/my.ledger --out {tmp_path}/out".split(),
+        app, f"{asked} --labels kind --ledger {tmp_path}/my.ledger --out {tmp_path}/out".split()
     )
     assert done.exit_code == 0, done.stderr
     assert "Labels are published as they are" in done.stdout

@@ -11,11 +11,7 @@ from scipy import sparse
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.counts import Counts
 from sottovoce.release.topics import estimator
-from sottovoce.release.topics._expected import (
-    block_cells,
-    pair_sums_of,
-    positive_cells,
-)
+from sottovoce.release.topics._expected import block_cells, pair_sums_of, positive_cells
 from sottovoce.release.topics._refine import noise_share
 from sottovoce.release.topics.estimator import PrivateTopics
 

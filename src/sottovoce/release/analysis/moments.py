@@ -316,11 +316,7 @@ def signal_meter(moments: Moments) -> SignalMeter:
         values, directions = linalg.eigh(whitened, subset_by_value=(edge, np.inf))
         np.fill_diagonal(whitened, directions**2 @ values)
     spectrum = linalg.eigvalsh(whitened, check_finite=False)[::-1]
-    return SignalMeter(
-        moments.documents,
-        kept.size,
-        np.ascontiguousarray(spectrum),
-    )
+    return SignalMeter(moments.documents, kept.size, np.ascontiguousarray(spectrum))
 
 
 def cell_variances(moments: Moments) -> Floats:

@@ -194,11 +194,7 @@ def word_totals(rows: Rows, law: NoiseLaw, names: pa.Table, level: float) -> Wor
 
 
 def label_totals(
-    rows: Rows,
-    labels: NDArray[np.str_],
-    law: NoiseLaw,
-    names: pa.Table,
-    level: float,
+    rows: Rows, labels: NDArray[np.str_], law: NoiseLaw, names: pa.Table, level: float
 ) -> WordTotals:
     """The totals of each label's documents, one label after the other, the largest first."""
     check_level(level)

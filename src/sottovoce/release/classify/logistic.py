@@ -169,11 +169,7 @@ class PrivateLogistic(ReleasedDocumentsClassifier):
     """
 
     def __init__(
-        self,
-        rate: Rate = None,
-        *,
-        penalties: Sequence[float] = PENALTIES,
-        random_state: int = 0,
+        self, rate: Rate = None, *, penalties: Sequence[float] = PENALTIES, random_state: int = 0
     ) -> None:
         self.rate = rate
         self.penalties = penalties

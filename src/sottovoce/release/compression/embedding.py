@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,16 +20,11 @@ from sottovoce.files import cause_of
 from sottovoce.release.compression._kmeans import balanced_clusters
 from sottovoce.release.compression.maps import Compression, Decompression
 from sottovoce.release.compression.word_map import even_sizes
-from sottovoce.topics.imports.files import (
-    binary_vectors,
-    checked_size,
-    text_vectors,
-)
+from sottovoce.topics.imports.files import binary_vectors, checked_size, text_vectors
 from sottovoce.topics.load import load_model
 from sottovoce.topics.w2v.model import SkipGramModel
 
 LEAST_COVERAGE = 0.5
-FileKind = Literal["auto", "text", "binary"]
 
 
 class WordVectors(Protocol):
@@ -211,22 +206,21 @@ def deal_words(cluster: Integers, columns: int, generator: np.random.Generator) 
     return column
 
 
-def read_embedding(
-    path: Path | str, *, words: Sequence[str] | None = None, kind: FileKind = "auto"
-) -> Embedding:
+def read_embedding(path: Path | str, *, words: Sequence[str] | None = None) -> Embedding:
     """Read GloVe or word2vec vectors; with ``words`` only theirs are kept in memory.
 
     ``path`` may also be the folder of a skip-gram model of ours.
 
-    ``kind`` "auto" takes a name that ends in .bin for word2vec's binary format and any other
-    for text. Words are matched byte for byte: no case folding.
+    A name that ends in .bin is taken for word2vec's binary format, any other for text. Words are
+    matched byte for byte: no case folding.
     """
     source = Path(path)
     if source.is_dir():
         return _of_model(source)
     wanted = None if words is None else frozenset(word.encode() for word in words)
+    read = binary_vectors if source.suffix == ".bin" else text_vectors
     try:
-        return _collect_vectors(_vectors(source, wanted, kind), source)
+        return _collect_vectors(read(source, wanted), source)
     except OSError as error:
         raise ModelFileError(f"cannot read {source}: {cause_of(error)}.") from error
 
@@ -244,16 +238,6 @@ def _of_model(folder: Path) -> Embedding:
             "use public word vectors."
         )
     return Embedding(model.vocabulary.terms, model.vectors)
-
-
-def _vectors(
-    source: Path, wanted: frozenset[bytes] | None, kind: FileKind
-) -> Iterator[tuple[bytes, NDArray[np.float32]]]:
-    if kind not in ("auto", "text", "binary"):
-        raise ParameterError("an embedding's kind must be 'auto', 'text' or 'binary'.")
-    if kind == "binary" or (kind == "auto" and source.suffix == ".bin"):
-        return binary_vectors(source, wanted)
-    return text_vectors(source, wanted)
 
 
 def _collect_vectors(

@@ -131,8 +131,6 @@ def fit_topics(
     seed: int,
     *,
     iterations: int = 200,
-    alpha: float = 0.1,
-    eta: float = 0.01,
     most_tokens: int = MOST_TOKENS,
 ) -> Floats:
     """phi, the probability of each word in each topic: topics x words, rows sum to 1.
@@ -142,7 +140,7 @@ def fit_topics(
     a seed gives one result.
     """
     _check(topics, iterations, most_tokens)
-    model = _model(topics, alpha=alpha, eta=eta, seed=seed)
+    model = _model(topics, seed)
     _add_documents(model, thin_counts(counts, most_tokens, np.random.default_rng(seed)))
     model.train(iterations, workers=1, show_progress=False)
     return _topic_words(model, counts.shape[1])
@@ -165,12 +163,12 @@ def _check(topics: int, iterations: int, most_tokens: int) -> None:
             raise ParameterError(f"{name} must be >= 1, got {value}.")
 
 
-def _model(topics: int, *, alpha: float, eta: float, seed: int) -> "tomotopy.LDAModel":
+def _model(topics: int, seed: int) -> "tomotopy.LDAModel":
     try:
         import tomotopy  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
         raise MissingExtraError("tomotopy", "topics") from error
-    return tomotopy.LDAModel(k=topics, alpha=alpha, eta=eta, seed=seed)
+    return tomotopy.LDAModel(k=topics, alpha=0.1, eta=0.01, seed=seed)
 
 
 def _add_documents(model: "tomotopy.LDAModel", counts: Counts) -> None:
