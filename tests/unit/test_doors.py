@@ -444,9 +444,3 @@ def test_no_result_shows_a_user_or_a_text_when_it_is_printed(tmp_path: Path) -> 
             assert MARKED_USER not in shown, type(result)
             assert "markedword" not in shown, type(result)
             assert "object at 0x" not in shown, type(result)
-
-
-def test_a_simulated_community_is_printed_as_counts() -> None:
-    community = sv.simulate(users=60, weeks=1, background_documents=1)
-    assert repr(community).startswith("SimulatedCommunity(users=60, posts=")
-    assert "u00" not in repr(community)

@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from sottovoce.corpus.read import bytes as read_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.party import approvals
-from sottovoce.parsing import parse_json
+from sottovoce.parsing import Plain, parse_json, toml_lines, toml_table
 from sottovoce.privacy.ledger.chosen_ledger import move_ledger
 from sottovoce.statement import make_statement
 from sottovoce.topics.imports.files import import_mallet
@@ -85,3 +86,30 @@ def test_a_packed_state_of_mallet_unfolds_no_further_than_other_files(
     path.write_bytes(gzip.compress(b"#doc\n#alpha : 0.1\n#beta : 0.1\n" + lines, 1))
     with pytest.raises(SottovoceError, match="unfolds to more than"):
         import_mallet(path)
+
+
+VALUES: dict[str, Plain | None] = {
+    "a": 'quo"te\\ \x7f \n é 🙂',
+    "b": 3,
+    "c": 0.25,
+    "d": True,
+    "e": ["x", "y"],
+}
+
+
+def test_values_are_written_so_that_toml_reads_them_back() -> None:
+    text = "\n".join(toml_lines({**VALUES, "gone": None}))
+    assert tomllib.loads(text) == VALUES
+
+
+def test_a_table_reads_back_with_a_word_a_line_too() -> None:
+    text = toml_table("[[topic]]", {**VALUES, "gone": None, "none": []}, word_a_line=True)
+    assert tomllib.loads(text) == {"topic": [{**VALUES, "none": []}]}
+
+
+def test_the_layout_stays_as_files_have_it() -> None:
+    values: dict[str, Plain | None] = {"words": ("a", "b"), "weights": [0.5, 2], "none": ()}
+    short = 'words = ["a", "b"]\nweights = [0.5, 2]\nnone = []\n'
+    assert toml_table("[t]", values) == f"[t]\n{short}"
+    tall = 'words = [\n  "a",\n  "b",\n]\nweights = [0.5, 2]\nnone = []\n'
+    assert toml_table("[t]", values, word_a_line=True) == f"[t]\n{tall}"

@@ -3,15 +3,17 @@
 import os
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 
+import numpy as np
 import pytest
 
 from sottovoce import compiled
-from sottovoce.compiled import on_threads
+from sottovoce.compiled import in_turn, on_threads, read_ahead
 
 OUTER: ContextVar[str] = ContextVar("outer", default="none")
 
@@ -136,3 +138,103 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
             os._exit(0)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_items_come_in_order_and_all() -> None:
+    assert list(read_ahead(range(100))) == list(range(100))
+    assert list(read_ahead([])) == []
+
+
+def test_none_is_an_item() -> None:
+    assert list(read_ahead([None, 0, None])) == [None, 0, None]
+
+
+def test_the_next_item_is_made_while_one_is_used() -> None:
+    started = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        started.set()
+        yield 2
+
+    coming = read_ahead(items())
+    assert next(coming) == 1
+    assert started.wait(10)
+    assert list(coming) == [2]
+
+
+def test_no_more_than_one_item_is_made_ahead() -> None:
+    made: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(10):
+            made.append(number)
+            yield number
+
+    coming = read_ahead(items())
+    next(coming)
+    # Closing waits for the item under way.
+    coming.close()  # type: ignore[attr-defined] # a generator
+    assert made == [0, 1]
+
+
+def test_an_error_comes_where_its_item_would_have_come() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise ValueError("here")
+
+    coming = read_ahead(items())
+    assert next(coming) == 1
+    with pytest.raises(ValueError, match="here"):
+        next(coming)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_results_in_turn_come_in_the_order_of_the_tasks(threads: int) -> None:
+    def slow_first(number: int) -> int:
+        time.sleep(0.01 if number == 0 else 0.0)
+        return number
+
+    assert list(in_turn([partial(slow_first, n) for n in range(20)], threads)) == list(range(20))
+
+
+def test_tasks_are_not_begun_long_before_their_results_are_taken() -> None:
+    asked = []
+
+    def tasks() -> Iterator[partial[int]]:
+        for number in range(100):
+            asked.append(number)
+            yield partial(int, number)
+
+    results = in_turn(tasks(), 2, waiting=1)
+    assert next(results) == 0
+    assert len(asked) <= 2 * (1 + 1) + 1
+    results.close()
+    assert len(asked) <= 2 * (1 + 1) + 1
+
+
+def test_an_error_comes_out_where_the_result_would_and_ends_the_rest() -> None:
+    ran = []
+
+    def task(number: int) -> int:
+        if number == 3:
+            raise ZeroDivisionError
+        ran.append(number)
+        return number
+
+    found = []
+    with pytest.raises(ZeroDivisionError):
+        for result in in_turn([partial(task, n) for n in range(50)], 2):
+            found.append(result)  # noqa: PERF402 - what came before the error
+    assert found == [0, 1, 2]
+    assert len(ran) < 50
+
+
+def test_two_tasks_run_at_once() -> None:
+    both = threading.Barrier(2, timeout=10)
+    assert len(list(in_turn([both.wait, both.wait], 2))) == 2
+
+
+def test_numpy_treats_errors_there_as_here() -> None:
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        list(in_turn([lambda: np.ones(1) / np.zeros(1)] * 2, 2))

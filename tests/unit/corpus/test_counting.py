@@ -252,16 +252,6 @@ def test_the_counter_of_a_vocabulary_is_made_once_for_each_set_of_rules() -> Non
     )
 
 
-@pytest.mark.parametrize("rules", [TokenRules(), TokenRules(stem="porter")])
-def test_words_are_counted_however_many_a_list_has(
-    monkeypatch: pytest.MonkeyPatch, rules: TokenRules
-) -> None:
-    monkeypatch.setattr("sottovoce.corpus.words.codes._CACHE_WORDS", 1)
-    texts = [pa.array([text]) for text in ("the sea", "a loan and the sea")]
-    counts = count_batches(texts, Vocabulary.public(["loan", "sea", "sun"]), rules)
-    assert [each.toarray().tolist() for each in counts] == [[[0, 1, 0]], [[1, 1, 0]]]
-
-
 def test_words_and_stop_words_may_be_given_as_any_collection() -> None:
     words = Vocabulary(["the", "sea"], data_dependent=False, origin="a list")  # type: ignore[arg-type]  # as people do
     for given in (["the"], {"the"}, ("the",)):

@@ -7,11 +7,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
+from sottovoce.corpus.read._parquet import compile_longest_value, longest_value
 from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, open_posts
 from sottovoce.corpus.read.tally import ReadOptions, Skip
 from sottovoce.corpus.schema import DOCUMENTS, POSTS
@@ -45,13 +49,6 @@ JSONL = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [("a.csv", CSV), ("a.tsv", TSV), ("a.jsonl", JSONL), ("A.NDJSON", JSONL)]
-)
-def test_posts_are_the_same_from_each_text_format(tmp_path: Path, name: str, content: str) -> None:
-    assert rows(open_posts(written(tmp_path, name, content))) == [ANN, BOB]
-
-
 @pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
 @pytest.mark.parametrize(("name", "content"), [("a.csv", CSV), ("a.tsv", TSV), ("a.jsonl", JSONL)])
 def test_compressed_files_are_read_by_their_suffix(
@@ -67,7 +64,9 @@ def test_zstandard_is_read_by_its_suffix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize(("name", "content"), [("a.csv", CSV), ("a.tsv", TSV), ("a.jsonl", JSONL)])
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.csv", CSV), ("a.tsv", TSV), ("a.jsonl", JSONL), ("A.NDJSON", JSONL)]
+)
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_line_endings_and_byte_order_mark_change_nothing(
     tmp_path: Path, ending: str, name: str, content: str, mark: str
@@ -90,12 +89,6 @@ def test_bytes_outside_the_named_encoding_are_repaired_and_counted(tmp_path: Pat
     corpus = open_documents(path, options=ReadOptions(encoding="cp1252"))
     assert [row["text"] for row in rows(corpus)] == ["fine", "b\ufffdd"]
     assert corpus.tally.repaired == 1
-
-
-def test_parquet_gives_the_same_posts(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    parquet.write_table(pa.Table.from_pylist([ANN, BOB]), path)
-    assert rows(open_posts(path)) == [ANN, BOB]
 
 
 FRAMES: list[Source] = [
@@ -237,3 +230,19 @@ def test_a_mapping_for_what_is_not_read_is_refused(tmp_path: Path) -> None:
     options = ReadOptions(columns={"txet": "text"})
     with pytest.raises(ParameterError, match="may map user, time, text; got txet"):
         open_posts(written(tmp_path, "a.csv", CSV), options=options)
+
+
+def both(plain: bytes, values: int) -> set[int]:
+    compiled = compile_longest_value()(np.frombuffer(plain, np.uint8), values)
+    return {int(compiled), int(longest_value(plain, values))}
+
+
+@given(st.lists(st.binary(max_size=300), max_size=30), st.binary(max_size=3))
+def test_both_ways_find_the_longest_value(values: list[bytes], rest: bytes) -> None:
+    plain = b"".join(len(value).to_bytes(4, "little") + value for value in values) + rest
+    assert both(plain, len(values)) == {max(map(len, values), default=0)}
+
+
+def test_no_more_values_are_looked_at_than_are_announced() -> None:
+    plain, cut = b"\1\0\0\0a" + b"\3\0\0\0abc", b"\xff\xff\xff\xff"
+    assert (both(plain, 1), both(plain, 2), both(cut, 9)) == ({1}, {3}, {2**32 - 1})

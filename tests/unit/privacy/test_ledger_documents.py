@@ -5,19 +5,30 @@ import os
 import resource
 import shutil
 import sqlite3
+import unicodedata
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sottovoce.errors import BudgetError, InputError, LedgerError
 from sottovoce.files import state_folder
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger.accounts import Account, SpendRequest
 from sottovoce.privacy.ledger.database import holds_ledger
-from sottovoce.privacy.ledger.documents import DocumentSet, LedgerKey, find_key, key_file
+from sottovoce.privacy.ledger.documents import (
+    DocumentSet,
+    LedgerKey,
+    find_key,
+    fold_text,
+    key_file,
+    text_hash,
+)
 from sottovoce.privacy.ledger.elsewhere import SpendCount, user_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
 
@@ -394,3 +405,57 @@ def test_thirds_of_documents_are_exact(ledger: Ledger) -> None:
             SpendRequest(f"r{i}", kept.corpus, LimitedPrecision(1, "1/3"), documents=kept.documents)
         )
     assert ledger.account(kept.corpus).rest == Fraction(0)
+
+
+TEXT = "My debt: a loan of 12 from the café, naïve \u0915\u0940"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda text: text.replace(" ", "  ", 1), id="one blank more"),
+        pytest.param(lambda text: f" \u00a0{text}\t", id="blanks at its ends"),
+        pytest.param(lambda text: text.replace(" ", "\r\n"), id="other line ends"),
+        pytest.param(lambda text: f"\ufeff{text}", id="a mark of order"),
+        pytest.param(lambda text: f"\u201c{text}\u201d.", id="quotes and a stop"),
+        pytest.param(lambda text: text.replace("debt", "de\u00adbt"), id="a soft hyphen"),
+        pytest.param(str.upper, id="capitals"),
+        pytest.param(lambda text: unicodedata.normalize("NFD", text), id="decomposed"),
+    ],
+)
+def test_a_text_that_another_program_wrote_is_the_same_document(
+    change: Callable[[str], str],
+) -> None:
+    assert change(TEXT) != TEXT
+    assert text_hash(change(TEXT).encode()) == text_hash(TEXT.encode())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        TEXT.replace("12", "13"),
+        TEXT.replace("debt", "debts"),
+        TEXT.replace("é", "e"),
+        TEXT.replace("\u0940", "\u093e"),
+        f"{TEXT} \U0001f600",
+        TEXT.replace("a loan", "loan a"),
+        "",
+    ],
+)
+def test_another_letter_number_or_order_is_another_document(changed: str) -> None:
+    assert text_hash(changed.encode()) != text_hash(TEXT.encode())
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_one_character_beyond_ascii_changes_nothing_before_it(text: str) -> None:
+    assert fold_text(f"{text}é".encode()) == fold_text(text.encode()) + "é".encode()
+
+
+@given(st.text())
+def test_what_was_folded_stays_as_it_is(text: str) -> None:
+    once = fold_text(text.encode())
+    assert fold_text(once) == once
+
+
+def test_documents_without_a_word_are_one_text() -> None:
+    assert DocumentSet.of_texts(["", " ", "...", "a"]).copies == 2

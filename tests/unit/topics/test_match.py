@@ -12,7 +12,7 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.match import Matching, best_indicator, catalogue_of, match_model
-from sottovoce.topics.salient import known_words
+from sottovoce.topics.salient import known_words, salient_columns, salient_words
 
 FILLER = tuple(f"filler{number}" for number in range(400))
 DEBT = ("debt", "loan", "credit", "owe")
@@ -213,3 +213,55 @@ def test_a_model_s_own_catalogue_has_a_topic_for_each_dimension_yet_to_be_judged
     assert made.topics[0].weights == pytest.approx((0.4, 0.2, 0.1))
     assert {topic.domain for topic in made} == {"unjudged"}
     assert made.sensitive == ()
+
+
+TWO_DIMENSIONS = np.array([[0.5, 0.3, 0.2, 0.0], [0.6, 0.0, 0.1, 0.3]])
+FOUR_TERMS = ("the", "debt", "pay", "baby")
+
+
+def test_by_probability_the_likeliest_come_first() -> None:
+    assert salient_words(TWO_DIMENSIONS, FOUR_TERMS, 2) == [("the", "debt"), ("the", "baby")]
+
+
+def test_by_lift_a_word_that_is_common_everywhere_comes_last_and_an_absent_one_never() -> None:
+    assert salient_words(TWO_DIMENSIONS, FOUR_TERMS, 3, relevance=0.0) == [
+        ("debt", "pay", "the"),
+        ("baby", "the", "pay"),
+    ]
+    assert salient_words(TWO_DIMENSIONS, FOUR_TERMS, 4, relevance=0.5)[0][-1] == "baby"
+
+
+def test_sizes_decide_what_is_common() -> None:
+    phi = np.array([[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
+    first = salient_columns(phi, 1, relevance=0.0, sizes=np.array([1.0, 8.0, 1.0]))[0]
+    second = salient_columns(phi, 1, relevance=0.0, sizes=np.array([1.0, 1.0, 8.0]))[0]
+    assert (first[0], second[0]) == (1, 0)
+
+
+def test_ties_are_in_column_order() -> None:
+    assert salient_columns(np.full((1, 5), 0.2), 3).tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("count", "relevance", "sizes", "says"),
+    [
+        (0, 1.0, None, "count must be 1 to 4"),
+        (5, 1.0, None, "count must be 1 to 4"),
+        (1, 1.1, None, "relevance must be"),
+        (1, float("nan"), None, "relevance must be"),
+        (1, 0.5, np.ones(3), "sizes must be 2"),
+        (1, 0.5, np.array([1.0, 0.0]), "sizes must be 2 positive"),
+    ],
+)
+def test_bad_parameters_are_refused(
+    count: int, relevance: float, sizes: np.ndarray | None, says: str
+) -> None:
+    with pytest.raises(ParameterError, match=says):
+        salient_words(TWO_DIMENSIONS, FOUR_TERMS, count, relevance=relevance, sizes=sizes)
+
+
+def test_terms_must_fit_phi() -> None:
+    with pytest.raises(ParameterError, match="terms must be 4"):
+        salient_words(TWO_DIMENSIONS, FOUR_TERMS[:3])
+    with pytest.raises(ParameterError, match="phi must be a matrix"):
+        salient_columns(np.ones(3))

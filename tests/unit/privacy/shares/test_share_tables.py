@@ -10,7 +10,7 @@ from sottovoce.privacy._laws import ESCAPE
 from sottovoce.privacy.audit.sampler import check_sampler
 from sottovoce.privacy.shares import NegativeBinomial, ShareSampler
 
-RATE, AMONG = Fraction(1, 2), 3
+TABLE_RATE, AMONG = Fraction(1, 2), 3
 
 
 @pytest.mark.parametrize("among", [1, 2, 7, 100])
@@ -22,7 +22,7 @@ def test_the_table_of_a_share_is_exact(rate: str, among: int) -> None:
 
 def changed(boundary: int | None = None, cell: int | None = None, to: int = 0) -> ShareSampler:
     """A sampler with one entry of its table off."""
-    return with_one_off(ShareSampler(RATE, AMONG), boundary, cell, to)
+    return with_one_off(ShareSampler(TABLE_RATE, AMONG), boundary, cell, to)
 
 
 @pytest.mark.parametrize("boundary", [0, 20, 56])
@@ -44,7 +44,7 @@ def test_a_cell_that_answers_for_what_lies_beyond_the_table_is_caught() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "shape"),
-    [(RATE * Fraction(51, 50), Fraction(1, AMONG)), (RATE, Fraction(1, AMONG + 1))],
+    [(TABLE_RATE * Fraction(51, 50), Fraction(1, AMONG)), (TABLE_RATE, Fraction(1, AMONG + 1))],
     ids=["a rate 2% off", "another shape"],
 )
 def test_a_table_of_another_law_is_caught(rate: Fraction, shape: Fraction) -> None:
