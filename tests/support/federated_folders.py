@@ -1,6 +1,6 @@
 """Federations of real processes in a folder, and what their parties kept."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,10 @@ from sottovoce.federation.party.history import journal_history, latest_training
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Table
+from sottovoce.learn.paillier.keys import PrivateKey
+from sottovoce.learn.paillier.wire import decrypt_integers
+from sottovoce.learn.run.records import read_hidden
+from sottovoce.learn.wire.codec import Value
 
 NAMES = ("ada", "ben", "cy", "dee")
 Floats = NDArray[np.float64]
@@ -45,3 +49,35 @@ def kept(folder: Path, name: str) -> Mapping[str, Any]:
     assert last is not None
     assert last.result is not None
     return last.result
+
+
+def prepare_poisson(folder: Path) -> dict[str, tuple[Floats, NDArray[Any]]]:
+    """A federation of four peers with 30 rows of counts each; what each holds."""
+    rows = np.random.default_rng(3).poisson(0.9, (120, 4)).astype(float)
+    given = split(rows, np.where(rows[:, 0] > rows[:, 1], "more", "less"))
+    prepare_rows(folder, given, TrainingSettings(penalty=0.1))
+    return given
+
+
+def deadline(seconds: float) -> dict[str, str]:
+    """What to change in a configuration, so that its party waits so long for others."""
+    return {"[secrets]": f"deadline_s = {seconds}\n[secrets]"}
+
+
+def change_files(folder: Path, changes: Mapping[str, str]) -> None:
+    """Change every party's configuration."""
+    for path in folder.glob("*/party.toml"):
+        text = path.read_text()
+        for old, new in changes.items():
+            text = text.replace(old, new, 1)
+        path.write_text(text)
+
+
+def open_theta(record: Mapping[str, Value], keys: Sequence[PrivateKey]) -> list[int]:
+    """Theta as integers, by both helpers' shares: between minus and plus half of the modulus."""
+    found = read_hidden(record).classifier()
+    parts = (found.coordinator, found.key_holder)
+    first, second = (decrypt_integers(p, k).ravel() for p, k in zip(parts, keys, strict=True))
+    half = found.modulus // 2
+    summed = (int(a + b) for a, b in zip(first, second, strict=True))
+    return [(each + half) % found.modulus - half for each in summed]

@@ -14,7 +14,7 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import HASHED, NAMES, made_holdings, made_peers, made_terms, made_texts
 
-from sottovoce.errors import JournalError, QueryBudgetError
+from sottovoce.errors import QueryBudgetError
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.query_budget import QueryCharge
@@ -117,9 +117,3 @@ def test_a_query_is_counted_once_under_its_name_and_whole(tmp_path: Path) -> Non
         again.spend(charge(4, rows=9)._replace(data=(b"other", b"d")))
     again.spend(charge(5, rows=8, data=b"other"))  # the refused one took nothing of the other's
     assert (tmp_path / "memory.sqlite").stat().st_mode & 0o077 == 0
-
-
-def test_a_memory_under_another_secret_is_refused(tmp_path: Path) -> None:
-    PartyMemory(tmp_path / "memory.sqlite", SECRET).close()
-    with pytest.raises(JournalError, match=r"another secret than memory\.key"):
-        PartyMemory(tmp_path / "memory.sqlite", bytes(32))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.federated_folders import kept, prepare_rows, split
+from support.federated_folders import change_files, deadline, kept, prepare_rows, split
 from support.warm_python import FIRST
 
 from sottovoce import learn
@@ -40,9 +40,7 @@ def trained_until_killed(
 ) -> tuple[str, float]:
     """How a training ends in which dee is killed, and when; what is left must be right."""
     prepare_rows(folder, given, TrainingSettings(**WAYS[way]))
-    for path in folder.glob("*/party.toml"):
-        text = path.read_text()
-        path.write_text(text.replace("[secrets]", f"deadline_s = {DEADLINE_S}\n[secrets]", 1))
+    change_files(folder, deadline(DEADLINE_S))
     patch.setenv(FIRST, PREPARED.format(at=at))
     with running_parties(folder) as parties:
         begun = time.monotonic()

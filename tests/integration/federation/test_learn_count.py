@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.federated_folders import change_files, deadline
 
 import sottovoce as sv
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -237,9 +238,7 @@ def test_a_peer_that_is_not_there_is_left_out_if_one_may_be_lost(tmp_path: Path,
     plan = SetupPlan(names, TrainingSettings(), count_with=limits)
     prepare(folder, {name: documents(name) for name in names}, plan)
     (folder / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
-    for path in folder.glob("*/party.toml"):
-        text = path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1)
-        path.write_text(text)
+    change_files(folder, deadline(3))
     cells = tmp_path / "cells.jsonl"
     command = ("learn", "count", "--config", config(folder, "coordinator"), "--drop", "1")
     with running_parties(folder, ["coordinator", *NAMES]):

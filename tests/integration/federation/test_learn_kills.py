@@ -6,24 +6,28 @@ party goes on to the same classifier, or the run ends by name. None hangs, none 
 
 import json
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.federated_folders import prepare_rows
+from support.federated_folders import change_files, deadline, open_theta, prepare_rows
 
 from sottovoce import learn
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import TrainingSettings, load_config
-from sottovoce.federation.party.control import PartyProcesses, running_parties
+from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party.history import RunHistory, journal_history
 from sottovoce.federation.party.holdings import SOLVE
 from sottovoce.federation.party.party import ConfiguredParty
+from sottovoce.federation.setup import SetupPlan
+from sottovoce.learn.count.opened import TogetherCounts
+from sottovoce.learn.documents import Documents
 from sottovoce.learn.paillier.keys import PrivateKey
-from sottovoce.learn.paillier.wire import decrypt_integers
-from sottovoce.learn.run.records import read_hidden
+from sottovoce.learn.wire.codec import parts
+from sottovoce.privacy import Ledger
 
 PEERS = ("ada", "ben", "cy")
 WAYS: dict[str, dict[str, Any]] = {
@@ -43,25 +47,25 @@ def rows_of(seed: int) -> tuple[Any, Any]:
 def prepared(folder: Path, way: str) -> dict[str, tuple[Any, Any]]:
     given = {name: rows_of(at) for at, name in enumerate(PEERS)}
     prepare_rows(folder, given, TrainingSettings(**WAYS[way]))
-    for path in folder.glob("*/party.toml"):
-        text = path.read_text().replace("most_trainings = 20", "most_trainings = 1000")
-        path.write_text(text.replace("[secrets]", "deadline_s = 60\n[secrets]", 1))
+    change_files(folder, {"most_trainings = 20": "most_trainings = 1000", **deadline(60)})
     return given
 
 
-def trained_with_a_kill(parties: PartyProcesses, seed: int, usual_s: float) -> str:
-    """How a training ends in which some party is killed at some moment, and comes back."""
+def ask_with_a_kill(
+    parties: PartyProcesses, victims: Sequence[str], seed: int, longest_s: float, **request: object
+) -> str:
+    """How a run ends in which one of these is killed at some moment, and comes back."""
     chance = np.random.default_rng(seed)
-    victim = [*parties.processes][1 + int(chance.integers(len(parties.processes) - 1))]
+    victim = victims[int(chance.integers(len(victims)))]
     with ThreadPoolExecutor(1) as other:
-        training = other.submit(parties.ask, "coordinator", do="train")
-        time.sleep(float(chance.uniform(0, usual_s)))
+        ending = other.submit(parties.ask, "coordinator", **request)
+        time.sleep(float(chance.uniform(0, longest_s)))
         parties.processes[victim].kill()
         parties.processes[victim].wait()
         parties.start(victim)
         parties.wait([victim])
         try:
-            return str(training.result(_LONGEST_S)["status"])
+            return str(ending.result(_LONGEST_S)["status"])
         except SottovoceError as error:
             return next((each for each in NAMED if each in str(error)), str(error))
 
@@ -79,23 +83,16 @@ def private(written: bytes) -> PrivateKey:
     return PrivateKey(*(int(json.loads(written)[each], 16) for each in "pq"))
 
 
-def opened(record: Any, keys: list[PrivateKey]) -> list[int]:  # noqa: ANN401 - a result
-    """Theta's integers up to their common factor: both shares together."""
-    found = read_hidden(record["classifiers"][0]).classifier()
-    parts = (found.coordinator, found.key_holder)
-    first, second = (decrypt_integers(p, k).ravel() for p, k in zip(parts, keys, strict=True))
-    half = found.modulus // 2
-    summed = (int(a + b) for a, b in zip(first, second, strict=True))
-    return [(each + half) % found.modulus - half for each in summed]
-
-
 def check_results(folder: Path, way: str, given: dict[str, tuple[Any, Any]]) -> int:
     """All finished trainings came to the same; how many there were."""
     runs, _ = finished(folder, "ada")
     if way == "hidden":
         helpers = [finished(folder, name)[1] for name in ("coordinator", "key-holder")]
         found = [
-            opened(run.result, [private(keys[run.terms.session]) for keys in helpers])
+            open_theta(
+                parts(run.result or {}, "classifiers")[0],
+                [private(keys[run.terms.session]) for keys in helpers],
+            )
             for run in runs
         ]
         assert all(each == found[0] for each in found)
@@ -118,10 +115,55 @@ def test_killed_parties_come_to_the_same_classifier_or_end_by_name(
         begun = time.monotonic()
         assert parties.ask("coordinator", do="train")["status"] == "finished"
         usual_s = time.monotonic() - begun
-        ends = [trained_with_a_kill(parties, seed, usual_s) for seed in range(8)]
+        victims = [*parties.processes][1:]
+        ends = [ask_with_a_kill(parties, victims, seed, usual_s, do="train") for seed in range(8)]
         parties.settle()
     right = check_results(folder, way, given)
     print(f"{way}: {ends.count('finished')} of {len(ends)} right, usual {usual_s:.1f} s, {ends}")  # noqa: T201 - for whoever asks with -s
     assert right >= 1 + ends.count("finished")
     assert set(ends) <= {"finished", *NAMED}
     assert ends.count("finished") >= 4
+
+
+# Counts: each peer pays once, and goes on.
+
+KILLS = 12
+LIMITS = {"budget": 9900, "most_epsilon": 99}
+WORDS = [f"word{at:03}" for at in range(200)]
+
+
+def runs_of(folder: Path, name: str) -> list[RunHistory]:
+    party = ConfiguredParty(load_config(folder / name / "party.toml"), strict=False)
+    with party.journal() as journal:
+        return journal_history(journal)
+
+
+@pytest.mark.long
+def test_killed_peers_pay_once_for_a_run_and_open_the_true_sum(tmp_path: Path) -> None:
+    folder, words = tmp_path / "all", tmp_path / "words.txt"
+    words.write_text("\n".join(WORDS), encoding="utf-8")
+    documents = Documents(tuple(f"{WORDS[at]} {WORDS[at + 1]}" for at in range(150)))
+    prepare(
+        folder,
+        dict.fromkeys(PEERS, documents),
+        SetupPlan(PEERS, TrainingSettings(), count_with=LIMITS),
+    )
+    change_files(folder, deadline(60))
+    asked = {"do": "count", "words_file": str(words), "what": "pairs", "epsilon": "99", "votes": 3}
+    with running_parties(folder) as parties:
+        ends = [ask_with_a_kill(parties, PEERS, seed, 0.8, **asked) for seed in range(KILLS)]
+        parties.settle()
+    assert set(ends) <= {"finished", *NAMED}
+    assert ends.count("finished") > KILLS // 2
+    for name in PEERS:
+        runs = runs_of(folder, name)
+        done = [run for run in runs if run.status == "finished"]
+        for run in done:
+            # At this epsilon no cell has noise: every sum is that of all votes, each once.
+            counted = TogetherCounts.from_record(run.result or {})
+            assert counted.totals.sum() == 3 * 3 * 150
+        ledger = Ledger(folder / "state" / name / "sottovoce" / "ledger")
+        (account,) = ledger.accounts()
+        spent = account.spent / 198
+        assert len(done) <= spent <= len(runs)
+        assert len(ledger.spends(account.corpus)) == spent

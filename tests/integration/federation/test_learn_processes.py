@@ -17,7 +17,16 @@ from sottovoce_lab._data import data_file
 from sottovoce_lab.bench.learn import message_rows
 from sottovoce_lab.learn import _data as study_data
 from support.captures import Capture
-from support.federated_folders import NAMES, Floats, kept, prepare_rows, split
+from support.federated_folders import (
+    NAMES,
+    Floats,
+    change_files,
+    deadline,
+    kept,
+    open_theta,
+    prepare_rows,
+    split,
+)
 from support.hidden_systems import BITS, small_keys_allowed
 
 from sottovoce import learn
@@ -35,9 +44,6 @@ from sottovoce.federation.roster import load_roster
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn._text_classifier import FederatedTextClassifier
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.modes.hidden import HiddenClassifier
-from sottovoce.learn.paillier.wire import decrypt_integers
-from sottovoce.learn.run.records import read_hidden
 from sottovoce.learn.wire import codec
 
 pytestmark = pytest.mark.opened_share
@@ -227,24 +233,15 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     trained = learn.train(given, mode="hidden", keys=keys, **options)
     assert found["labels"] == trained.predict(given["ada"][0][:FEW], peer="ada").tolist()
     assert "more rows classified" in refused
-    here = read_hidden(kept(folder, "ben")["classifiers"][0]).classifier()
-    there = read_hidden(codec.parts(trained._find_result("ben"), "classifiers")[0]).classifier()
-    assert opened(here, keys) == opened(there, keys)
+    here = kept(folder, "ben")["classifiers"][0]
+    there = codec.parts(trained._find_result("ben"), "classifiers")[0]
+    assert open_theta(here, keys) == open_theta(there, keys)
 
 
 def refusal(parties: PartyProcesses, file: Path) -> str:
     with pytest.raises(SottovoceError) as refused:
         parties.ask("ada", do="classify", file=str(file))
     return str(refused.value)
-
-
-def opened(classifier: HiddenClassifier, keys: tuple[Any, ...]) -> list[int]:
-    """Theta as integers: the two shares' sum, between minus and plus half of their modulus."""
-    first = decrypt_integers(classifier.coordinator, keys[0]).ravel()
-    second = decrypt_integers(classifier.key_holder, keys[1]).ravel()
-    half = classifier.modulus // 2
-    summed = (int(a + b) for a, b in zip(first, second, strict=True))
-    return [(each + half) % classifier.modulus - half for each in summed]
 
 
 def paillier(folder: Path, name: str) -> Any:  # noqa: ANN401 - a key, or a test that fails
@@ -259,9 +256,7 @@ def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
     folder = tmp_path / "all"
     given = split(*ionosphere())
     prepare_rows(folder, given, TrainingSettings(penalty=PENALTY))
-    for name in ("coordinator", *NAMES):
-        path = folder / name / "party.toml"
-        path.write_text(path.read_text().replace("[secrets]", "deadline_s = 90\n[secrets]", 1))
+    change_files(folder, deadline(90))
     with running_parties(folder) as parties:
         parties.processes["cy"].send_signal(signal.SIGSTOP)
         connection = ask_without_waiting(parties)
@@ -287,8 +282,7 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
     rows, labels = ionosphere()
     given = split(rows[:, 2:6], labels)
     prepare_rows(folder, given, TrainingSettings(penalty=PENALTY))
-    for path in folder.glob("*/party.toml"):
-        path.write_text(path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1))
+    change_files(folder, deadline(3))
     config = folder / "coordinator" / "party.toml"
     with running_parties(folder) as parties:
         parties.processes["cy"].send_signal(signal.SIGSTOP)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.federated_folders import prepare_rows, split
+from support.federated_folders import prepare_poisson, prepare_rows, split
 from support.warm_python import FIRST
 
 from sottovoce.errors import SottovoceError
@@ -24,11 +24,8 @@ def test_a_peer_that_was_told_something_else_ends_the_run_in_one_sentence(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before, it ran to its end: each compared its digest with the coordinator's alone."""
-    chance = np.random.default_rng(3)
-    rows = chance.poisson(0.9, (120, 4)).astype(float)
-    given = split(rows, np.where(rows[:, 0] > rows[:, 1], "more", "less"))
     folder = tmp_path / "all"
-    prepare_rows(folder, given, TrainingSettings(penalty=0.1))
+    prepare_poisson(folder)
     monkeypatch.setenv(FIRST, PREPARED.format(what=what))
     with running_parties(folder) as parties:
         with pytest.raises(SottovoceError) as caught:

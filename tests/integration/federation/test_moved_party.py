@@ -10,13 +10,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 from support.failing_calls import LOST_ANSWERS, ONCE_AND_LASTING, fail_each
-from support.federated_folders import prepare_rows, split
+from support.federated_folders import prepare_poisson
 
 from sottovoce.errors import InputError, SottovoceError
-from sottovoce.federation.config import TrainingSettings, load_config
+from sottovoce.federation.config import load_config
 from sottovoce.federation.party.control import (
     LOG_FILE,
     STATE_FOLDER,
@@ -28,13 +27,6 @@ from sottovoce.federation.party.party import ConfiguredParty, move_party
 Run = Callable[..., tuple[int, str, str]]
 SAMPLES = [4, pytest.param(40, marks=pytest.mark.long)]
 KINDS = (*ONCE_AND_LASTING, *LOST_ANSWERS)
-
-
-def prepared(folder: Path) -> None:
-    chance = np.random.default_rng(3)
-    rows = chance.poisson(0.9, (120, 4)).astype(float)
-    given = split(rows, np.where(rows[:, 0] > rows[:, 1], "more", "less"))
-    prepare_rows(folder, given, TrainingSettings(penalty=0.1))
 
 
 def copied(folder: Path, to: Path) -> None:
@@ -55,7 +47,7 @@ def test_a_moved_party_trains_on_and_its_old_place_and_copies_do_not(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, backup, archive = tmp_path / "all", tmp_path / "backup", tmp_path / "carried.zip"
-    prepared(folder)
+    prepare_poisson(folder)
     own, state = folder / "dee", folder / STATE_FOLDER / "dee"
     with running_parties(folder) as parties:
         first = parties.ask("coordinator", do="train")
@@ -105,7 +97,7 @@ def check_left(run: Run, own: Path) -> None:
 @pytest.fixture(scope="module")
 def federation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("federation")
-    prepared(folder)
+    prepare_poisson(folder)
     return folder
 
 

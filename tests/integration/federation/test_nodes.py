@@ -1,6 +1,8 @@
 """Nodes over real sockets and mutual TLS."""
 
+import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -8,7 +10,7 @@ import pytest
 from support.federation_nodes import Enrolled, federation
 from support.federations import ToySum, ToyTraining, in_process
 
-from sottovoce.errors import AbortedError, InputError, JournalError
+from sottovoce.errors import AbortedError, CallRefusedError, InputError, JournalError
 from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
@@ -76,3 +78,24 @@ def test_an_address_that_is_taken_is_refused_in_a_sentence(tmp_path: Path) -> No
         with pytest.raises(InputError, match="cannot listen at 127.0.0.1"):
             other.start(enrolled.roster["ann"].address)
         other.close()
+
+
+def test_a_removed_party_is_refused_on_the_connection_that_it_has_and_its_runs_end(
+    tmp_path: Path,
+) -> None:
+    training = ToyTraining(PEERS)
+    enrolled = Enrolled(training, tmp_path)
+    here, there = enrolled.node(COORDINATOR), enrolled.node("cy")
+    here.offer("Hello", lambda caller, data: caller.name.encode() + data)
+    with here, there:
+        assert there.ask(COORDINATOR, "Hello", b"!", 20) == b"cy!"
+        run = here.propose(training.terms())  # ann and bob are not there: it waits for them
+        left = tuple(each for each in enrolled.roster if each.name != "cy")
+        begun = time.monotonic()
+        here.take_roster(replace(enrolled.roster, members=left))
+        with pytest.raises(CallRefusedError, match="on the roster"):
+            there.ask(COORDINATOR, "Hello", b"!", 20)
+        with pytest.raises(AbortedError) as caught:
+            here.wait(run, 20)
+        assert time.monotonic() - begun < here.settings.deadline_s, "nobody waited for silence"
+    assert "cy" in str(caught.value)

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from support.federated_folders import NAMES, prepare_rows, split
+from support.federated_folders import NAMES, change_files, deadline, prepare_poisson
 from support.warm_python import FIRST
 
 from sottovoce.federation.config import TrainingSettings
@@ -54,20 +53,12 @@ FIRST_STARTS: dict[str, str | None] = {
 }
 
 
-def prepared(folder: Path) -> None:
-    chance = np.random.default_rng(3)
-    rows = chance.poisson(0.9, (120, 4)).astype(float)
-    given = split(rows, np.where(rows[:, 0] > rows[:, 1], "more", "less"))
-    prepare_rows(folder, given, TrainingSettings(penalty=0.1))
-
-
 @contextmanager
 def interrupted(
     folder: Path, patch: pytest.MonkeyPatch, **request: object
 ) -> Iterator[tuple[PartyProcesses, "Future[Any]"]]:
     """Parties of whom the victim was killed in the middle of a run, and how that run will end."""
-    for path in folder.glob("*/party.toml"):
-        path.write_text(path.read_text().replace("[secrets]", "deadline_s = 30\n[secrets]", 1))
+    change_files(folder, deadline(30))
     patch.setenv(FIRST, KILLED)
     with running_parties(folder) as parties, ThreadPoolExecutor(1) as pool:
         ending = pool.submit(lambda: parties.ask("coordinator", **request))
@@ -117,7 +108,7 @@ def test_a_restored_store_ends_its_run_whatever_its_first_start_came_to(
 ) -> None:
     """Before, the first start crashed, and the second went on with the run."""
     folder, backup = tmp_path / "all", tmp_path / "backup"
-    prepared(folder)
+    prepare_poisson(folder)
     store = folder / VICTIM / "store"
     with interrupted(folder, monkeypatch, do="train") as (parties, ending):
         copied(store, backup)
@@ -134,7 +125,7 @@ def test_a_folder_from_before_its_journal_key_was_rotated_is_a_copy(
 ) -> None:
     """Before, nothing was noted any more under the old key, and the run went on."""
     folder, backup = tmp_path / "all", tmp_path / "backup"
-    prepared(folder)
+    prepare_poisson(folder)
     own = folder / VICTIM
     with interrupted(folder, monkeypatch, do="train") as (parties, ending):
         copied(own, backup)

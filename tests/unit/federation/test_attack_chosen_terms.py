@@ -23,7 +23,7 @@ from sottovoce.federation.party.history import RunHistory
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.training_terms import ALLOW_RARE, Recipe
 from sottovoce.learn.wire.message import new_session
 
 ACCEPTS = Accepts(["open", "hidden"])
@@ -68,6 +68,9 @@ BEYOND: Mapping[str, RunTerms] = {
     "key_bits": made_terms(text=HASHED, recipe={"key_bits": 1024}),
     "queries": made_terms(text=HASHED, recipe={"queries": 1001}),
     "queries_together": made_terms(text=HASHED, recipe={"queries_together": 1001}),
+    "fewest_documents from 5 on, got 2": made_terms(
+        text=HASHED, recipe={"fewest_documents": 2, "allow_rare": ALLOW_RARE}
+    ),
     "penalty": made_terms(text=HASHED, recipe={"penalty": 1e12}),
     "weights are all 1": made_terms(
         text=TextRecipe(dictionary="mapped", words=WORDS[:2], mapping=HEAVY, width=8)

@@ -2,12 +2,14 @@
 
 import dataclasses
 import stat
+import tomllib
 from pathlib import Path
 from typing import get_type_hints
 
 import msgspec
 import pytest
 
+from sottovoce.cli.learn.parties import new_training
 from sottovoce.errors import ConfigError, InputError, ParameterError
 from sottovoce.federation import roster as roster_file
 from sottovoce.federation._keys import load_secrets
@@ -22,7 +24,14 @@ from sottovoce.federation.config import (
 from sottovoce.federation.party.renewal import load_authority, renew, rotate_identity, rotate_tls
 from sottovoce.federation.party.terms import opened_limit
 from sottovoce.federation.roster import load_roster
-from sottovoce.federation.setup import SetupPlan, peer_names, set_up
+from sottovoce.federation.setup import (
+    FoundingPlan,
+    SetupPlan,
+    WrittenParty,
+    new_federation,
+    peer_names,
+    set_up,
+)
 from sottovoce.learn import support
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.paillier import key_files
@@ -101,6 +110,8 @@ def test_init_writes_what_every_party_needs_and_nobody_else_can_read(tmp_path: P
         for key in folder.glob("*.key"):
             assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert not (tmp_path / "all" / "ada" / "paillier.key").exists()
+    assert roster.find_party("key-holder") is roster["key holder"]
+    assert 'name = "key-holder"\nrole = "keyholder"\n' in (folder / "roster.toml").read_text()
 
 
 def test_with_a_passphrase_no_key_is_in_clear(
@@ -211,19 +222,6 @@ def test_a_bad_roster_is_refused(tmp_path: Path, text: str) -> None:
         load_roster(path)
 
 
-def test_a_roster_comes_back_from_its_file_and_spells_the_key_holder_without_a_space(
-    tmp_path: Path,
-) -> None:
-    roster = set_up(
-        tmp_path / "all", SetupPlan(NAMES, TrainingSettings(mode="hidden", key_bits=2048))
-    )
-    path = tmp_path / "all" / "ada" / "roster.toml"
-    assert load_roster(path) == roster
-    assert roster.find_party("key-holder") is roster["key holder"]
-    assert set(roster.identities) == set(NAMES)
-    assert 'name = "key-holder"\nrole = "keyholder"\n' in path.read_text()
-
-
 def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path) -> None:
     set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
     path = tmp_path / "all" / "ada" / "roster.toml"
@@ -274,3 +272,25 @@ def test_how_much_sums_may_hold_is_each_partys_own_to_say(tmp_path: Path) -> Non
     none = load_config(written(tmp_path, MINIMAL + named.replace("0.2", "0.0")))
     with pytest.raises(ParameterError, match="most_opened_share must be > 0"):
         opened_limit(none)
+
+
+FIFTH = 0.2
+
+
+def test_a_fifth_is_held_out_in_whatever_way_a_federation_begins(tmp_path: Path) -> None:
+    new_federation(tmp_path / "coordinator", FoundingPlan("127.0.0.1:7443"))
+    set_up(tmp_path / "trial", SetupPlan(("ada", "ben", "cy"), new_training({"mode": "open"})))
+    for folder in (tmp_path / "coordinator", tmp_path / "trial" / "coordinator"):
+        training = load_config(folder / "party.toml").party.training
+        assert training is not None
+        assert training.held_out == FIFTH
+        assert "held_out = 0.2" in (folder / "party.toml").read_text()
+
+
+def test_a_peers_template_has_the_keys_of_its_columns() -> None:
+    training = new_training({"mode": "open"})
+    texts = tomllib.loads(WrittenParty("ada", "peer", "a:1", training, FeatureSettings()).toml)
+    assert texts["texts"] == {"file": "texts.csv", "text": "text", "label": "label"}
+    columns = FeatureSettings(columns=["one"])
+    rows = tomllib.loads(WrittenParty("ada", "peer", "a:1", training, columns).toml)
+    assert rows["rows"] == {"file": "rows.csv", "label": "label"}

@@ -13,6 +13,10 @@ from sottovoce.errors import JournalError, ParameterError
 from sottovoce.federation._journal import JOURNAL, Event, Journal
 from sottovoce.federation._keys import JournalSeal
 from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation.party.journal_key import forget_run_keys, rotate_journal
+from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.federation.transport.frames import OutgoingFrame
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.privacy.randomness import drawing_from
@@ -136,3 +140,46 @@ def test_a_crash_in_the_middle_leaves_seed_and_bodies_for_the_way_back() -> None
     (kept,) = journal.runs()
     assert len(kept.seed) == 32
     assert [event.what for event in journal.events(kept.session)] == ["start", "receive"]
+
+
+RUN = bytes(range(16))
+
+
+def test_a_journal_of_another_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    Journal(path, JOURNAL_KEY).close()
+    with sqlite3.connect(path) as other:
+        other.execute("PRAGMA user_version = 3")
+    other.close()
+    with pytest.raises(JournalError, match="reads version 2, got 3"):
+        Journal(path, JOURNAL_KEY)
+
+
+def test_a_key_is_sealed_and_no_fingerprint_comes_twice(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal", JOURNAL_KEY)
+    journal.keep_key(RUN, "sums", "a", b"very secret primes")
+    with pytest.raises(JournalError):
+        journal.keep_key(bytes(16), "sums", "a", b"very secret primes")
+    journal.forget_key(RUN, "sums")
+    assert journal.key(RUN, "sums") is None
+    assert [key.fingerprint for key in journal.run_keys()] == ["a"]
+    with pytest.raises(JournalError):
+        journal.keep_key(bytes(16), "sums", "a", b"very secret primes")
+    journal.close()
+    for file in tmp_path.iterdir():
+        assert b"very secret" not in file.read_bytes()
+
+
+def test_keys_survive_a_new_journal_key_and_can_all_be_dropped(tmp_path: Path) -> None:
+    plan = SetupPlan(("ada", "ben", "cy"), TrainingSettings(), features=FeatureSettings())
+    set_up(tmp_path / "all", plan)
+    config = load_config(tmp_path / "all" / "coordinator" / "party.toml")
+    party = ConfiguredParty(config)
+    with party.journal() as journal:
+        journal.add_run(RUN, b"terms", ["ada"], bytes(32))
+        journal.keep_key(RUN, "solve", "a", b"secret")
+    rotate_journal(config, party.store / JOURNAL_FILE)
+    with ConfiguredParty(config).journal() as journal:
+        assert journal.key(RUN, "solve") == b"secret"
+        forget_run_keys(journal)
+        assert journal.key(RUN, "solve") is None

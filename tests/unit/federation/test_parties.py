@@ -4,7 +4,6 @@ import json
 import os
 import re
 import socket
-import sqlite3
 import stat
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +23,13 @@ from sottovoce.errors import (
     SottovoceError,
 )
 from sottovoce.federation._journal import Journal
-from sottovoce.federation.config import FeatureSettings, TextsFile, TrainingSettings, load_config
+from sottovoce.federation.config import (
+    FeatureSettings,
+    PartyConfig,
+    TextsFile,
+    TrainingSettings,
+    load_config,
+)
 from sottovoce.federation.party import control as parties_control
 from sottovoce.federation.party import journal_key as parties_rekey
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
@@ -41,7 +46,7 @@ from sottovoce.federation.party.history import (
     trained_peers,
     training_record,
 )
-from sottovoce.federation.party.holdings import read_texts
+from sottovoce.federation.party.holdings import read_texts, unreadable_data, why_untrainable
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty, RunRequest, RunResponse
 from sottovoce.federation.party.party import _read as read_body
 from sottovoce.federation.party.reports import opened_log
@@ -84,15 +89,6 @@ def accepted(folder: Path, terms: RunTerms) -> None:
     check_accepted(terms, config, load_roster(folder / "ada" / "roster.toml"))
 
 
-def test_a_peer_takes_part_in_what_it_accepts_and_in_nothing_beyond(folder: Path) -> None:
-    accepted(folder, terms_of(folder))
-    with pytest.raises(ParameterError, match="accepts the modes open, got hidden"):
-        accepted(folder, terms_of(folder, mode="hidden"))
-    rare = {"fewest_documents": 2, "allow_rare": "a word of one document is that document"}
-    with pytest.raises(ParameterError, match="fewest_documents from 5 on, got 2"):
-        accepted(folder, terms_of(folder, **rare))
-
-
 def test_a_peer_takes_no_part_among_strangers_or_only_two(folder: Path) -> None:
     terms = terms_of(folder, allow_two="each learns the other's summand")
     swapped = dict(terms.identities) | {"ben": terms.identities["cy"]}
@@ -133,6 +129,23 @@ def test_a_training_begins_again_only_if_asked_and_only_without_peers(folder: Pa
     assert always(terms.to_bytes(), frozenset(["cy"])) is None, "two are too few"
     query = use_terms("evaluate", four)
     assert always(query.to_bytes(), lost) is None
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_what_was_given_decides_whether_a_training_goes_on_by_itself(
+    folder: Path, *, given: bool
+) -> None:
+    """What was opened with dee, less what is opened without, would be dee's own."""
+    terms, asked = terms_of(folder), []
+    four = replace(terms, identities={**terms.identities, "dee": bytes(32)})
+
+    def nothing_given(begun: RunTerms) -> bool:
+        asked.append(begun.session)
+        return not given
+
+    retry = RetryWithoutLost(always=False, nothing_given=nothing_given)
+    assert (retry(four.to_bytes(), frozenset(["dee"])) is None) == given
+    assert asked == [four.session]
 
 
 def test_only_peers_who_have_the_classifier_are_asked_to_judge_it(folder: Path) -> None:
@@ -400,16 +413,6 @@ def test_a_crash_while_a_journal_s_key_changes_loses_nothing(
     assert not list((tmp_path / "all" / "ada").glob("*.next"))
 
 
-def test_a_journal_that_is_in_use_is_refused(tmp_path: Path) -> None:
-    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
-    party = ConfiguredParty(load_config(tmp_path / "all" / "ada" / "party.toml"))
-    with party.journal():
-        holder = sqlite3.connect(party.store / JOURNAL_FILE, timeout=0)
-        with pytest.raises(sqlite3.OperationalError):
-            holder.execute("BEGIN IMMEDIATE")
-        holder.close()
-
-
 @pytest.mark.parametrize("content", ["message,sort\nhi,a\n", "hello you,a\nwell then,b\n"])
 def test_a_missing_column_of_a_party_is_mended_in_its_configuration(
     tmp_path: Path, content: str
@@ -420,3 +423,64 @@ def test_a_missing_column_of_a_party_is_mended_in_its_configuration(
     assert "has no column 'text' for text" in str(caught.value)
     assert "Set text and label in [texts] of party.toml" in str(caught.value)
     assert "--" not in str(caught.value), "no command of a party has such options"
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> PartyConfig:
+    root = tmp_path_factory.mktemp("readable") / "all"
+    set_up(root, SetupPlan(("ada", "ben", "cy"), TrainingSettings()))
+    found = load_config(root / "ada" / "party.toml")
+    party = msgspec.structs.replace(found.party, texts=TextsFile("secret-name.csv"))
+    return cast("PartyConfig", SimpleNamespace(party=party, path=lambda file: root / file))
+
+
+def write(config: PartyConfig, text: str) -> None:
+    Path(config.path("secret-name.csv")).write_text(text)
+
+
+TRAIN = cast("RunTerms", SimpleNamespace(kind="train"))
+CLASSIFY = cast("RunTerms", SimpleNamespace(kind="classify"))
+
+
+@pytest.mark.parametrize(
+    ("held", "owner", "others"),
+    [
+        (None, "No such file", "cannot be read"),
+        ("", "is empty", "cannot be read"),
+        ("body,label\na loan,yes\n", "no column 'text'", "lacks a column"),
+        ("text,colour\na loan,red\n", "no column 'label'", "lacks a column"),
+    ],
+)
+def test_what_cannot_be_read_is_told_to_the_owner_and_in_general_to_others(
+    config: PartyConfig, held: str | None, owner: str, others: str
+) -> None:
+    Path(config.path("secret-name.csv")).unlink(missing_ok=True)
+    if held is not None:
+        write(config, held)
+    found = unreadable_data(config)
+    assert found is not None
+    assert owner in found.to_owner
+    said = why_untrainable(config, TRAIN)
+    assert said is not None
+    assert f"ada cannot take part: its file of data {others}" in said
+    assert "secret-name" not in said
+    assert "colour" not in said
+    assert why_untrainable(config, CLASSIFY) is None
+
+
+def test_labels_that_are_not_there_are_missed(config: PartyConfig, tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "a loan", "label": null}\n')
+    party = msgspec.structs.replace(config.party, texts=TextsFile(str(path)))
+    found = unreadable_data(
+        cast("PartyConfig", SimpleNamespace(party=party, path=lambda _file: path))
+    )
+    assert found is not None
+    assert "have no label in the column 'label'" in found.to_owner
+    assert "has no labels" in found.to_others
+
+
+def test_a_peer_that_can_read_its_texts_says_nothing(config: PartyConfig) -> None:
+    write(config, "text,label\na loan,yes\n")
+    assert unreadable_data(config) is None
+    assert why_untrainable(config, TRAIN) is None
