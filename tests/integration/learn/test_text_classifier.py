@@ -54,17 +54,6 @@ def test_three_labels_and_a_given_list() -> None:
     assert classifier.score(texts, labels) > 0.8
 
 
-def test_whole_numbers_are_labels_too() -> None:
-    peers = {
-        name: (texts, [int(label == "spam") for label in labels])
-        for name, (texts, labels) in PEERS.items()
-    }
-    classifier = FederatedTextClassifier(dictionary="hashed", width=30).fit(peers)
-    assert classifier.classes_.tolist() == [0, 1]
-    texts, labels = made_texts(100, 82)
-    assert classifier.score(texts, [int(label == "spam") for label in labels]) > 0.6
-
-
 def test_a_hidden_classifier_answers_queries_only() -> None:
     recipe = {
         "key_bits": BITS,

@@ -1,13 +1,14 @@
 """Who lies about a count, or brings others to it, opens nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from support.counts import Counting, counting
+from support.changed_parties import Change, Changing
+from support.counts import counting
 
 from sottovoce.arrays import Integers
 from sottovoce.errors import (
@@ -26,31 +27,6 @@ from sottovoce.privacy.shares import NoiseShare
 
 if TYPE_CHECKING:
     from sottovoce.learn.wire.message import Party
-
-Change = Callable[[Message], Message]
-
-
-class Lying:
-    """A coordinator some of whose words are changed on their way out."""
-
-    def __init__(self, run: Counting, change: Change) -> None:
-        self._party, self._change = run.party(COORDINATOR), change
-        self.said: list[str] = []
-        self.name = COORDINATOR
-
-    @property
-    def has_finished(self) -> bool:
-        return self._party.has_finished
-
-    def start(self) -> list[Message]:
-        return self._party.start()
-
-    def receive(self, message: Message) -> list[Message]:
-        self.said.append(message.kind)
-        return [self._change(each) for each in self._party.receive(message)]
-
-    def time_out(self) -> list[Message]:
-        return []
 
 
 def survivors_told(lists: Mapping[str, tuple[str, ...]]) -> Change:
@@ -74,31 +50,31 @@ def test_a_coordinator_that_names_too_few_survivors_opens_nothing() -> None:
     run = counting(4, drop=1)
     pairs = (("peer0", "peer1"), ("peer2", "peer3"))
     lists = {name: pair for pair in pairs for name in pair}
-    lying = Lying(run, survivors_told(lists))
+    lying = Changing(run.party(COORDINATOR), survivors_told(lists))
     with pytest.raises(TooFewPartiesError):
         Exchange([lying, *(run.party(name) for name in run.peers)]).run()
-    assert "agreed" not in lying.said
+    assert "agreed" not in lying.heard
 
 
 def test_a_coordinator_that_shows_two_lists_of_survivors_opens_one_sum_at_most() -> None:
     run = counting(5, drop=2)
     one, other = ("peer0", "peer1", "peer2"), ("peer2", "peer3", "peer4")
     lists = {name: one if name in one else other for name in run.peers}
-    lying = Lying(run, survivors_told(lists))
+    lying = Changing(run.party(COORDINATOR), survivors_told(lists))
     # Of those who heard the second list one has signed the first: two signatures are too few.
     with pytest.raises(TooFewPartiesError, match="3 peers must agree on the survivors, got 2"):
         Exchange([lying, *(run.party(name) for name in run.peers)]).run()
-    assert "opened" not in lying.said
+    assert "opened" not in lying.heard
 
 
 def test_a_coordinator_that_shows_peers_different_terms_opens_nothing() -> None:
     run = counting(3)
     weaker = replace(run, recipe=replace(run.recipe, epsilon=Fraction(50)))
-    lying = Lying(run, lambda message: message)
+    lying = Changing(run.party(COORDINATOR), lambda message: message)
     parties: list[Party] = [lying, run.party("peer0"), weaker.party("peer1"), weaker.party("peer2")]
     with pytest.raises(DisagreementError, match="a signature for keys does not hold"):
         Exchange(parties).run()
-    assert "masked" not in lying.said
+    assert "masked" not in lying.heard
 
 
 def test_a_peer_takes_no_part_with_peers_that_it_has_not_named() -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.changed_parties import Change as Lie
+from support.changed_parties import Changing
 from support.hidden_systems import small_keys_allowed
 from support.lying_coordinator import lenient
 from support.text_runs import (
@@ -32,7 +34,7 @@ from sottovoce.learn.documents import held_out
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.modes.sums import Alike
 from sottovoce.learn.run.agree import Agreed, opening
-from sottovoce.learn.run.party import RunParty, make_party
+from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import Identity
@@ -40,7 +42,6 @@ from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message
 
-Lie = Callable[[Message], Message]
 Results = Mapping[str, Mapping[str, Value]]
 TOLD_TERMS = "must have the same terms in this run"
 WORDS_GIVEN: dict[str, Any] = {"text": GIVEN, "labels": LABELS[:2]}
@@ -50,25 +51,6 @@ WORDS_GIVEN: dict[str, Any] = {"text": GIVEN, "labels": LABELS[:2]}
 def a_coordinator_that_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """It knows that it lies, and goes on: whoever was lied to has to find out."""
     monkeypatch.setattr(Alike, "_check_statement", lenient(Alike._check_statement))
-
-
-class Lying:
-    """A coordinator whose messages are changed on their way."""
-
-    def __init__(self, inner: RunParty, lie: Lie) -> None:
-        self._inner, self._lie = inner, lie
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the party has
-        return getattr(self._inner, name)
-
-    def start(self) -> list[Message]:
-        return [self._lie(each) for each in self._inner.start()]
-
-    def receive(self, message: Message) -> list[Message]:
-        return [self._lie(each) for each in self._inner.receive(message)]
-
-    def time_out(self) -> list[Message]:
-        return [self._lie(each) for each in self._inner.time_out()]
 
 
 def run_with(
@@ -83,7 +65,7 @@ def run_with(
         make_party(known.get(name, terms), name, holdings.get(name, Holdings()))
         for name in terms.parties
     ]
-    parties[0] = Lying(parties[0], lie)
+    parties[0] = Changing(parties[0], lie)
     exchange = Exchange(parties)
     exchange.run()
     return exchange

@@ -26,7 +26,6 @@ from sottovoce.learn.rados.rados import (
     boosting_rounds,
     confidence_weights,
     descend,
-    loss_gradient,
     m_loss_minimiser,
 )
 from sottovoce.learn.ridge import (
@@ -112,14 +111,6 @@ def test_a_column_of_low_confidence_is_shrunk_less() -> None:
     assert share(low_confidence=[1]) > 1.5 * share()
 
 
-def test_many_rados_of_the_m_loss_point_where_ridge_does() -> None:
-    spread = ROWS.std(axis=0)
-    learner = MLossClassifier(40_000, penalty=0.5, random_state=0)
-    ridge = SummedRidgeClassifier(0.5).fit(ROWS, SIGNS).coef_[0] * spread
-    rados = learner.fit(ROWS, SIGNS).coef_[0] * spread
-    assert ridge @ rados / np.linalg.norm(ridge) / np.linalg.norm(rados) > 0.999
-
-
 def test_a_boosting_round_moves_the_best_feature_by_the_printed_step() -> None:
     rados = np.array([[2.0, 1.0], [1.0, -4.0]])
     first = next(boosting_rounds(rados, 1))
@@ -138,13 +129,6 @@ def test_boosting_caps_a_perfect_edge_and_stops_without_one() -> None:
     assert list(boosting_rounds(np.zeros((3, 2)), 5)) == []
     with pytest.raises(ParameterError, match="rounds"):
         boost(np.ones((3, 1)), 0)
-
-
-def test_descent_ends_where_the_gradient_vanishes() -> None:
-    rados = RadoMaker(ROWS[:30], SIGNS[:30]).sample(50)
-    end = descend(rados, np.ones(4), tolerance=1e-6)
-    assert np.abs(loss_gradient(end.theta, rados, np.ones(4))).max() <= 1e-6
-    assert 0 < end.steps < 500
 
 
 def test_descent_says_when_it_did_not_arrive() -> None:
@@ -233,13 +217,6 @@ def test_the_likeliest_penalty_is_that_of_all_rows(seed: int, m: int, d: int) ->
     assert found[chosen] == pytest.approx(max(found.values()), abs=1e-6)
 
 
-def test_more_noise_makes_a_larger_penalty_likelier() -> None:
-    noise = np.random.default_rng(5).permutation(SIGNS)
-    (clear,) = likeliest_penalties([local_sums(ROWS, SIGNS, ALL)])
-    (noisy,) = likeliest_penalties([local_sums(ROWS, noise, ALL)])
-    assert clear < 0.1 < noisy
-
-
 def test_candidates_and_examples_that_cannot_be_are_refused() -> None:
     sums = local_sums(ROWS, SIGNS, ALL)
     for penalties in ([], [0.0], [float("nan")]):
@@ -302,14 +279,6 @@ def test_features_need_documents_and_peers() -> None:
     np.testing.assert_array_equal(kept.kept, [True, False, False, False, True])
     assert kept.apply(one).shape == (10, 2)
     assert kept.width == 2
-
-
-def test_sparse_rows_are_as_good_as_dense_ones() -> None:
-    rows = sparse.csr_array(ROWS)
-    np.testing.assert_array_equal(local_support(rows), local_support(ROWS))
-    np.testing.assert_array_equal(
-        local_sums(rows, SIGNS, ALL).products, local_sums(ROWS, SIGNS, ALL).products
-    )
 
 
 def test_support_that_leaves_nothing_is_refused() -> None:

@@ -82,15 +82,6 @@ def test_many_rados_come_close_to_ridge() -> None:
     assert np.abs(few.coef_[0] - plain.coefficients).max() > 0.005
 
 
-def test_labels_of_any_two_kinds_come_back() -> None:
-    named = [(x, np.where(y > 0, "spam", "ham")) for x, y in PEERS]
-    trained = train(named, penalty=0.1)
-    assert trained.classes_.tolist() == ["ham", "spam"]
-    plain = train(PEERS, penalty=0.1).predict(X)
-    np.testing.assert_array_equal(trained.predict(X) == "spam", plain > 0)
-    assert np.mean(plain == Y) > 0.8
-
-
 def test_a_feature_that_a_peer_lacks_counts_as_zero() -> None:
     own = [NAMES, NAMES, NAMES, NAMES[:2]]
     given = [*PEERS[:3], (PEERS[3][0][:, :2], PEERS[3][1])]

@@ -2,9 +2,12 @@
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from support.changed_parties import Change, Changing
 
 from sottovoce.errors import (
     CorruptShareError,
@@ -61,36 +64,13 @@ def masked_parties(
     return MaskServer(terms), peers, vectors
 
 
-class Tampering:
+def at_step(party: Party, step: int, change: Change) -> Changing:
     """A party whose words of one step are changed on their way out."""
-
-    def __init__(self, party: Party, step: int, change: Callable[[Message], Message]) -> None:
-        self._party, self._step, self._change = party, step, change
-
-    @property
-    def name(self) -> str:
-        return self._party.name
-
-    @property
-    def has_finished(self) -> bool:
-        return self._party.has_finished
-
-    def start(self) -> list[Message]:
-        return self._changed(self._party.start())
-
-    def receive(self, message: Message) -> list[Message]:
-        return self._changed(self._party.receive(message))
-
-    def time_out(self) -> list[Message]:
-        return self._changed(self._party.time_out())
-
-    def _changed(self, said: list[Message]) -> list[Message]:
-        return [self._change(m) if m.step == self._step else m for m in said]
+    return Changing(party, lambda said: change(said) if said.step == step else said)
 
 
-def with_payload(message: Message, **changes: object) -> Message:
-    fields = (message.session, message.sender, message.receiver, message.step, message.kind)
-    return Message(*fields, {**message.payload, **changes})  # type: ignore[dict-item] # may be wrong on purpose
+def with_payload(message: Message, **changes: Any) -> Message:  # noqa: ANN401 - may be wrong on purpose
+    return replace(message, payload={**message.payload, **changes})
 
 
 def record(message: Message, name: str) -> dict[str, object]:
@@ -157,7 +137,7 @@ def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
         late.append(message)
         return message
 
-    slow = Tampering(peers[0], masks.MASKED, keep)
+    slow = at_step(peers[0], masks.MASKED, keep)
     faults = Faults(silent_from={"peer0": masks.MASKED})
     Exchange([server, slow, *peers[1:]], faults=faults).run()
     terms = server._terms
@@ -196,7 +176,7 @@ def test_a_corrupt_share_is_named_with_shares_to_spare_or_without(
         held = record(message, part)
         return with_payload(message, **{part: {k: int(str(v)) + amount for k, v in held.items()}})
 
-    bad = Tampering(peers[1], masks.OPENED, corrupt)
+    bad = at_step(peers[1], masks.OPENED, corrupt)
     silent = {"peer0": masks.MASKED, "peer5": masks.OPENED}
     faults = Faults(silent_from=dict(list(silent.items())[: 2 - spare]))
     with pytest.raises(CorruptShareError):
@@ -205,7 +185,7 @@ def test_a_corrupt_share_is_named_with_shares_to_spare_or_without(
 
 def test_a_withheld_share_is_named() -> None:
     server, peers, _ = masked_parties(4)
-    bad = Tampering(peers[1], masks.OPENED, lambda m: with_payload(m, seeds={}))
+    bad = at_step(peers[1], masks.OPENED, lambda m: with_payload(m, seeds={}))
     with pytest.raises(CorruptShareError, match="peer1 must give its share"):
         Exchange([server, bad, peers[0], *peers[2:]]).run()
 
@@ -220,7 +200,7 @@ def test_a_sealed_share_that_was_changed_on_the_way_is_named() -> None:
         return with_payload(message, sealed=sealed)
 
     with pytest.raises(CorruptShareError, match="not what its sender sealed"):
-        Exchange([Tampering(server, masks.SEALED, swap), *peers]).run()
+        Exchange([at_step(server, masks.SEALED, swap), *peers]).run()
 
 
 @pytest.mark.parametrize("pair", [1, (1,), (b"", b""), (1, b"")])
@@ -262,14 +242,14 @@ def test_a_server_that_tells_different_survivors_opens_nothing() -> None:
         return with_payload(message, names=tuple(told))
 
     with pytest.raises(DisagreementError, match="signature for survivors"):
-        Exchange([Tampering(server, masks.SURVIVORS, lie), *peers]).run()
+        Exchange([at_step(server, masks.SURVIVORS, lie), *peers]).run()
     assert all(peer.total is None for peer in peers)
 
 
 def test_a_server_that_puts_its_own_key_in_a_peers_place_is_found() -> None:
     server, peers, _ = masked_parties(4)
 
-    def replace(message: Message) -> Message:
+    def put(message: Message) -> Message:
         keys = record(message, "keys")
         entry = keys["peer1"]
         assert isinstance(entry, tuple)
@@ -277,13 +257,13 @@ def test_a_server_that_puts_its_own_key_in_a_peers_place_is_found() -> None:
         return with_payload(message, keys=keys)
 
     with pytest.raises(DisagreementError, match="signature for keys"):
-        Exchange([Tampering(server, masks.DIRECTORY, replace), *peers]).run()
+        Exchange([at_step(server, masks.DIRECTORY, put), *peers]).run()
 
 
 def replaced(step: int, **changes: object) -> Callable[[], None]:
     def go() -> None:
         server, peers, _ = masked_parties(4)
-        Exchange([Tampering(server, step, lambda m: with_payload(m, **changes)), *peers]).run()
+        Exchange([at_step(server, step, lambda m: with_payload(m, **changes)), *peers]).run()
 
     return go
 
@@ -317,7 +297,7 @@ def test_a_server_that_leaves_peers_out_or_puts_strangers_in_is_refused(
 )
 def test_malformed_words_of_the_server_are_damage(step: int, changes: dict[str, object]) -> None:
     server, peers, _ = masked_parties(3)
-    exchange = Exchange([Tampering(server, step, lambda m: with_payload(m, **changes)), *peers])
+    exchange = Exchange([at_step(server, step, lambda m: with_payload(m, **changes)), *peers])
     with pytest.raises(ProtocolError):
         exchange.run()
     assert exchange.refused["DamagedMessageError"] == 3
@@ -329,7 +309,7 @@ def test_malformed_words_of_the_server_are_damage(step: int, changes: dict[str, 
 )
 def test_malformed_words_of_a_peer_are_damage(step: int, changes: dict[str, object]) -> None:
     server, peers, _ = masked_parties(3)
-    bad = Tampering(peers[0], step, lambda m: with_payload(m, **changes))
+    bad = at_step(peers[0], step, lambda m: with_payload(m, **changes))
     exchange = Exchange([server, bad, *peers[1:]])
     with pytest.raises(ProtocolError):
         exchange.run()

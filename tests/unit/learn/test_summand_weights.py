@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.special import gammaln, kve
+from support.changed_parties import Changing, change_payload
 from support.false_sums import LEAST, heaviest
 
 from sottovoce.errors import (
@@ -20,15 +22,15 @@ from sottovoce.learn.sums import fixed as weighing
 from sottovoce.learn.sums.fixed import ALLOW_TWO, EPSILON, PROJECTIONS, Ring, SummandWeights
 from sottovoce.learn.sums.keys import Identity, MaskedSum, challenge_of, pair_mask
 from sottovoce.learn.sums.masked_sum import MaskPeer, MaskServer
-from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.message import Message, Party, new_session
+from sottovoce.learn.wire.message import Message, new_session
 from sottovoce.privacy import sampler
 
 SIZE, DOCUMENTS = 40, 50
 SCALE = 2.0**30
 PEERS = ("peer0", "peer1", "peer2")
 Vectors = dict[str, Ring]
+Payload = dict[str, Any]
 
 
 def ring(vector: NDArray[np.float64]) -> Ring:
@@ -107,14 +109,19 @@ def test_two_that_lie_together_weigh_no_more_than_their_documents_together() -> 
     for moved in (0, 1 << 45, 1 << 52):
         server, peers = parties_of(vectors)
         lie = {("peer0", "peer1"), ("peer1", "peer0")}
-        changed = [Changing(each, "projected", moving(lie, moved)) for each in peers]
+        changed = [
+            Changing(each, change_payload("projected", moving(lie, moved))) for each in peers
+        ]
         with pytest.raises(FalseSummandError, match="sums must weigh"):
             Exchange([server, *changed]).run()
 
 
 def test_of_two_peers_that_contradict_each_other_both_are_named() -> None:
     server, peers = parties_of(heaviest_documents(3))
-    changed = [Changing(each, "projected", moving({("peer2", "peer0")}, 1)) for each in peers]
+    changed = [
+        Changing(each, change_payload("projected", moving({("peer2", "peer0")}, 1)))
+        for each in peers
+    ]
     with pytest.raises(FalseSummandError, match="^peer0 and peer2 must tell the same of the mask"):
         Exchange([server, *changed]).run()
 
@@ -122,10 +129,10 @@ def test_of_two_peers_that_contradict_each_other_both_are_named() -> None:
 def test_the_server_waits_for_the_true_message_after_a_short_one() -> None:
     server, peers = parties_of(heaviest_documents(3))
 
-    def cut(message: Message) -> Message:
-        return said_again(message, {n: np.zeros(3, np.uint64) for n in message.payload})
+    def cut(message: Message) -> Payload:
+        return {n: np.zeros(3, np.uint64) for n in message.payload}
 
-    changed = [Changing(each, "projected", cut) for each in peers]
+    changed = [Changing(each, change_payload("projected", cut)) for each in peers]
     with mock.patch.object(Exchange, "_time_out", side_effect=DamagedMessageError("waits")):
         exchange = Exchange([server, *changed])
         with pytest.raises(DamagedMessageError, match="waits"):
@@ -137,37 +144,36 @@ def test_a_challenge_that_others_did_not_commit_to_is_not_answered() -> None:
     """A server that chose it could look at one word."""
     server, peers = parties_of(heaviest_documents(3))
 
-    def chosen(message: Message) -> Message:
+    def chosen(message: Message) -> Payload:
         seeds = message.payload["seeds"]
         assert isinstance(seeds, dict)
-        return said_again(message, {"seeds": {**seeds, "peer1": bytes(32)}})
+        return {"seeds": {**seeds, "peer1": bytes(32)}}
 
     with pytest.raises(DisagreementError, match="what all peers committed to"):
-        Exchange([Changing(server, "challenge", chosen), *peers]).run()
+        Exchange([Changing(server, change_payload("challenge", chosen)), *peers]).run()
 
 
 def test_commitments_that_a_server_makes_up_are_not_signed_by_their_peer() -> None:
     server, peers = parties_of(heaviest_documents(3))
 
-    def chosen(message: Message) -> Message:
-        made: dict[str, Value] = dict.fromkeys(("peer0", "peer1", "peer2"), bytes(32))
-        return said_again(message, {**message.payload, "commitments": made})
+    def chosen(message: Message) -> Payload:
+        return {"commitments": dict.fromkeys(PEERS, bytes(32))}
 
     with pytest.raises(DisagreementError, match="its own commitment"):
-        Exchange([Changing(server, "survivors", chosen), *peers]).run()
+        Exchange([Changing(server, change_payload("survivors", chosen)), *peers]).run()
 
 
 def test_commitments_that_differ_from_peer_to_peer_are_found_by_their_signatures() -> None:
     server, peers = parties_of(heaviest_documents(3))
 
-    def one_other(message: Message) -> Message:
+    def one_other(message: Message) -> Payload:
         held = message.payload["commitments"]
         assert isinstance(held, dict)
         other = "peer1" if message.receiver == "peer0" else "peer0"
-        return said_again(message, {**message.payload, "commitments": {**held, other: bytes(32)}})
+        return {"commitments": {**held, other: bytes(32)}}
 
     with pytest.raises(DisagreementError, match="a signature for survivors does not hold"):
-        Exchange([Changing(server, "survivors", one_other), *peers]).run()
+        Exchange([Changing(server, change_payload("survivors", one_other)), *peers]).run()
 
 
 def test_a_checked_sum_needs_every_peer() -> None:
@@ -301,41 +307,9 @@ def test_noise_is_larger_than_allowed_for_with_a_chance_of_at_most_two_to_minus_
     assert min(chances) <= -40 * math.log(2)
 
 
-class Changing:
-    """A party whose words of one kind are changed on their way out."""
-
-    def __init__(self, party: Party, kind: str, change: Callable[[Message], Message]) -> None:
-        self._party, self._kind, self._change = party, kind, change
-        self.name = party.name
-
-    @property
-    def has_finished(self) -> bool:
-        return self._party.has_finished
-
-    def start(self) -> list[Message]:
-        return self._party.start()
-
-    def receive(self, message: Message) -> list[Message]:
-        said = self._party.receive(message)
-        return [self._change(each) if each.kind == self._kind else each for each in said]
-
-    def time_out(self) -> list[Message]:
-        return self._party.time_out()
-
-
-def said_again(message: Message, payload: dict[str, Value]) -> Message:
-    fields = (message.session, message.sender, message.receiver, message.step, message.kind)
-    return Message(*fields, payload)
-
-
-def moving(lies: set[tuple[str, str]], by: int) -> Callable[[Message], Message]:
+def moving(lies: set[tuple[str, str]], by: int) -> Callable[[Message], Payload]:
     """Peers that tell something else of the mask that they share with another."""
-
-    def moved(message: Message) -> Message:
-        told: dict[str, Value] = {
-            other: message.array(other, "<u8") + np.uint64(by * ((message.sender, other) in lies))
-            for other in message.payload
-        }
-        return said_again(message, told)
-
-    return moved
+    return lambda message: {
+        other: message.array(other, "<u8") + np.uint64(by * ((message.sender, other) in lies))
+        for other in message.payload
+    }

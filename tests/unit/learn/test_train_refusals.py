@@ -233,16 +233,3 @@ def test_too_many_labels_are_refused_with_what_a_caller_can_do() -> None:
     with pytest.raises(InputError, match="join the rare ones") as refused:
         train(holders, **HASHED)
     assert "most_classes" not in str(refused.value)
-
-
-def test_the_text_classifier_refuses_names_and_labels_as_train_does() -> None:
-    texts = PAIRS["ada"][0][:12]
-    numbers, truths = (texts, [0, 1] * 6), (texts, [False, True] * 6)
-    classifier = FederatedTextClassifier(**HASHED)
-    with pytest.raises(InputError, match="names of holders must be text"):
-        classifier.fit(dict.fromkeys(range(3), numbers))  # type: ignore[arg-type] # what is refused
-    with pytest.raises(InputError, match="truth values at one and numbers at another"):
-        classifier.fit({"ada": numbers, "ben": truths, "cy": numbers})
-    missing: Any = [None, *[0, 1] * 5, 1]
-    with pytest.raises(InputError, match="1 of 12 without one"):
-        classifier.fit(dict.fromkeys(NAMES, (texts, missing)))
