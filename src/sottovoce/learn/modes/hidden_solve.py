@@ -4,6 +4,7 @@ And what each party of a hidden training checks of the others' messages, and how
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, assert_never
@@ -145,11 +146,10 @@ class HiddenSolve:
         return np.diag(np.asarray(encode(weights, self.recipe.fraction_bits)))
 
     def encrypt_part(
-        self, matrix: Integers, vector: Integers, public: PublicKey
+        self, parts: Sequence[Integers], public: PublicKey
     ) -> tuple[EncryptedArray, ...]:
-        """A peer's part."""
-        arrays = (matrix, vector)
-        return tuple(encrypt_integers(each, self.summand_slots, public) for each in arrays)
+        """A peer's part of A and b, or of b alone."""
+        return tuple(encrypt_integers(each, self.summand_slots, public) for each in parts)
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:

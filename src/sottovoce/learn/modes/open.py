@@ -96,7 +96,9 @@ class TrainingPeer(_EndingWithClassifiers):
         peers = self.survivors = supported.peers
         self.guarded = yield from guard_peer(self.name, terms, data, supported.kept, peers)
         self.kept = self.guarded.kept
-        standard = yield from standard_peer(self.name, terms, data, self.kept, peers)
+        standard = None
+        if needs_standard(terms):
+            standard = yield from standardise_peer(self.name, terms, data, self.kept, peers)
         stage = statistics_stage(terms, self.kept, peers)
         values = local_statistics(data, terms, self.kept, standard)
         yield Stage("statistics", stage.peer(self.name, data.identity, values))
@@ -121,7 +123,9 @@ class TrainingCoordinator(_EndingWithClassifiers):
         self.survivors = peers
         self.guarded = yield from guard_coordinator(terms, supported, peers, self._limit)
         kept = self.guarded.kept
-        standard = yield from standard_coordinator(terms, kept, peers)
+        standard = None
+        if needs_standard(terms):
+            standard = yield from standardise_coordinator(terms, kept, peers)
         stage = statistics_stage(terms, kept, peers)
         summed = yield Stage("statistics", stage.adder())
         opened = stage.numbers.decode(summed.total)
@@ -204,35 +208,33 @@ def moments_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ..
     )
 
 
-def standard_peer(
+def standardise_peer(
     name: str, terms: TrainingTerms, data: LocalData, kept: KeptFeatures, peers: tuple[str, ...]
-) -> Generator[Stage, Any, Standard | None]:
-    """Add one's moments, and hear how rados are standardised; exact sums need no standard."""
-    match terms.recipe.statistics:
-        case "exact":
-            return None
-        case "rados":
-            stage = moments_stage(terms, kept, peers)
-            summed = yield Stage("moments", stage.peer(name, data.identity, data.moments(kept)))
-            same = told_alike(terms, "moments", peers, summed.total)
-            yield from same.party(name, data.identity)
-            return told_standard(stage, summed.total, kept)
-        case _:
-            assert_never(terms.recipe.statistics)
+) -> Generator[Stage, Any, Standard]:
+    """Add one's moments, and hear how rows are standardised."""
+    stage = moments_stage(terms, kept, peers)
+    summed = yield Stage("moments", stage.peer(name, data.identity, data.moments(kept)))
+    yield from told_alike(terms, "moments", peers, summed.total).party(name, data.identity)
+    return told_standard(stage, summed.total, kept)
 
 
-def standard_coordinator(
+def standardise_coordinator(
     terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]
-) -> Generator[Stage, Any, Standard | None]:
-    """Add up moments for rados, and let every peer see that all were told the same."""
+) -> Generator[Stage, Any, Standard]:
+    """Add up moments, and let every peer see that all were told the same."""
+    stage = moments_stage(terms, kept, peers)
+    summed = yield Stage("moments", stage.adder())
+    yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
+    return told_standard(stage, summed.total, kept)
+
+
+def needs_standard(terms: TrainingTerms) -> bool:
+    """Whether rows are standardised before they are summed: exact sums need no standard."""
     match terms.recipe.statistics:
         case "exact":
-            return None
+            return False
         case "rados":
-            stage = moments_stage(terms, kept, peers)
-            summed = yield Stage("moments", stage.adder())
-            yield from told_alike(terms, "moments", peers, summed.total).party(COORDINATOR)
-            return told_standard(stage, summed.total, kept)
+            return True
         case _:
             assert_never(terms.recipe.statistics)
 
