@@ -44,6 +44,7 @@ def same(one: Value, other: Value) -> bool:
 
 
 @given(values)
+@example(np.arange(6).reshape(2, 3).T)
 def test_what_is_encoded_is_decoded(value: Value) -> None:
     assert same(value, decode_value(encode_value(value)))
 

@@ -74,11 +74,6 @@ class Message:
         content = MAGIC + encode_value(head)
         return content + hashlib.sha256(content).digest()
 
-    @property
-    def size(self) -> int:
-        """How many bytes it takes to send."""
-        return len(self.to_bytes())
-
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read a message that travelled, or raise DamagedMessageError."""
