@@ -8,8 +8,8 @@ import numpy as np
 
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
+from sottovoce.learn.query_budget import QueryBudget
 from sottovoce.learn.run.party import Finished, run_in_process
-from sottovoce.learn.run.records import KeptBudget
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe
@@ -104,4 +104,4 @@ def part_kept(result: Mapping[str, Value], name: str) -> Any:  # noqa: ANN401 - 
 
 def budget_left(kept: Any, name: str) -> int:  # noqa: ANN401 - a helper's part of a record
     """How many rows a peer may still ask for, by what a helper keeps."""
-    return from_value(kept["budget"], KeptBudget).resume().rows_left(name)
+    return from_value(kept["budget"], QueryBudget).rows_left(name)

@@ -12,8 +12,9 @@ whoever helps to classify counts, and refuses beyond the budget. Peers may pool 
 and so all of them together have a budget too.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol, Self
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from sottovoce.errors import ParameterError, QueryBudgetError
 from sottovoce.learn.training_terms import Recipe
@@ -57,33 +58,25 @@ def check_charge(charge: QueryCharge, by_asker: int, by_all: int) -> None:
         )
 
 
+@dataclass
 class QueryBudget:
-    """One helper's count of what each peer has asked for; kept for as long as the classifier is."""
+    """One helper's count of what is left; kept for as long as the classifier is.
 
-    def __init__(self, peers: Iterable[str], rows: int, together: int | None = None) -> None:
-        joint = rows if together is None else together
-        if rows < 1 or joint < 1:
-            raise ParameterError(f"a query budget must be >= 1 row, got {min(rows, joint)}.")
-        self._left = dict.fromkeys(peers, rows)
-        self._joint = joint
+    Attributes:
+        left: how many rows each peer may still ask for,
+        together: and all of them.
+    """
 
-    @classmethod
-    def resume(cls, left: Mapping[str, int], together: int) -> Self:
-        """A budget as it was when it was put down."""
-        if together < 0 or any(rows < 0 for rows in left.values()):
+    left: dict[str, int]
+    together: int
+
+    def __post_init__(self) -> None:
+        if min(self.together, *self.left.values()) < 0:
             raise ParameterError("what is left of a query budget must be >= 0 rows.")
-        budget = cls(left, 1)
-        budget._left, budget._joint = dict(left), together
-        return budget
-
-    @property
-    def state(self) -> tuple[dict[str, int], int]:
-        """What each peer has left, and all together: to put it down until it is `resumed`."""
-        return dict(self._left), self._joint
 
     def rows_left(self, peer: str) -> int:
         """How many rows a peer may still ask for; none if it is nobody known."""
-        return min(self._left.get(peer, 0), self._joint)
+        return min(self.left.get(peer, 0), self.together)
 
     def spend(self, peer: str, rows: int) -> None:
         """Count a query, or refuse it whole."""
@@ -92,8 +85,8 @@ class QueryBudget:
                 f"{peer} may have {self.rows_left(peer)} more rows classified, asked for {rows}: "
                 "more signs would give the classifier away; train again with a larger budget."
             )
-        self._left[peer] -= rows
-        self._joint -= rows
+        self.left[peer] -= rows
+        self.together -= rows
 
 
 class LedgerBudget:
@@ -118,7 +111,8 @@ def planned_budget(recipe: Recipe, width: int, peers: Iterable[str]) -> QueryBud
     features, and each for its part of them.
     """
     names = tuple(peers)
-    return QueryBudget(names, *budget_limits(recipe, width, len(names)))
+    each, together = budget_limits(recipe, width, len(names))
+    return QueryBudget(dict.fromkeys(names, each), together)
 
 
 def budget_limits(recipe: Recipe, width: int, peers: int) -> tuple[int, int]:

@@ -132,7 +132,7 @@ def query(run: Run, rows: int, budget: QueryBudget) -> tuple[HiddenContributor, 
     )
     asker = HiddenContributor("p0", [terms], [classifier], [classifier.standard.apply(X[:rows])])
     own, held = run.keys
-    other = QueryBudget(["p0"], 1000)
+    other = QueryBudget({"p0": 1000}, 1000)
     scorers = [
         HiddenScorer(COORDINATOR, [terms], own, held.public, [budget]),
         HiddenScorer(KEY_HOLDER, [terms], held, own.public, [other]),
@@ -144,7 +144,7 @@ def test_each_bit_that_the_asker_gets_is_a_fair_coin(exact: Run) -> None:
     coins = []
     for _ in range(5):
         with small_keys_allowed():
-            asker, exchange = query(exact, 8, QueryBudget(["p0"], 100))
+            asker, exchange = query(exact, 8, QueryBudget({"p0": 100}, 100))
             exchange.run()
         assert asker.places is not None
         bits = [m.array("bits", "|u1") for m in exchange.views["p0"] if m.kind == "bits"]
@@ -156,7 +156,7 @@ def test_each_bit_that_the_asker_gets_is_a_fair_coin(exact: Run) -> None:
 
 
 def test_either_helper_refuses_beyond_the_budget(exact: Run) -> None:
-    budget = QueryBudget(["p0"], 5)
+    budget = QueryBudget({"p0": 5}, 5)
     with small_keys_allowed():
         query(exact, 3, budget)[1].run()
         assert budget.rows_left("p0") == 2

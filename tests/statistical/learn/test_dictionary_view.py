@@ -114,8 +114,8 @@ def test_the_same_words_fall_into_other_buckets_where_peers_have_other_secrets()
 def test_all_else_that_the_coordinator_hears_has_the_same_form_for_any_words() -> None:
     few, _ = coordinators_view(holders("a", own=3))
     many, _ = coordinators_view(holders("b", own=60))
-    shape = [[(m.sender, m.kind, m.size) for m in sorted(view, key=lambda m: (m.kind, m.sender))]
-             for view in (few, many)]  # fmt: skip
+    ordered = [sorted(view, key=lambda m: (m.kind, m.sender)) for view in (few, many)]
+    shape = [[(m.sender, m.kind, len(m.to_bytes())) for m in view] for view in ordered]
     assert [each[:2] for each in shape[0]] == [each[:2] for each in shape[1]]
     random = {"opened", "shares"}  # Shamir's shares have as many bytes as they happen to need
     sizes = [{(s, k): b for s, k, b in view if k not in random} for view in shape]

@@ -17,6 +17,7 @@ from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DataError, ParameterError
 from sottovoce.learn.modes.open import (
     KEPT_STAGES,
+    SolvedClassifier,
     model_piece,
     support_coordinator,
     support_peer,
@@ -102,7 +103,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
             agreed,
             features,
             data,
-            [Told(lift_model(model, kept), penalty, kept, supported.peers)],
+            [Told([SolvedClassifier(lift_model(model, kept), penalty)], kept, supported.peers)],
         )
 
     return script()
@@ -166,8 +167,7 @@ def rados_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
 class Told:
     """A classifier as `records` takes it from a party of the open mode."""
 
-    model: LinearModel
-    penalty: float
+    solved: list[SolvedClassifier]
     kept: KeptFeatures
     survivors: tuple[str, ...]
 

@@ -4,7 +4,7 @@ Private Text Classification, Protocol 3.
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from sottovoce.learn.paillier.key_files import public_key_from_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.query_budget import LedgerBudget
 from sottovoce.learn.run.records import (
-    KeptBudget,
     KeptHelper,
     KeptHidden,
     Record,
@@ -81,18 +80,15 @@ def scoring(
     """A helper's part: its record of the training, with what is left of the budget."""
     key = holdings.wanted_key(name)
     helpers = [from_value(each, KeptHelper) for each in codec.parts(record, "helpers")]
-    budgets = [kept.budget.resume() for kept in helpers]
     queries = [_query(terms, asker, kept) for kept in helpers]
     counted = [
-        LedgerBudget(budgets[k], holdings.ledger, kept.charge(_charge_name(terms, asker, k), k))
+        LedgerBudget(kept.budget, holdings.ledger, kept.charge(_charge_name(terms, asker, k), k))
         for k, kept in enumerate(helpers)
     ]
     other = _other(name, key, helpers[0])
     scorer = HiddenScorer(name, queries, key, other, counted)
     yield from scorer.nest(_prefix_of(asker, len(helpers)))
-    pairs = zip(helpers, budgets, strict=True)
-    spent = [replace(kept, budget=KeptBudget.from_budget(budget)) for kept, budget in pairs]
-    return {**record, "helpers": to_value(spent)}
+    return {**record, "helpers": to_value(helpers)}
 
 
 def _prefix(asker: str, classifier: int) -> str:

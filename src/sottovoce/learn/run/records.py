@@ -6,12 +6,11 @@ words where the peers share one: store it as a secret. The dataclasses are the r
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.features import Features
 from sottovoce.learn.query_budget import (
@@ -23,8 +22,7 @@ from sottovoce.learn.query_budget import (
 from sottovoce.learn.ridge import LinearModel, Standard
 from sottovoce.learn.run.agree import Agreed
 from sottovoce.learn.run.terms import RunKind, RunTerms
-from sottovoce.learn.support import KeptFeatures
-from sottovoce.learn.training_terms import COORDINATOR, LocalData, Mode
+from sottovoce.learn.training_terms import LocalData, Mode
 from sottovoce.learn.wire import codec
 from sottovoce.learn.wire.codec import Value, from_value, to_value
 
@@ -127,23 +125,6 @@ class KeptHidden:
         return array_from_bytes(kept.array, public, plan=plan)
 
 
-@dataclass(frozen=True)
-class KeptBudget:
-    """What is left of a budget: of each peer's rows, and of all together."""
-
-    left: Mapping[str, int]
-    together: int
-
-    @classmethod
-    def from_budget(cls, budget: QueryBudget) -> "KeptBudget":
-        """A budget that is put down."""
-        return cls(*budget.state)
-
-    def resume(self) -> QueryBudget:
-        """Take it up again."""
-        return QueryBudget.resume(self.left, self.together)
-
-
 @dataclass(frozen=True, repr=False)
 class KeptHelper:
     """What a helper of the hidden mode keeps of one classifier.
@@ -163,7 +144,7 @@ class KeptHelper:
     score_bound: int
     peers: int
     other: str
-    budget: KeptBudget
+    budget: QueryBudget
     each: int
     together: int
     data: Mapping[str, bytes]
@@ -183,13 +164,12 @@ def peer_record(
     trained: list[Any],
 ) -> Record:
     """What a peer keeps: the features' rule, the labels, and a classifier for each training."""
-    kept = tuple(_classifier_record(terms.mode, party) for party in trained)
     return {
         **_run_record(terms, agreed, trained),
         "features": to_value(features),
         "has": data.has,
         "held_out": terms.held_out,
-        "classifiers": kept,
+        "classifiers": _classifier_records(terms.mode, trained),
     }
 
 
@@ -202,35 +182,9 @@ def helper_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record
         }
     if terms.mode == "hidden":
         record["helpers"] = tuple(_hidden_helper(terms, agreed, party) for party in trained)
-    elif trained and trained[0].name == COORDINATOR:
-        record["classifiers"] = tuple(_classifier_record("open", party) for party in trained)
+    elif trained:
+        record["classifiers"] = _classifier_records("open", trained)
     return record
-
-
-@dataclass(frozen=True, repr=False)
-class OneClassifier:
-    """One of several classifiers that a party has from one training."""
-
-    name: str
-    model: LinearModel
-    penalty: float
-    kept: KeptFeatures | None
-    survivors: tuple[str, ...]
-    holdings: Mapping[str, Floats]
-    guarded: Any = None
-
-
-def each_classifier(party: Any, number: int) -> list[Any]:  # noqa: ANN401 - any party
-    """What a party has of a training of so many labels, label by label."""
-    solved = getattr(party, "solved", ())
-    if len(solved) != number or number == 1:
-        return [party]  # the key holder has none
-    kept, holdings = getattr(party, "kept", None), getattr(party, "holdings", {})
-    guarded = getattr(party, "guarded", None)
-    return [
-        OneClassifier(party.name, model, penalty, kept, party.survivors, holdings, guarded)
-        for model, penalty in solved
-    ]
 
 
 def _run_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
@@ -264,7 +218,7 @@ def _hidden_helper(terms: RunTerms, agreed: Agreed, party: Any) -> Value:  # noq
         party.solve.score_bound,
         len(party.survivors),
         "" if other is None else public_key_to_text(other),
-        KeptBudget.from_budget(budget),
+        budget,
         each,
         together,
         {peer: party.tags[peer] for peer in peers},
@@ -291,16 +245,28 @@ def check_version(record: Mapping[str, Value], kind: str) -> None:
         )
 
 
-def _classifier_record(mode: Mode, party: Any) -> Value:  # noqa: ANN401 - a peer or coordinator
-    """What a peer has of one two-class training; a coordinator has it in the open mode."""
-    if mode == "hidden":
-        return to_value(_kept_hidden(party.classifier, len(party.survivors), party.data))
-    kept = getattr(party, "kept", None)
-    return {
-        "coefficients": party.model.coefficients,
-        "numbers": np.array([party.model.intercept, getattr(party, "penalty", 0.0)]),
-        "kept": np.zeros(0, bool) if kept is None else kept.kept,
-    }
+def _classifier_records(mode: Mode, trained: list[Any]) -> Value:
+    """What a peer has of all trainings; a coordinator has it in the open mode."""
+    match mode:
+        case "hidden":
+            each = (
+                _kept_hidden(party.classifier, len(party.survivors), party.data)
+                for party in trained
+            )
+            return tuple(map(to_value, each))
+        case "open":
+            (party,) = trained
+            kept = getattr(party, "kept", None)
+            return tuple(
+                {
+                    "coefficients": model.coefficients,
+                    "numbers": np.array([model.intercept, penalty]),
+                    "kept": np.zeros(0, bool) if kept is None else kept.kept,
+                }
+                for model, penalty in party.solved
+            )
+        case _:
+            assert_never(mode)
 
 
 def read_model(record: Mapping[str, Value], width: int) -> LinearModel:
