@@ -116,12 +116,6 @@ def test_labels_that_pandas_calls_missing_are_refused(hardly_noised: sv.release.
         hardly_noised.classifier(labels)
 
 
-def test_a_warning_says_which_topics_noise_draws() -> None:
-    meter = SignalMeter(90, 5, np.array([4.0, 1.2]))
-    assert meter.warning(2) is None
-    assert str(meter.warning(9)).endswith("topics beyond these are drawn by noise.")
-
-
 def test_a_file_of_labels_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("a\nb\n", encoding="utf-8-sig")
     assert _label_lines(tmp_path / "labels.txt") == ["a", "b"]

@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sottovoce.errors import ParameterError
 from sottovoce.privacy.audit.findings import (
     audit_freshness,
     audit_lattice,
@@ -13,20 +12,7 @@ from sottovoce.privacy.audit.findings import (
     block_length,
 )
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.release.audit import CONTROLS, audit_control
 from sottovoce.release.trial import LaplaceBaseline
-
-
-@pytest.mark.parametrize("name", CONTROLS)
-def test_a_control_does_not_hold(name: str) -> None:
-    report = audit_control(name)
-    assert not report.holds
-    assert "FAILS" in str(report)
-
-
-def test_an_unknown_control_is_refused() -> None:
-    with pytest.raises(ParameterError, match="paper-accounting, float-noise, reused-keystream"):
-        audit_control("something")
 
 
 @pytest.mark.parametrize("rate", ["5", "0.5", "0.01"])

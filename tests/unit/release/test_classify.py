@@ -150,13 +150,6 @@ def test_a_candidate_with_wrong_noise_is_not_chosen() -> None:
     assert right.held_out_loss_ < wrong.held_out_loss_
 
 
-def test_several_maps_are_refused() -> None:
-    made = Made(1.0)
-    made.maps = (None, None)
-    with pytest.raises(ParameterError, match="uses 2 maps"):
-        fit_released(made, made.labels)
-
-
 def test_a_compressed_release_is_read_column_by_column(tmp_path: Path) -> None:
     made = Made(1.0, documents=60, words=30)
     words = [f"w{place:02}" for place in range(30)]

@@ -10,7 +10,6 @@ import pytest
 from scipy import sparse
 
 from sottovoce.corpus.matrix_file import matrix_bytes
-from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.classify.bayes import PrivateNaiveBayes
 from sottovoce.release.classify.inputs import LabelledRows
@@ -107,11 +106,3 @@ def test_a_file_with_few_cells_is_sampled_by_how_many_it_has(
     sample = LabelledRows(CountsFile(tmp_path / "counts.npz"), codes, 2, seed=0).sample
     assert sample.documents.documents == 1_000
     assert np.array_equal(sample.documents.cells.toarray(), cells.toarray())
-
-
-def test_labels_that_are_wrong_are_refused() -> None:
-    released = LongRelease(_MADE)
-    with pytest.raises(
-        ParameterError, match="^labels must be one for each of the 200 documents, got 3"
-    ):
-        fit_released(released, ["a", "b", "a"])

@@ -283,10 +283,20 @@ def _check_card(card: MapCard, path: Path) -> None:
 
 
 def _columns(path: Path, card: MapCard) -> NDArray[np.int32]:
-    packed = _bounded_bytes(path, card)
+    most = card.maps * card.words * np.dtype(np.int32).itemsize + LARGEST_ARRAY_HEADER
+    with path.open("rb") as file:
+        packed = file.read(most + 1)
+    if len(packed) > most:
+        raise ModelFileError(f"{path} must be at most {most} bytes; its card promises no more.")
     if hashlib.sha256(packed).hexdigest() != card.sha256:
         raise ModelFileError(f"{path} does not match its card's sha256; one of them was changed.")
-    _refuse_bomb(packed, path, card)
+    try:
+        with zipfile.ZipFile(BytesIO(packed)) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+    except zipfile.BadZipFile as error:
+        raise ModelFileError(f"{path} is not an npz file.") from error
+    if unpacked > most:
+        raise ModelFileError(f"{path} unpacks to more than its card promises.")
     try:
         with np.load(BytesIO(packed), allow_pickle=False) as arrays:
             column: NDArray[np.int32] = arrays["column"]
@@ -295,26 +305,3 @@ def _columns(path: Path, card: MapCard) -> NDArray[np.int32]:
     if column.shape != (card.maps, card.words) or column.dtype != np.int32:
         raise ModelFileError(f"{path} must hold {card.maps} x {card.words} 32-bit integers.")
     return column
-
-
-def _bounded_bytes(path: Path, card: MapCard) -> bytes:
-    most = _array_bytes(card) + LARGEST_ARRAY_HEADER
-    with path.open("rb") as file:
-        packed = file.read(most + 1)
-    if len(packed) > most:
-        raise ModelFileError(f"{path} must be at most {most} bytes; its card promises no more.")
-    return packed
-
-
-def _refuse_bomb(packed: bytes, path: Path, card: MapCard) -> None:
-    try:
-        with zipfile.ZipFile(BytesIO(packed)) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-    except zipfile.BadZipFile as error:
-        raise ModelFileError(f"{path} is not an npz file.") from error
-    if unpacked > _array_bytes(card) + LARGEST_ARRAY_HEADER:
-        raise ModelFileError(f"{path} unpacks to more than its card promises.")
-
-
-def _array_bytes(card: MapCard) -> int:
-    return card.maps * card.words * np.dtype(np.int32).itemsize
