@@ -108,10 +108,6 @@ class LimitedPrecision(OrderedGuarantee):
         """epsilon(N) = r N: what the same release promises at another N."""
         return self.rate * positive_integer(n, "n")
 
-    def max_n(self, epsilon: Exact) -> int:
-        """The largest N with r N <= ``epsilon``; 0 when not even one word is covered."""
-        return int(positive(epsilon, "epsilon") / self.rate)
-
     def state_at(self, n: int) -> "LimitedPrecision":
         """The same guarantee stated at ``n`` words."""
         return LimitedPrecision(n, self.epsilon_at(n), self.unit)

@@ -57,9 +57,3 @@ def test_composition_promises_no_more_than_its_parts(rates: list[Fraction]) -> N
 def test_counts_together_promise_no_more_than_any_of_them(parts: list[WholeDocument]) -> None:
     whole = compose_counts(*parts)
     assert all(part <= whole for part in parts)
-
-
-@given(LIMITED, EPSILONS)
-def test_max_n_is_tight(guarantee: LimitedPrecision, epsilon: Fraction) -> None:
-    n = guarantee.max_n(epsilon)
-    assert guarantee.rate * n <= epsilon < guarantee.rate * (n + 1)

@@ -1,6 +1,6 @@
 """What every post is about and when it is written, before a word of it exists."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,14 +48,7 @@ class PostPlan:
     def sort_by_time(self) -> "PostPlan":
         """Sort by time, then by user."""
         order = np.lexsort((self.user, self.second))
-        return PostPlan(
-            self.user[order],
-            self.second[order],
-            self.subject[order],
-            self.style[order],
-            self.mentions[order],
-            self.topical[order],
-        )
+        return PostPlan(*(getattr(self, each.name)[order] for each in fields(self)))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ everyday words, then a long tail of made-up names, places and slang.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import pairwise
 
@@ -60,17 +60,7 @@ class TextPlan:
         piece = np.cumsum(self.length) // CHUNK_WORDS
         cuts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(self.length)]
         for start, end in pairwise(cuts):
-            yield self._rows(slice(start, end))
-
-    def _rows(self, rows: slice) -> "TextPlan":
-        return TextPlan(
-            self.length[rows],
-            self.mix[rows],
-            self.subject[rows],
-            self.mention[rows],
-            self.capitalises[rows],
-            self.punctuates[rows],
-        )
+            yield TextPlan(*(getattr(self, each.name)[start:end] for each in fields(self)))
 
 
 @dataclass(frozen=True)
