@@ -81,9 +81,7 @@ def test_a_new_public_name_has_its_page_at_the_next_build(
     assert "``low``, ``high``" in (tmp_path / "made_up.LIMITS.rst").read_text(encoding="utf-8")
 
 
-def test_what_is_indented_in_a_doors_docstring_is_shown_as_it_stands(
-    api_pages: ModuleType,
-) -> None:
+def test_what_is_indented_in_a_doors_docstring_is_shown_as_it_stands(api_pages: ModuleType) -> None:
     told = "".join(api_pages._told("A door.\n\n    import it\n\n    use it\n\nThe end."))
     assert told == "A door.\n\n::\n\n    import it\n\n    use it\n\nThe end.\n\n"
 

@@ -4,13 +4,7 @@ from datetime import UTC, datetime
 
 from sottovoce._notebook import html_facts, html_table
 from sottovoce.assess.evaluation.significance import Interval
-from sottovoce.assess.explanation import (
-    Explanation,
-    Interest,
-    Position,
-    PostShare,
-    WordShare,
-)
+from sottovoce.assess.explanation import Explanation, Interest, Position, PostShare, WordShare
 from sottovoce.learn.run.evaluate import ConfusionCounts
 from sottovoce.learn.wire.message import Leakage, Learns
 from sottovoce.privacy.audit.findings import AuditReport, Finding

@@ -22,12 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.privacy._laws import Gap
-from sottovoce.privacy._noise_kernels import (
-    compress_cells,
-    merge_cells,
-    turn_to_signed,
-    walk_gaps,
-)
+from sottovoce.privacy._noise_kernels import compress_cells, merge_cells, turn_to_signed, walk_gaps
 from sottovoce.privacy.randomness import Keystream, words
 from sottovoce.privacy.sampler import (
     TableSampler,

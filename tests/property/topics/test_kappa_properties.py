@@ -32,9 +32,7 @@ def equal_votes(draw: st.DrawFn) -> np.ndarray:
 
 
 any_votes = arrays.arrays(
-    np.int64,
-    st.tuples(st.integers(2, 10), st.integers(2, 4)),
-    elements=st.integers(0, 6),
+    np.int64, st.tuples(st.integers(2, 10), st.integers(2, 4)), elements=st.integers(0, 6)
 )
 
 

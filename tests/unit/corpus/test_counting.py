@@ -11,13 +11,7 @@ from scipy import sparse
 from support import reference_tokens as reference
 
 from sottovoce.corpus import counts as counting
-from sottovoce.corpus.counts import (
-    Counts,
-    VocabularyCounter,
-    count,
-    count_batches,
-    term_statistics,
-)
+from sottovoce.corpus.counts import Counts, VocabularyCounter, count, count_batches, term_statistics
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words import scan as lexicon
 from sottovoce.corpus.words.rules import TokenRules

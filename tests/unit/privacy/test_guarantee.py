@@ -5,11 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.guarantee import (
-    LimitedPrecision,
-    LocalPrivacy,
-    NoGuarantee,
-)
+from sottovoce.privacy.guarantee import LimitedPrecision, LocalPrivacy, NoGuarantee
 from sottovoce.privacy.whole_document import compose_disjoint, compose_overlapping
 
 

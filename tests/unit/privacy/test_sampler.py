@@ -9,11 +9,7 @@ from support.table_samplers import Scripted, draw, escape_at
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._laws import ESCAPE
 from sottovoce.privacy._sparse_noise import surviving_zeros
-from sottovoce.privacy.sampler import (
-    gap_sampler,
-    geometric_sampler,
-    two_sided_sampler,
-)
+from sottovoce.privacy.sampler import gap_sampler, geometric_sampler, two_sided_sampler
 
 pytestmark = pytest.mark.kernel
 HALF = Fraction(1, 2)

@@ -73,10 +73,7 @@ def test_a_form_with_a_column_per_option_is_read(tmp_path: Path) -> None:
         "WorkerId,Input.topic,Answer.sensitive.yes,Answer.sensitive.no,Answer.domain.law\n"
         "A,debts,true,false,true\nB,debts,false,true,false\n"
     )
-    assert plain(read(tmp_path, text)) == [
-        ("A", "debts", True, "law"),
-        ("B", "debts", False, None),
-    ]
+    assert plain(read(tmp_path, text)) == [("A", "debts", True, "law"), ("B", "debts", False, None)]
 
 
 def test_of_a_profile_in_parts_only_the_last_is_a_vote(tmp_path: Path) -> None:
@@ -317,8 +314,7 @@ def test_what_is_written_is_read_again_whatever_the_delimiter(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
-    [(b"a,b\n1,2,3\n", "row 1 has more cells"), (b"\xff\xfe\x00", "UTF-8")],
+    ("content", "says"), [(b"a,b\n1,2,3\n", "row 1 has more cells"), (b"\xff\xfe\x00", "UTF-8")]
 )
 def test_a_broken_file_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "rows.csv"

@@ -166,12 +166,7 @@ def _has_names(columns: tuple[ColumnSample, ...], options: ReadOptions) -> bool:
 
 
 def _missing(
-    schema: pa.Schema,
-    options: ReadOptions,
-    names: list[str],
-    where: str,
-    *,
-    surely_names: bool,
+    schema: pa.Schema, options: ReadOptions, names: list[str], where: str, *, surely_names: bool
 ) -> dict[str, str]:
     """The fields without a column, in words; a name that was told and is not there is an error."""
     missing = {}

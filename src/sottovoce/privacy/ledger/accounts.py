@@ -116,10 +116,7 @@ def read_account(connection: sqlite3.Connection, corpus: str) -> Account:
 
 
 def open_account(
-    connection: sqlite3.Connection,
-    corpus: str,
-    payers: Payers | None,
-    budget: LimitedPrecision,
+    connection: sqlite3.Connection, corpus: str, payers: Payers | None, budget: LimitedPrecision
 ) -> None:
     """Give ``corpus`` an account; those of its documents that have no budget yet get ``budget``."""
     row = _budget_row(connection, corpus)

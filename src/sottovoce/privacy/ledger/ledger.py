@@ -117,11 +117,7 @@ class Ledger:
             check_budget(read_account(connection, corpus), budget)
 
     def admit(
-        self,
-        request: SpendRequest,
-        *,
-        shared: bool = False,
-        elsewhere: Sequence[SpentThere] = (),
+        self, request: SpendRequest, *, shared: bool = False, elsewhere: Sequence[SpentThere] = ()
     ) -> None:
         """Give the corpus of ``request`` an account, where it has none, without a stated budget.
 

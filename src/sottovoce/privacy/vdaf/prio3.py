@@ -39,12 +39,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.privacy.randomness import random_bytes
-from sottovoce.privacy.vdaf._circuits import (
-    Circuit,
-    CountCircuit,
-    HistogramCircuit,
-    SumVecCircuit,
-)
+from sottovoce.privacy.vdaf._circuits import Circuit, CountCircuit, HistogramCircuit, SumVecCircuit
 from sottovoce.privacy.vdaf._proof import Proof, added_up
 from sottovoce.privacy.vdaf._xof import SEED_BYTES, XofUsage, domain_tag, xof_bytes, xof_elements
 from sottovoce.privacy.vdaf.field import Words

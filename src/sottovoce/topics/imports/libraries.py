@@ -21,12 +21,7 @@ from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import MissingExtraError, ModelFileError, ParameterError
 from sottovoce.files import cause_of
 from sottovoce.parsing import parse_json
-from sottovoce.topics.imports.files import (
-    import_mallet,
-    import_word2vec,
-    topic_model,
-    vector_model,
-)
+from sottovoce.topics.imports.files import import_mallet, import_word2vec, topic_model, vector_model
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.lda.train import load_tomotopy
 from sottovoce.topics.w2v.model import SkipGramModel

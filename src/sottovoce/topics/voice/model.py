@@ -30,13 +30,7 @@ from sottovoce.topics.model_file import (
     write_folder,
 )
 from sottovoce.topics.space import Mode, Space, checked_rows, score_rows, topic_number
-from sottovoce.topics.voice.mentions import (
-    FIRST,
-    SECOND,
-    Mentions,
-    SpeakerScorer,
-    VoiceParameters,
-)
+from sottovoce.topics.voice.mentions import FIRST, SECOND, Mentions, SpeakerScorer, VoiceParameters
 
 KIND = "voice"
 SPEAKER_KIND = "voice-s"
