@@ -14,45 +14,20 @@ from support.disclosure_posts import (
     everyday_posts,
 )
 
-HEALTH = (
-    "depression",
-    "anxiety",
-    "suicide and self-harm",
-    "eating disorder",
-    "drug addiction",
-    "alcohol",
-    "pregnancy",
-    "infertility and abortion",
-    "HIV and sexual health",
-    "cancer",
-    "chronic illness and disability",
-)
-OTHER = (
-    "sexuality",
-    "gender identity",
-    "religion",
-    "politics",
-    "trade union",
-    "ethnicity and migration",
-    "crime and conviction",
-    "debt",
-    "unemployment",
-    "divorce and family conflict",
-    "domestic violence",
-)
+HEALTH = """
+    depression, anxiety, suicide and self-harm, eating disorder, drug addiction, alcohol,
+    pregnancy, infertility and abortion, HIV and sexual health, cancer, chronic illness and
+    disability
+"""
+OTHER = """
+    sexuality, gender identity, religion, politics, trade union, ethnicity and migration, crime
+    and conviction, debt, unemployment, divorce and family conflict, domestic violence
+"""
 ALWAYS_OUTRIGHT = ("disclosure", "disclosure-slang", "disclosure-indirect", "past")
-SELDOM_OUTRIGHT = (
-    "negation",
-    "quotation",
-    "question",
-    "third-person",
-    "professional",
-    "metaphor",
-    "news",
-    "second-person",
-    "hypothetical",
-    "joke",
-)
+SELDOM_OUTRIGHT = """
+    negation, quotation, question, third-person, professional, metaphor, news, second-person,
+    hypothetical, joke
+"""
 # File: posts; least posts of a health topic, of another topic, of a kind.
 LEAST = {
     BLIND: (450, 18, 19, 11),
@@ -65,6 +40,10 @@ SIZES = {BLIND: (2, 120, 700)}
 LONGEST_SHARED_RUN = 7
 
 every_file = pytest.mark.parametrize("name", FILES)
+
+
+def listed(names: str) -> list[str]:
+    return " ".join(names.split()).split(", ")
 
 
 def words(post: DisclosurePost) -> list[str]:
@@ -81,15 +60,15 @@ def test_every_topic_has_its_least_number_of_posts_and_there_is_no_other_topic(n
     posts, health, other, _ = LEAST[name]
     topics = Counter(post.topic for post in disclosure_posts(name))
     assert topics.total() >= posts
-    assert set(topics) == {*HEALTH, *OTHER}
-    assert min(topics[topic] for topic in HEALTH) >= health
-    assert min(topics[topic] for topic in OTHER) >= other
+    assert set(topics) == set(listed(HEALTH) + listed(OTHER))
+    assert min(topics[topic] for topic in listed(HEALTH)) >= health
+    assert min(topics[topic] for topic in listed(OTHER)) >= other
 
 
 @every_file
 def test_every_kind_has_its_least_number_of_posts_and_there_is_no_other_kind(name: str) -> None:
     kinds = Counter(post.kind for post in disclosure_posts(name))
-    assert set(kinds) == {*ALWAYS_OUTRIGHT, *SELDOM_OUTRIGHT}
+    assert set(kinds) == {*ALWAYS_OUTRIGHT, *listed(SELDOM_OUTRIGHT)}
     assert min(kinds.values()) >= LEAST[name][-1]
     assert 0.24 <= kinds["disclosure"] / kinds.total() <= 0.4
 
@@ -108,7 +87,7 @@ def test_about_half_of_the_posts_are_outright_and_so_it_is_in_every_topic(name: 
 def test_disclosures_are_outright_and_some_posts_of_other_kinds_too(name: str) -> None:
     posts = disclosure_posts(name)
     assert all(post.outright for post in posts if post.kind in ALWAYS_OUTRIGHT)
-    by_surprise = [post for post in posts if post.outright and post.kind in SELDOM_OUTRIGHT]
+    by_surprise = [post for post in posts if post.outright and post.kind in listed(SELDOM_OUTRIGHT)]
     assert 5 <= len(by_surprise) <= len(posts) / 20
 
 
