@@ -20,8 +20,8 @@ from sottovoce.corpus.simulate.write import write_community
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, load_model
-from sottovoce.topics.judgements import sheets
-from sottovoce.topics.judgements.sheets import CHECK_TEXT
+from sottovoce.topics.judgements import votes
+from sottovoce.topics.judgements.votes import CHECK_TEXT
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import Origin
 
@@ -323,7 +323,7 @@ def test_what_comes_of_private_texts_is_readable_by_its_owner_only(
 
 def test_as_many_judges_are_asked_as_the_study_asks() -> None:
     own = judge.TOPIC_JUDGES, judge.PROFILE_JUDGES
-    assert own == (sheets.TOPIC_JUDGES, sheets.PROFILE_JUDGES)
+    assert own == (votes.TOPIC_JUDGES, votes.PROFILE_JUDGES)
 
 
 def test_a_folder_that_holds_no_model_is_refused(run: Run, folder: Path) -> None:

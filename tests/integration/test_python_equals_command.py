@@ -29,8 +29,7 @@ from sottovoce.release import Ledger
 from sottovoce.topics import LdaParameters, WordChoice, load_model, train_lda
 from sottovoce.topics.imports.libraries import import_model
 from sottovoce.topics.judgements import agreement as study
-from sottovoce.topics.judgements.sheets import topic_sheet
-from sottovoce.topics.judgements.votes import read_votes, topic_votes
+from sottovoce.topics.judgements.votes import read_votes, topic_sheet, topic_votes
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.match import catalogue_of
 

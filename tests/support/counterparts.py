@@ -110,7 +110,7 @@ COUNTERPARTS: Mapping[str, Counterpart | str] = {
     "topics import": by("topics.imports.libraries.import_model"),
     "topics catalogue": by("topics.match.catalogue_of", words="count"),
     "topics match": by("topics.match_model", choose="chosen"),
-    "topics judge export": by("topics.judgements.sheets.topic_sheet"),
+    "topics judge export": by("topics.judgements.votes.topic_sheet"),
     "topics judge import": by("topics.judgements.agreement.judged_topics"),
     "topics judge agreement": by("topics.judgements.agreement.agreement"),
     "topics judge export-profiles": by("topics.judgements.profiles.profile_sheet"),

@@ -9,7 +9,7 @@ from sottovoce.corpus.simulate.parameters import DOMAINS, SimulationParameters
 from sottovoce.corpus.simulate.write import write_community
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.judgements.sheets import CATEGORIES
+from sottovoce.topics.judgements.votes import CATEGORIES
 
 GOOD = """
 [[topic]]

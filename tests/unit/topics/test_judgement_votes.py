@@ -16,14 +16,17 @@ from sottovoce.topics.judgements.agreement import (
     judged_topics,
     plurality,
 )
-from sottovoce.topics.judgements.sheets import CATEGORIES, check_items, topic_item, topic_sheet
 from sottovoce.topics.judgements.votes import (
+    CATEGORIES,
     Vote,
+    check_items,
     csv_text,
     plain_cell,
     read_rows,
     read_votes,
     safe_cell,
+    topic_item,
+    topic_sheet,
     topic_votes,
     vote_counts,
     without_checks,

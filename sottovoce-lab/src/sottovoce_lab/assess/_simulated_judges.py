@@ -14,8 +14,7 @@ from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.judgements.profiles import Profile
-from sottovoce.topics.judgements.sheets import CATEGORIES
-from sottovoce.topics.judgements.votes import Vote
+from sottovoce.topics.judgements.votes import CATEGORIES, Vote
 
 # Log-odds that a judge calls a topic sensitive: by its domain, more if the catalogue says so.
 DOMAIN_LOG_ODDS = {

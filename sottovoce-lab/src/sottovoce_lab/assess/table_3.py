@@ -28,8 +28,7 @@ from sottovoce.topics.judgements.profiles import (
     sample_users,
     sensitive_users,
 )
-from sottovoce.topics.judgements.sheets import PROFILE_JUDGES
-from sottovoce.topics.judgements.votes import vote_counts
+from sottovoce.topics.judgements.votes import PROFILE_JUDGES, vote_counts
 from sottovoce.topics.space import BagOfWords
 from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.assess._paper import PRINTED

@@ -141,7 +141,7 @@ def export_topics(
     """
     from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.judgements.sheets import PLATFORM_COLUMNS, SHEET_COLUMNS, topic_sheet  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements.votes import PLATFORM_COLUMNS, SHEET_COLUMNS, topic_sheet  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap((out,), (catalogue,))
     loaded = Catalogue.load(catalogue)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.judgements.sheets import CATEGORIES
-from sottovoce.topics.judgements.votes import Vote, vote_counts
+from sottovoce.topics.judgements.votes import CATEGORIES, Vote, vote_counts
 
 Counts: TypeAlias = NDArray[np.int64]
 

@@ -23,8 +23,13 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of, whole_file
 from sottovoce.parsing import parse_json
 from sottovoce.topics.judgements.agreement import MAJORITY
-from sottovoce.topics.judgements.sheets import MOST_JUDGES, PROFILE_JUDGES, PROFILE_QUESTION
-from sottovoce.topics.judgements.votes import Vote, vote_counts
+from sottovoce.topics.judgements.votes import (
+    MOST_JUDGES,
+    PROFILE_JUDGES,
+    PROFILE_QUESTION,
+    Vote,
+    vote_counts,
+)
 
 PROFILE_COLUMNS = (
     "judge",

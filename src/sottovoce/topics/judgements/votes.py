@@ -1,9 +1,12 @@
-"""Votes in: from a filled sheet, a plain list, or the result file of a crowdsourcing platform.
+"""Sheets of topics out to judges, and votes in.
 
-Sheets are CSV that people open in a spreadsheet: written without formulas, read back as it was.
+What judges are asked (R-Susceptibility, section 4.1) is in words of our own. Votes come from a
+filled sheet, a plain list, or the result file of a crowdsourcing platform. Sheets are CSV that
+people open in a spreadsheet: written without formulas, read back as it was.
 """
 
 import csv
+import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,10 +16,112 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of, whole_file
-from sottovoce.topics.catalogue import Catalogue, is_name
-from sottovoce.topics.judgements.sheets import CATEGORIES, check_items, topic_item
+from sottovoce.topics.catalogue import Catalogue, Topic, is_name
+from sottovoce.topics.salient import SALIENT_WORDS
+
+CATEGORIES = ("psychology", "medicine", "finance", "family", "law", "society", "other")
+"""R-Susceptibility, section 4.1: six domains that may hold sensitive topics, and *other*."""
+
+TOPIC_JUDGES = 7
+PROFILE_JUDGES = 5
+
+TOPIC_QUESTION = (
+    "Somebody uses several of these words in a post on social media. Is such a post "
+    "privacy-sensitive? Answer yes if people who write so may be in a situation they would want "
+    "to keep to themselves (an addiction, say), or if writing so may bring them into one (extreme "
+    "political views, say); else no."
+)
+DOMAIN_QUESTION = f"Which domain do the words belong to? One of: {', '.join(CATEGORIES)}."
+PROFILE_QUESTION = (
+    "Read the posts in order. Do they make you suspect that the person who wrote them, or somebody "
+    "in that person's family, is concerned by: {topic}? Answer yes or no. Writing about it out of "
+    "interest or as a profession is a no."
+)
+
+CHECKS = (("yes", "law"), ("no", "society"), ("yes", "finance"), ("no", "medicine"))
+"""Answers that attention-check rows ask for in so many words."""
+CHECK_TEXT = "This row checks that rows are read: please answer {answer}, and choose {domain}."
+
+
+SHEET_COLUMNS = (
+    "judge",
+    "row",
+    "item",
+    "words",
+    "question",
+    "sensitive",
+    "domain_question",
+    "domain",
+)
+PLATFORM_COLUMNS = ("item", "words", "question", "domain_question")
+MOST_JUDGES = 1000
+_CODE_DIGITS = 12
+
+"""Our reading of the topics of each kind, fixed before any correlation was computed."""
+
+
+def topic_item(topic: Topic) -> str:
+    """The code of a topic on a sheet: it says nothing, and changes when the shown words do."""
+    return _code("topic", topic.name, *_choose_words(topic))
+
+
+def check_items() -> dict[str, tuple[str, str]]:
+    """The codes of attention checks, which look like any other, with the answers asked for."""
+    return {_code("check", str(number), *answers): answers for number, answers in enumerate(CHECKS)}
+
+
+def topic_sheet(
+    catalogue: Catalogue, *, judges: int = TOPIC_JUDGES, seed: int = 0, checks: int = 0
+) -> list[dict[str, object]]:
+    """One row per judge and topic, in an order of each judge's own.
+
+    A judge sees the topic's words, not its name: the name would tell what to think of them. With
+    0 judges there is one row per topic, as a crowdsourcing platform takes them.
+    """
+    if not 0 <= judges <= MOST_JUDGES:
+        raise ParameterError(f"judges must be 0 to {MOST_JUDGES}, got {judges}.")
+    if not 0 <= checks <= len(CHECKS):
+        raise ParameterError(f"checks must be 0 to {len(CHECKS)}, got {checks}.")
+    items = [(topic_item(topic), ", ".join(_choose_words(topic))) for topic in catalogue]
+    items += [
+        (code, CHECK_TEXT.format(answer=answer, domain=domain))
+        for code, (answer, domain) in list(check_items().items())[:checks]
+    ]
+    rows: list[dict[str, object]] = []
+    for judge in range(1, max(judges, 1) + 1):
+        rows += _judge_rows(items, f"judge-{judge}" if judges else "", (seed, judge))
+    return rows
+
+
+def _judge_rows(
+    items: list[tuple[str, str]], judge: str, seed: Sequence[int]
+) -> list[dict[str, object]]:
+    order = np.random.default_rng(seed).permutation(len(items))
+    return [
+        {
+            "judge": judge,
+            "row": row,
+            "item": items[place][0],
+            "words": items[place][1],
+            "question": TOPIC_QUESTION,
+            "sensitive": "",
+            "domain_question": DOMAIN_QUESTION,
+            "domain": "",
+        }
+        for row, place in enumerate(order.tolist(), start=1)
+    ]
+
+
+def _choose_words(topic: Topic) -> tuple[str, ...]:
+    return topic.words[:SALIENT_WORDS]
+
+
+def _code(*parts: str) -> str:
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return f"t-{digest[:_CODE_DIGITS]}"
+
 
 # A spreadsheet takes a cell that begins so for a formula; the last four are full-width.
 _FORMULA = (

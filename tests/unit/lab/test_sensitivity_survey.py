@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import stats
+from sottovoce_lab.assess.table_1 import SURVEY_FILE, SURVEY_TOPICS, read_survey, survey_check
 
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import InputError
-from sottovoce.topics.judgements.sheets import SURVEY_FILE, SURVEY_TOPICS, read_survey, survey_check
 
 KINDS = {f"kind {number}": (f"topic {number}",) for number in range(8)}
 SURVEY = {f"kind {number}": 2.0 + number / 10 for number in range(8)}
