@@ -5,6 +5,7 @@ It warns of features that are not used.
 
 import warnings
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -37,21 +38,10 @@ Given: TypeAlias = "RowsGiven | TextsGiven"
 Peers: TypeAlias = "Sequence[Given] | Mapping[str, Given] | Connection"
 _TEXT_OPTIONS = frozenset(TextRecipe.__dataclass_fields__)
 _MANY = ("words", "stop_words")
-_COUNT_OPTIONS = frozenset(
-    {
-        "words",
-        "votes",
-        "drop",
-        "collude",
-        "user",
-        "id",
-        "documents_per_user",
-        "shortest",
-        "declare_data_dependent",
-        "ledger",
-        "budget",
-    }
-)
+# What counting takes beside what training takes too.
+_COUNT_OPTIONS = frozenset(signature(count_together).parameters) - {
+    *("peers", "epsilon", "what", "text", "label", "labels", "faults")
+}
 DROPPED_WARNING = (
     "{} of {} features belong to one peer alone and were dropped, since their sums would be that "
     "peer's own: see kept_ for those that are left, or have peers agree on the features."

@@ -34,14 +34,12 @@ from sottovoce.errors import (
     TooFewPartiesError,
 )
 from sottovoce.learn import train
-from sottovoce.learn._examples import labels_by_sign
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder
 from sottovoce.learn.paillier.wire import decrypt_integers
 from sottovoce.learn.run.classify import (
     call_labels,
-    labels_from_scores,
     models,
 )
 from sottovoce.learn.run.party import make_party, run_in_process
@@ -154,12 +152,6 @@ def test_three_labels_are_trained_one_against_the_others() -> None:
         np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
     texts, labels = made_texts(200, 50, labels=3)
     assert np.mean(np.array(call_labels(result, Documents.from_texts(texts))) == labels) > 0.8
-
-
-def test_of_scores_the_largest_and_of_signs_the_only_positive_one_decides() -> None:
-    three = ("a", "b", "c")
-    assert labels_from_scores(np.array([[-3.0, -1.0, -2.0]]), three) == ("b",)
-    assert labels_by_sign(np.array([1, -1]), ("a", "b")) == ("b", "a")
 
 
 def test_a_peer_with_one_label_takes_part() -> None:
@@ -316,13 +308,6 @@ def test_a_hidden_coordinator_needs_a_key() -> None:
     terms = made_terms("train", "hidden", recipe={"penalty": 0.1})
     with pytest.raises(DataError, match="Paillier key"):
         make_party(terms, "coordinator", Holdings())
-
-
-def test_the_stage_says_where_a_party_is() -> None:
-    party = make_party(made_terms(), "coordinator", Holdings())
-    assert party.stage == ""
-    party.start()
-    assert party.stage == "terms signed"
 
 
 def test_a_recipe_given_as_a_list_means_the_same_at_all_parties() -> None:

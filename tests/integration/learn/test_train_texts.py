@@ -17,7 +17,6 @@ from support.trainings import small_peers
 
 from sottovoce.errors import InputError, ParameterError, TooFewPartiesError
 from sottovoce.learn import FederatedTextClassifier, TrainedClassifier, train
-from sottovoce.learn._examples import LabelValues
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.run.evaluate import ConfusionCounts, JointEvaluation
 
@@ -136,17 +135,6 @@ def test_labels_of_rows_come_back_in_their_type(kind: str) -> None:
         assert found.dtype == typed[0][1].dtype
         np.testing.assert_array_equal(trained.coef_, plain.coef_)
         np.testing.assert_array_equal(found == second, plain.predict(peers[0][0]) > 0)
-
-
-def test_names_become_the_values_that_they_stand_for() -> None:
-    numbers = LabelValues.from_labels([[2, 1], np.array([3], np.int16)])
-    assert numbers.of_names(["3", "1"]).dtype == np.int64
-    assert LabelValues.from_labels([["a", "b"]]).of_names(["a"]).tolist() == ["a"]
-
-
-def test_holders_whose_labels_are_of_different_kinds_have_names() -> None:
-    mixed = LabelValues.from_labels([[1, 0], [True, False]])
-    assert mixed.of_names(["1", "True"]).tolist() == ["1", "True"]
 
 
 def test_a_result_prints_counts_and_nothing_that_anybody_holds() -> None:

@@ -1,7 +1,6 @@
 """Terms travel and come back the same; bytes that are no terms are refused by name."""
 
 import contextlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from support.text_runs import PUBLIC
 
 from sottovoce.errors import DamagedRecordError
-from sottovoce.learn.features import FeatureMap, TextRecipe
+from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value
@@ -75,17 +74,6 @@ def test_terms_come_back_as_they_were(
     again = RunTerms.from_bytes(terms.to_bytes())
     assert again == terms
     assert again.to_bytes() == terms.to_bytes()
-
-
-def test_a_map_comes_back_as_it_was() -> None:
-    mapping = FeatureMap(np.array([[0, 1], [1, 0]]), np.array([0.5, -2.0]), 3)
-    text = TextRecipe(dictionary="mapped", words=("aa", "bb"), mapping=mapping)
-    again = RunTerms.from_bytes(replace(TERMS, text=text).to_bytes()).text
-    assert again is not None
-    assert again.mapping is not None
-    assert again.mapping.entries.tolist() == [[0, 1], [1, 0]]
-    assert again.mapping.weights.tolist() == [0.5, -2.0]
-    assert again.mapping.width == 3
 
 
 @settings(deadline=None, max_examples=100)

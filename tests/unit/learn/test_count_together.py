@@ -1,8 +1,10 @@
 """Counting together in one call: what comes out, what it costs, and what is refused."""
 
 import warnings
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +16,14 @@ from sottovoce.errors import (
     BudgetError,
     DataError,
     InputError,
+    LedgerError,
     ParameterError,
     SottovoceError,
     TooFewPartiesError,
 )
 from sottovoce.learn.count.opened import TogetherCounts
-from sottovoce.learn.count.recipe import promise_record
-from sottovoce.privacy import Ledger, shares
+from sottovoce.learn.count.recipe import CountRecipe, promise_record
+from sottovoce.privacy import Ledger, WholeDocument, shares
 
 WORDS = ["bank", "debt", "loan"]
 
@@ -273,3 +276,100 @@ def test_rows_without_a_text_are_told_of(ledger: Path) -> None:
         warnings.simplefilter("always")
         count(ledger, dict.fromkeys(("ada", "ben", "cy"), rows))
     assert any("3 missing text" in str(each.message) for each in told)
+
+
+FEW = {name: [f"a debt of {name} {at}" for at in range(5)] for name in ("ada", "ben", "cy")}
+
+
+def cheap_count(ledger: Path, holders: object = FEW, **options: object) -> TogetherCounts:
+    chosen = {"words": ["debt", "loan"], "epsilon": 1, "votes": 3, **options}
+    return sv.count_together(holders, ledger=ledger, **chosen)  # type: ignore[arg-type] # tests of what is refused
+
+
+@pytest.mark.parametrize("given", [2.5, "two", True])
+@pytest.mark.parametrize("name", ["votes", "drop", "collude", "documents_per_user"])
+def test_what_is_counted_in_whole_numbers_must_be_one(
+    ledger: Path, name: str, given: object
+) -> None:
+    # With votes=2.5 a document would cast 3, at noise for 2.5.
+    with pytest.raises(ParameterError, match=f"{name} must be a (whole )?number"):
+        cheap_count(ledger, **{name: given})
+    assert not ledger.exists()
+
+
+def test_whole_numbers_of_other_kinds_are_taken() -> None:
+    recipe = CountRecipe(votes=np.int64(4), drop=1.0, collude="1")  # type: ignore[arg-type] # whole all the same
+    assert (recipe.votes, recipe.drop, recipe.collude) == (4, 1, 1)
+    assert {type(recipe.votes), type(recipe.drop), type(recipe.collude)} == {int}
+
+
+class Running:
+    """A federation that must not be asked."""
+
+    identities: Mapping[str, bytes] = {}
+    here = "ada"
+
+    def run(self, terms: object, examples: object) -> Mapping[str, Any]:
+        raise AssertionError((terms, examples))
+
+
+@pytest.mark.parametrize("name", ["text", "label", "user", "id", "ledger", "budget"])
+def test_what_running_peers_say_themselves_is_refused(name: str) -> None:
+    given: Any = {name: "1"}
+    with pytest.raises(ParameterError, match=rf"own party\.toml .*: leave out {name}\."):
+        sv.count_together(Running(), words=["debt"], epsilon=1, **given)
+
+
+@pytest.mark.parametrize("labels", [["a"], ["a", "b", "a"], "ab"])
+def test_labels_that_are_no_list_of_two_are_refused_as_a_count_s(
+    ledger: Path, labels: object
+) -> None:
+    holders = {name: (texts, ["a"] * 5) for name, texts in FEW.items()}
+    with pytest.raises(ParameterError, match="leave labels out to count words without them"):
+        cheap_count(ledger, holders, labels=labels)
+    assert not ledger.exists()
+
+
+@pytest.mark.parametrize("texts", [[None, "a debt"], ["a \ud800"], [{"text": "a \ud800"}]])
+def test_what_is_no_text_is_refused_by_a_planned_error(ledger: Path, texts: object) -> None:
+    with pytest.raises(InputError):
+        cheap_count(ledger, {**FEW, "cy": texts})
+    assert not ledger.exists()
+
+
+def test_a_column_that_is_missing_is_named_as_counts_name_it(ledger: Path) -> None:
+    rows = [{"body": "a debt"}]
+    with pytest.raises(InputError, match="name it: text=, label=, user= or id="):
+        cheap_count(ledger, {**FEW, "cy": rows})
+
+
+def test_a_budget_below_the_count_is_told_with_both_numbers(ledger: Path) -> None:
+    with pytest.raises(BudgetError, match="epsilon 1 must fit it, got 0.5"):
+        cheap_count(ledger, budget="0.5")
+    assert not ledger.exists()
+
+
+def test_a_refusal_of_what_several_hold_says_so(ledger: Path) -> None:
+    held = {name: ["the same debt"] for name in FEW}
+    with pytest.raises(BudgetError, match="3 times: 3 of the holders have the same texts"):
+        cheap_count(ledger, held, budget=2)
+
+
+def test_another_budget_is_refused_in_epsilon_of_whole_documents(ledger: Path) -> None:
+    cheap_count(ledger)
+    with pytest.raises(LedgerError, match="twice the epsilon of a whole one"):
+        cheap_count(ledger, budget=2)
+
+
+def test_a_budget_of_whole_documents_holds_where_users_are_bounded(ledger: Path) -> None:
+    rows = {name: [{"text": text, "user": "u"} for text in texts] for name, texts in FEW.items()}
+    # A single document is promised 2 epsilon then, and a budget of 2 is spent.
+    cheap_count(ledger, rows, user="user", documents_per_user=3, budget=2)
+    with pytest.raises(BudgetError, match="whole documents at epsilon 1 must fit"):
+        cheap_count(ledger, budget=2)
+
+
+def test_where_users_are_bounded_replacing_is_promised_within_a_user() -> None:
+    told = WholeDocument(1, parties=3, collude=1, documents_per_user=3).in_words()
+    assert "(replacing one by another of the same user, its label included: e^2" in told
+    assert "one of another user: e^4)" in told

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.text_runs import NAMES, made_terms, made_texts, trained
 
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, DataError, InputError, ParameterError
@@ -24,7 +23,6 @@ from sottovoce.learn.features import (
     word_buckets,
     word_signs,
 )
-from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.support import kept_from_sums
 from sottovoce.learn.training_terms import SentenceData
@@ -164,16 +162,6 @@ def test_a_map_takes_words_to_its_columns() -> None:
     binary = Features(replace(recipe, values="binary"))
     assert binary.rows(("aa bb bb",)).tolist() == [[1.0, 1.0]]
     assert binary.names == ("#0", "#1")
-
-
-def test_a_run_with_a_map_trains() -> None:
-    words = tuple(sorted({word for text in made_texts(40, 0)[0] for word in text.split()}))
-    pairs = np.array([[at, at % 8] for at in range(len(words))])
-    mapping = FeatureMap(pairs, np.ones(len(words)), 8)
-    recipe = TextRecipe(dictionary="mapped", words=words, mapping=mapping, values="counts")
-    peers = {name: Documents.from_texts(*made_texts(40, at)) for at, name in enumerate(NAMES)}
-    ended = trained(made_terms(text=recipe), peers)
-    assert len(read_trained(ended.results["ada"]).names) == 8
 
 
 def test_a_peer_nominates_its_most_used_words_and_no_counts() -> None:

@@ -3,11 +3,14 @@
 A run is shown while it goes on, and when it has ended.
 """
 
+import csv
+import io
+import json
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +22,7 @@ from rich.text import Text
 
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import show_facts, show_rows
-from sottovoce.errors import InputError, NotRunningError
+from sottovoce.errors import InputError, NotRunningError, ParameterError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -222,3 +225,24 @@ def ask_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) ->
         return ask_once(found.path(found.party.store), request)
     except NotRunningError:
         return answer_offline(found, request)
+
+
+def table_kind(out: Path | None, kinds: Sequence[str]) -> str:
+    """The format that a file's name asks for, one of ``kinds``; without a file the first."""
+    kind = kinds[0] if out is None else out.suffix.lower()
+    if kind not in kinds:
+        raise ParameterError(
+            f"--out must end in {', '.join(kinds[:-1])} or {kinds[-1]}, got {out}."
+        )
+    return kind
+
+
+def write_table(rows: Sequence[Mapping[str, object]], kind: str) -> str:
+    """Rows as lines of JSON or of CSV."""
+    if kind == ".jsonl":
+        return "".join(json.dumps(row) + "\n" for row in rows)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()

@@ -1,9 +1,6 @@
 """``sottovoce learn count`` and ``topics``: counts under noise over all peers' documents."""
 
-import csv
-import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +15,9 @@ from sottovoce.cli.learn._output import (
     WaitOption,
     ask_or_read,
     show_summary,
+    table_kind,
     watch_run,
+    write_table,
 )
 from sottovoce.errors import ParameterError
 
@@ -120,7 +119,7 @@ def count(
     Args:
         out: Where all cells go: .csv, .jsonl, or .counts to keep it.
     """
-    kind = _format(out)
+    kind = table_kind(out, _FORMATS)
     if not 0 < shown.level < 1 or shown.top < 0:
         raise ParameterError(
             f"--level must be between 0 and 1 and --top at least 0, got {shown.level} "
@@ -222,13 +221,6 @@ def _show(done: Mapping[str, Any], counted: "TogetherCounts", level: float, top:
     typer.echo(counted.guarantee.in_words())
 
 
-def _format(out: Path | None) -> str:
-    kind = ".csv" if out is None else out.suffix.lower()
-    if kind not in _FORMATS:
-        raise ParameterError(f"--out must end in {', '.join(_FORMATS)}, got {out}.")
-    return kind
-
-
 def _write(out: Path, kind: str, counted: "TogetherCounts", level: float) -> None:
     from sottovoce.files import whole_file  # noqa: PLC0415 - keeps --help fast
 
@@ -236,17 +228,7 @@ def _write(out: Path, kind: str, counted: "TogetherCounts", level: float) -> Non
         if kind == ".counts":
             part.write_bytes(counted.to_bytes())
         else:
-            part.write_text(_table(counted.rows(level), kind), encoding="utf-8")
-
-
-def _table(rows: Sequence[Mapping[str, object]], kind: str) -> str:
-    if kind == ".jsonl":
-        return "".join(json.dumps(row) + "\n" for row in rows)
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+            part.write_text(write_table(counted.rows(level), kind), encoding="utf-8")
 
 
 def topics(

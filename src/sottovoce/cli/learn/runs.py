@@ -1,8 +1,5 @@
 """What ``sottovoce learn`` asks of a party or tries: train, evaluate, classify, status, audit."""
 
-import csv
-import io
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +15,9 @@ from sottovoce.cli.learn._output import (
     ask_or_read,
     show_summary,
     standing,
+    table_kind,
     watch_run,
+    write_table,
 )
 from sottovoce.errors import CheckFailedError, ParameterError
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from sottovoce.learn.attacks.audit import DocumentsRead
 
 _SHORT = 12
-_FORMATS = ("csv", "jsonl")
+_FORMATS = (".csv", ".jsonl")
 _NO_ESTIMATE = "These are the documents it was trained on: no estimate of how new ones will fare."
 
 
@@ -181,16 +180,16 @@ def classify(
     from sottovoce.files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap([out], [texts])
-    kind = _format(out)
+    kind = table_kind(out, _FORMATS)
     found = ask_or_read(config, {"do": "classify", "file": str(texts.absolute())})
     rows = [{"row": at, "label": label} for at, label in enumerate(found["labels"])]
     if out is not None:
         with whole_file(out, private=True) as part:
-            part.write_text(_write_table(rows, kind), encoding="utf-8")
+            part.write_text(write_table(rows, kind), encoding="utf-8")
     if as_json:
         show_json({"labels": found["labels"], "out": out, "run": found["run"]})
     elif out is None:
-        typer.echo(_write_table(rows, "csv"), nl=False)
+        typer.echo(write_table(rows, ".csv"), nl=False)
     else:
         typer.echo(f"Wrote {len(rows):,} labels to {out}.")
 
@@ -227,23 +226,6 @@ def _key_rows(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
         for name, keys in line["parties"].items():
             rows += [(run, f"{name}: {what}", key) for what, key in keys.items() if key]
     return [{"run": run[:12], "what": what, "key": key} for run, what, key in rows]
-
-
-def _format(out: Path | None) -> str:
-    kind = "csv" if out is None else out.suffix.removeprefix(".").lower()
-    if kind not in _FORMATS:
-        raise ParameterError(f"--out must end in .{' or .'.join(_FORMATS)}, got {out}.")
-    return kind
-
-
-def _write_table(rows: Sequence[Mapping[str, object]], kind: str) -> str:
-    if kind == "jsonl":
-        return "".join(json.dumps(row) + "\n" for row in rows)
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, ("row", "label"), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
 
 
 def audit(

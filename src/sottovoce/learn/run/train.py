@@ -54,7 +54,7 @@ RunScript: TypeAlias = Generator[Stage, Any, Record]
 def train_plan(terms: RunTerms) -> tuple[str, ...]:
     """The names of all stages that a training may have, in their order."""
     inner = _stages(terms)
-    trainings = range(1 if all_at_once(terms) else terms.most_trainings)
+    trainings = range(1 if terms.mode == "open" else terms.most_trainings)
     return (*AGREEING_STAGES, *(prefix(k) + stage for k in trainings for stage in inner))
 
 
@@ -206,11 +206,6 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
     return script()
 
 
-def all_at_once(terms: RunTerms) -> bool:
-    """Whether all labels share one training: where what is opened is the same but for xy."""
-    return terms.mode == "open"
-
-
 def _trainings(
     terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, tuple[str, ...], Any], Staged]
 ) -> Generator[Stage, Any, list[Any]]:
@@ -220,7 +215,7 @@ def _trainings(
     """
     peers, positives = agreed.peers, agreed.positives
     trained: list[Any] = []
-    if all_at_once(terms):
+    if terms.mode == "open":
         together = replace(
             agreed.training(terms, peers), classifiers=len(positives), opens_labels=True
         )
