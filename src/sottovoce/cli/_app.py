@@ -13,11 +13,9 @@ from sottovoce.cli import (
     assess,
     audit,
     corpus,
-    evaluate,
     explain,
     lab,
     ledger,
-    loop,
     rank_server,
     release,
     state,
@@ -107,7 +105,7 @@ app.command("demo")(lab.demo)
 app.command("simulate")(corpus.simulate)
 app.command("describe")(corpus.describe)
 app.command("count")(corpus.count)
-app.command("evaluate")(evaluate.evaluate)
+app.command("evaluate")(lab.evaluate)
 app.command("assess")(assess.assess)
 app.command("explain")(explain.explain)
 app.command("alerts")(state.alerts)
@@ -123,7 +121,7 @@ app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(learn, name="learn")
 app.add_typer(topics, name="topics")
 app.command("bench")(lab.bench)
-app.command("loop")(loop.loop)
+app.command("loop")(release.loop)
 app.command("study")(lab.study)
 
 
