@@ -62,18 +62,10 @@ class ScoredPiece(NamedTuple):
 class PieceScorer:
     """Scores pieces by every space, each on the thread that asks."""
 
-    def __init__(
-        self,
-        scorers: Mapping[str, PostScorer],
-        words: PostScorer | None,
-        bucket: Bucket,
-        *,
-        clean: bool,
-        keep_posts: bool,
-    ) -> None:
-        self._scorers, self._words, self._bucket = scorers, words, bucket
-        self._clean, self._keep_posts = clean, keep_posts
-        everyone = [*scorers.values(), *([] if words is None else [words])]
+    def __init__(self, scoring: "Scoring", *, keep_posts: bool) -> None:
+        self._scoring, self._keep_posts = scoring, keep_posts
+        words = scoring.word_scorer
+        everyone = [*scoring.scorers.values(), *([] if words is None else [words])]
         # Scorers that count alike share the counts.
         self._counters = {
             counted_by(each): VocabularyCounter.share(each.vocabulary, each.rules)
@@ -102,7 +94,8 @@ class PieceScorer:
     def _score(
         self, workers: Mapping[str, CountWorker], posts: pa.RecordBatch, last: bool
     ) -> ScoredPiece:
-        cleaned = CleaningCounts() if self._clean else None
+        scoring = self._scoring
+        cleaned = None if scoring.cleaned is None else CleaningCounts()
         if cleaned is not None:
             posts = clean_posts(posts, cleaned)
         counts = {
@@ -110,10 +103,10 @@ class PieceScorer:
             for key, counter in self._counters.items()
         }
         users, names = _number_names(posts["user"])
-        buckets = self._bucket.numbers(posts["time"])
+        buckets = scoring.header.bucket.numbers(posts["time"])
         groups = UserBuckets.group_posts(users, buckets)
         strengths, strongest = {}, {}
-        for name, scorer in self._scorers.items():
+        for name, scorer in scoring.scorers.items():
             found = scorer.strengths(counts[counted_by(scorer)], threads=1)
             strongest[name] = groups.strongest(found)
             if self._keep_posts:
@@ -126,7 +119,7 @@ class PieceScorer:
             groups=groups,
             strongest=strongest,
             strengths=strengths,
-            words=None if self._words is None else counts[counted_by(self._words)],
+            words=None if (own := scoring.word_scorer) is None else counts[counted_by(own)],
             cleaned=cleaned,
             last=last,
         )
@@ -217,7 +210,7 @@ class Scoring:
         named_spaces(spaces)
         self.cleaned: CleaningCounts | None = CleaningCounts() if clean else None
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
-        self._words = words
+        self.word_scorer = words
         self.header = StateHeader(
             catalogue=catalogue,
             spaces={space.name: space.fingerprint for space in spaces},
@@ -249,13 +242,7 @@ class Scoring:
         self.header.check_same(state.header)
         threads = available_cores() if threads is None else _check_threads(threads)
         pieces, threads = _worth_threads(self._pieces(batches, threads), threads)
-        scorer = PieceScorer(
-            self.scorers,
-            self._words,
-            self.header.bucket,
-            clean=self.cleaned is not None,
-            keep_posts=state.log is not None,
-        )
+        scorer = PieceScorer(self, keep_posts=state.log is not None)
         posts = 0
         for piece in scorer.score_pieces(pieces, threads):
             if self.cleaned is not None and piece.cleaned is not None:
@@ -286,9 +273,9 @@ class Scoring:
     @property
     def words(self) -> PostScorer:
         """How salient words are counted."""
-        if self._words is None:
+        if self.word_scorer is None:
             raise ParameterError("these measures do not look at which words were used.")
-        return self._words
+        return self.word_scorer
 
     def counts(self, scorer: PostScorer, texts: pa.Array) -> sparse.csr_array:
         """The counts of some texts as ``scorer`` wants them."""

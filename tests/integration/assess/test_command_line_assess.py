@@ -193,6 +193,7 @@ def test_a_model_and_a_catalogue_that_do_not_fit_are_refused(run: Run, model: st
         ("--measure lda-dt", "the measure lda-dt needs a model of the space lda, got none"),
         ("-k 0", "k must be > 0 and <= 1, got 0.0"),
         ("-k 1.5", "k must be > 0 and <= 1, got 1.5"),
+        ("-k nan", "k must be > 0 and <= 1, got nan"),
         ("-m 0", "m must be >= 1, got 0"),
         ("--bucket 1h", "bucket must be a number of days, weeks or months"),
         ("--mode wrong", "mode must be one of corrected, paper"),

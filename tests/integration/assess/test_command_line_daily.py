@@ -87,15 +87,6 @@ def test_what_is_counted_without_ranking_is_right(run: Run, folder: Path) -> Non
     assert good(answer) == shown
 
 
-def test_users_are_shown_after_an_update_without_ranks(run: Run, folder: Path) -> None:
-    begun(run, days=1)
-    given = ("--measure", "bow-dt", "--show-users", "2", "--json")
-    shown = good(run("assess", "--update", "s", "day2.parquet", *given))
-    good(run("assess", "--state", "s", "--measure", "bow-dt", "--out", "r.parquet"))
-    first = pq.read_table("r.parquet")["user"][0].as_py()
-    assert first in shown
-
-
 def test_a_state_alone_is_brought_into_one_file(run: Run, folder: Path) -> None:
     begun(run)
     assert Path("s.earlier").is_dir()

@@ -30,36 +30,6 @@ def good(answer: tuple[int, str, str]) -> str:
     return out
 
 
-def test_daily_updates_rank_as_one_run_does(run: Run, folder: Path) -> None:
-    good(run("assess", "day0.parquet", *SCORE, "--state", "s"))
-    for day in (1, 2):
-        shown = good(run("assess", "--update", "s", f"day{day}.parquet"))
-        assert "nobody was ranked" in shown
-    good(
-        run(
-            "assess",
-            "--update",
-            "s",
-            "day3.parquet",
-            "--measure",
-            "bow-dt,ent",
-            "--out",
-            "r.parquet",
-        )
-    )
-    good(run("assess", "all.parquet", *SCORE, "--out", "whole.parquet"))
-    assert Path("r.parquet").read_bytes() == Path("whole.parquet").read_bytes()
-    assert {each.name for each in folder.iterdir()} >= {"r.parquet", "s", "whole.parquet"}
-    assert not list(folder.glob("*.lock"))
-
-
-def test_an_update_without_ranks_keeps_how_it_was_ranked(run: Run, folder: Path) -> None:
-    given = ("--measure", "bow-t", "-m", "2", "--topics", "topics.toml")
-    good(run("assess", "day0.parquet", *given, "--state", "s", "--out", "r.parquet"))
-    good(run("assess", "--update", "s", "day1.parquet", "--measure", "bow-t"))
-    assert b'"m": 2' in pq.read_schema(folder / "s").metadata[b"sottovoce.state"]
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.assess.state.parts import load_ranked
+from sottovoce.assess.state.parts import KeptState, load_ranked
 
 Run = Callable[..., tuple[int, str, str]]
 PEOPLE = 20
@@ -122,10 +122,11 @@ def test_only_newer_posts_are_added_where_that_is_asked_for(run: Run, begun: Pat
 def test_a_state_that_does_not_know_its_newest_post_warns_by_the_number(
     run: Run, begun: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forgetful(record: dict[str, dict[str, object]]) -> dict[str, object]:
-        return {k: v for k, v in record["ranked"].items() if k not in {"newest", "topics"}}
+    def forget_newest(kept: KeptState) -> dict[str, object]:
+        ranked = kept.record.ranked
+        return {k: v for k, v in ranked.items() if k not in {"newest", "topics"}}
 
-    monkeypatch.setattr("sottovoce.assess.state.parts.ranked_in", forgetful)
+    monkeypatch.setattr(KeptState, "last_ranking", property(forget_newest))
     code, _, err = run("assess", begun, "--update", "kept", "--only-newer")
     assert code == 2
     assert "does not say when its newest post was written" in err

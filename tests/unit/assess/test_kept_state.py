@@ -18,7 +18,6 @@ from sottovoce.assess.state._columns import numbers_in
 from sottovoce.assess.state.parts import (
     KeptState,
     earlier_folder,
-    load_ranked,
     remove_unnamed,
     to_table,
 )
@@ -180,20 +179,6 @@ def test_parts_are_for_their_owner_only(tmp_path: Path) -> None:
     modes = {stat.S_IMODE(file.stat().st_mode) for file in files_of(tmp_path / "s")}
     assert modes == {0o600}
     assert stat.S_IMODE(earlier_folder(tmp_path / "s").stat().st_mode) == 0o700
-
-
-@pytest.mark.usefixtures("tiny_parts")
-def test_a_file_of_an_earlier_release_grows(tmp_path: Path) -> None:
-    """It is a table without checksums, in groups of any size."""
-    how, tables = scoring(), days(1)
-    pq.write_table(to_table(state_of(how, tables[0], "0")), tmp_path / "s", row_group_size=37)
-    grow(tmp_path / "s", state_of(how, tables[1], "1"), {"measures": ["bow"], "k": 0.3, "m": 3})
-    assert len(files_of(tmp_path / "s")) == 2
-    whole = how.state_of(pa.concat_tables(tables).to_batches())
-    loaded = load_state(tmp_path / "s")
-    loaded.inputs = whole.inputs
-    assert to_table(loaded).equals(to_table(whole), check_metadata=True)
-    assert load_ranked(tmp_path / "s")["measures"] == ["bow"]
 
 
 @pytest.mark.usefixtures("tiny_parts")

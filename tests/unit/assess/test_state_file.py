@@ -1,7 +1,6 @@
 """A saved state is private, whole, and refused where it does not fit."""
 
 import json
-import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,18 +25,6 @@ KEY = b"sottovoce.state"
 def state() -> State:
     scoring = plan_scoring(CATALOGUE, [FixedSpace()], ("lda-t", "bow", "ent"))[1]
     return scoring.state_of(random_posts(5).to_batches())
-
-
-def test_what_was_saved_is_loaded(state: State, tmp_path: Path) -> None:
-    save_state(tmp_path / "s", state)
-    loaded = load_state(tmp_path / "s")
-    assert to_table(loaded).equals(to_table(state), check_metadata=True)
-    assert loaded.header == state.header
-
-
-def test_only_the_owner_can_read_a_state(state: State, tmp_path: Path) -> None:
-    save_state(tmp_path / "s", state)
-    assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o600
 
 
 def test_a_state_holds_no_text(state: State, tmp_path: Path) -> None:

@@ -15,10 +15,11 @@ and how many users and posts they hold together.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,8 +35,6 @@ from sottovoce.parsing import parse_json
 KEY = b"sottovoce.state"
 PART_NAME = re.compile(r"[0-9a-f]{64}")
 DAMAGES = (KeyError, TypeError, ValueError, IndexError, AttributeError, pa.ArrowException)
-Record = Mapping[str, Any]
-_Taken = TypeVar("_Taken")
 
 
 class StatePart(NamedTuple):
@@ -53,72 +52,63 @@ def unusable(where: str) -> InputError:
     return InputError(f"{where} is no state that sottovoce assess wrote, or it is damaged.")
 
 
-def record_of(header: StateHeader, inputs: Iterable[str], ranked: Record | None = None) -> Record:
-    """The record of a state in one file."""
-    return {
-        "version": VERSION,
-        "header": header.to_record(),
-        "inputs": sorted(inputs),
-        "ranked": dict(ranked or {}),
-    }
+@dataclass(frozen=True)
+class StateRecord:
+    """What a file's metadata say of a state."""
 
-
-def in_parts(record: Record, earlier: Sequence[StatePart], users: int, posts: int) -> Record:
-    """The record of the newest part of several."""
-    parts = [part._asdict() for part in earlier]
-    more = {"version": VERSION_IN_PARTS, "earlier": parts, "users": users, "posts": posts}
-    return {**record, **more}
-
-
-def read_record(metadata: Mapping[bytes, bytes] | None, where: str) -> Record:
-    """The record in a file's metadata."""
-    try:
-        record = dict(parse_json((metadata or {})[KEY]))
-        version = record["version"]
-    except (KeyError, TypeError, ValueError):
-        raise unusable(where) from None
-    if version not in (VERSION, VERSION_IN_PARTS):
-        raise InputError(
-            f"the state {where} has version {version}, this release reads {VERSION} and "
-            f"{VERSION_IN_PARTS}; score again."
-        )
-    return record
-
-
-def taken_from(record: Record, where: str, take: Callable[[Record], _Taken]) -> _Taken:
-    """What one of the functions below finds in a record; refused where it is not as it must be."""
-    try:
-        return take(record)
-    except DAMAGES:
-        raise unusable(where) from None
-
-
-def header_in(record: Record) -> StateHeader:
+    header: StateHeader
     """How the posts were scored."""
-    return StateHeader.from_record(record["header"])
-
-
-def inputs_in(record: Record) -> frozenset[str]:
+    inputs: frozenset[str] = frozenset()
     """Fingerprints of the files that were folded in."""
-    return frozenset(map(str, record["inputs"]))
-
-
-def earlier_in(record: Record) -> tuple[StatePart, ...]:
-    """The parts before this one, oldest first."""
-    return tuple(map(_part, record["earlier"])) if record["version"] != VERSION else ()
-
-
-def counts_in(record: Record) -> tuple[int, int]:
-    """How many users and posts all parts hold together."""
-    return _count(record["users"]), _count(record["posts"])
-
-
-def ranked_in(record: Record) -> dict[str, Any]:
+    ranked: Mapping[str, Any] = field(default_factory=dict)
     """How it was last ranked: nothing, or measures with a k and an m, whose bounds use checks.
 
     Also the ``topics`` asked for, where some were, and the time of the ``newest`` post counted.
     """
-    ranked = record.get("ranked") or {}
+    earlier: tuple[StatePart, ...] = ()
+    """The parts before this one, oldest first."""
+    counts: tuple[int, int] | None = None
+    """How many users and posts all parts hold together; None: the state is in one file."""
+
+    def to_json(self) -> str:
+        """As a file's metadata hold it."""
+        more: dict[str, object] = {}
+        if self.counts is not None:
+            parts = [part._asdict() for part in self.earlier]
+            more = {"earlier": parts, "users": self.counts[0], "posts": self.counts[1]}
+        record = {
+            "version": VERSION_IN_PARTS if more else VERSION,
+            "header": self.header.to_record(),
+            "inputs": sorted(self.inputs),
+            "ranked": dict(self.ranked),
+        }
+        return json.dumps(record | more)
+
+    @classmethod
+    def find(cls, metadata: Mapping[bytes, bytes] | None, where: str) -> "StateRecord":
+        """The record in a file's metadata; refused where it is not as it must be."""
+        try:
+            record = dict(parse_json((metadata or {})[KEY]))
+            version = record["version"]
+        except (KeyError, TypeError, ValueError):
+            raise unusable(where) from None
+        if version not in (VERSION, VERSION_IN_PARTS):
+            raise InputError(
+                f"the state {where} has version {version}, this release reads {VERSION} and "
+                f"{VERSION_IN_PARTS}; score again."
+            )
+        try:
+            known = StateHeader.from_record(record["header"]), frozenset(map(str, record["inputs"]))
+            ranked = _checked_ranking(record.get("ranked") or {})
+            if version == VERSION:
+                return cls(*known, ranked)
+            counts = _count(record["users"]), _count(record["posts"])
+            return cls(*known, ranked, tuple(map(_part, record["earlier"])), counts)
+        except DAMAGES:
+            raise unusable(where) from None
+
+
+def _checked_ranking(ranked: Mapping[str, Any]) -> dict[str, Any]:
     named = (ranked.get("measures", []), ranked.get("topics", []))
     if not (
         all(isinstance(names, list) for names in named)
@@ -131,7 +121,7 @@ def ranked_in(record: Record) -> dict[str, Any]:
     return dict(ranked)
 
 
-def _part(entry: Record) -> StatePart:
+def _part(entry: Mapping[str, Any]) -> StatePart:
     if not PART_NAME.fullmatch(entry["name"]):
         raise ValueError("no name of a part")
     return StatePart(entry["name"], _count(entry["bytes"]), _count(entry["numbers"]))
@@ -147,9 +137,9 @@ _MAGIC = b"PAR1"
 _END = 4 + len(_MAGIC)
 
 
-def write_part(path: Path, state: State, record: Record) -> None:
+def write_part(path: Path, state: State, record: StateRecord) -> None:
     """Fill a file that ``whole_file`` opened."""
-    metadata, writer = {KEY: json.dumps(record)}, None
+    metadata, writer = {KEY: record.to_json()}, None
     with ExitStack() as files:
         for table in tables(state):
             described = table.replace_schema_metadata(metadata)
@@ -159,13 +149,13 @@ def write_part(path: Path, state: State, record: Record) -> None:
             writer.write_table(described, max(1, table.num_rows))
 
 
-def part_at(path: Path) -> tuple[StatePart, Record]:
+def part_at(path: Path) -> tuple[StatePart, StateRecord]:
     """The file at ``path`` and its record."""
     with _open_file(path, None) as (file, part, _):
-        return part, read_record(file.schema_arrow.metadata, str(path))
+        return part, StateRecord.find(file.schema_arrow.metadata, str(path))
 
 
-def fill_from(path: Path, part: StatePart | None, state: State) -> Record:
+def fill_from(path: Path, part: StatePart | None, state: State) -> StateRecord:
     """Fold what a file holds of each user into ``state``; its record.
 
     Refused with ``OtherFileError`` when it is not the file that ``part`` says.
@@ -173,7 +163,7 @@ def fill_from(path: Path, part: StatePart | None, state: State) -> Record:
     where = str(path)
     with _open_file(path, part) as (file, _, groups):
         check_size(file, groups)
-        record = read_record(file.schema_arrow.metadata, where)
+        record = StateRecord.find(file.schema_arrow.metadata, where)
         fill_tables(state, read_ahead(_groups(file)), where)
     return record
 

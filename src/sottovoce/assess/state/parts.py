@@ -19,10 +19,9 @@ after erasing somebody, is one file without earlier parts.
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -32,25 +31,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.assess.setting import VERSION, StateHeader
+from sottovoce.assess.setting import StateHeader
 from sottovoce.assess.state._columns import numbers_in, tables
 from sottovoce.assess.state.file import (
     KEY,
     PART_NAME,
     StatePart,
-    counts_in,
-    earlier_in,
+    StateRecord,
     fill_from,
     fill_tables,
-    header_in,
-    in_parts,
-    inputs_in,
     part_at,
-    ranked_in,
     read_columns,
-    read_record,
-    record_of,
-    taken_from,
     unusable,
     write_part,
 )
@@ -70,46 +61,42 @@ class KeptState:
 
     path: Path
     newest: StatePart
-    record: Mapping[str, Any]
+    record: StateRecord
 
     @classmethod
     def open(cls, path: Path) -> "KeptState":
         """Read what is said of the state; its users are not read."""
         return cls(path, *part_at(path))
 
-    @cached_property
+    @property
     def header(self) -> StateHeader:
         """How the posts were scored."""
-        header: StateHeader = self._take(header_in)
-        return header
+        return self.record.header
 
-    @cached_property
+    @property
     def inputs(self) -> frozenset[str]:
         """Fingerprints of the files that were folded in."""
-        inputs: frozenset[str] = self._take(inputs_in)
-        return inputs
+        return self.record.inputs
 
-    @cached_property
+    @property
     def earlier(self) -> tuple[StatePart, ...]:
         """The parts before the newest, oldest first."""
-        earlier: tuple[StatePart, ...] = self._take(earlier_in)
-        return earlier
+        return self.record.earlier
 
-    @cached_property
+    @property
     def users(self) -> int:
         """How many users there are in all."""
         return self._counts[0]
 
-    @cached_property
+    @property
     def posts(self) -> int:
         """How many posts there are in all."""
         return self._counts[1]
 
     @property
-    def last_ranking(self) -> dict[str, Any]:
+    def last_ranking(self) -> Mapping[str, Any]:
         """How the state was last ranked."""
-        ranked: dict[str, Any] = self._take(ranked_in)
-        return ranked
+        return self.record.ranked
 
     def load(self) -> State:
         """All users; ``OtherFileError`` where a file is not the one that was opened."""
@@ -141,11 +128,11 @@ class KeptState:
         ``whole`` is all of it, where that is known. ``remove_unnamed`` must follow.
         """
         left = self._left_alone(added)
-        record = record_of(self.header, self.inputs | added.inputs, ranked)
+        record = StateRecord(self.header, self.inputs | added.inputs, ranked)
         if left:
             users = self.users_with(added) if whole is None else len(whole)
-            posts = self.posts + int(added.posts.sum())
-            record = in_parts(record, self._parts[:left], users, posts)
+            counts = users, self.posts + int(added.posts.sum())
+            record = replace(record, earlier=self._parts[:left], counts=counts)
         with ExitStack() as files:
             if left == len(self._parts):
                 aside = earlier_folder(self.path) / self.newest.name
@@ -186,7 +173,7 @@ class KeptState:
     def _fold(self, part: StatePart, state: State) -> None:
         with self._refusing(part):
             record = fill_from(self._file(part), part, state)
-            if record["header"] != self.record["header"]:
+            if record.header != self.header:
                 raise unusable(part.name)
 
     @contextmanager
@@ -205,16 +192,11 @@ class KeptState:
 
     @cached_property
     def _counts(self) -> tuple[int, int]:
-        counts: tuple[int, int] = self._take(counts_in if self.earlier else self._count_rows)
-        return counts
-
-    def _count_rows(self, _record: Mapping[str, Any]) -> tuple[int, int]:
+        if self.record.counts is not None:
+            return self.record.counts
         found = list(read_columns(self.path, self.newest, ["posts"]))
         posts = sum(pc.sum(table["posts"]).as_py() or 0 for table in found)
         return sum(table.num_rows for table in found), posts
-
-    def _take(self, take: Any) -> Any:  # noqa: ANN401 - whatever it takes
-        return taken_from(self.record, str(self.path), take)
 
 
 def earlier_folder(path: Path) -> Path:
@@ -274,7 +256,7 @@ def save_state(
 
 def write_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None) -> None:
     """Fill a file that ``whole_file`` opened."""
-    write_part(path, state, record_of(state.header, state.inputs, ranked))
+    write_part(path, state, StateRecord(state.header, state.inputs, ranked or {}))
 
 
 def load_state(path: str | PathLike[str]) -> State:
@@ -304,7 +286,7 @@ def load_state(path: str | PathLike[str]) -> State:
     return kept.load()
 
 
-def load_ranked(path: Path) -> dict[str, Any]:
+def load_ranked(path: Path) -> Mapping[str, Any]:
     """How the state at ``path`` was last ranked."""
     return KeptState.open(path).last_ranking
 
@@ -334,16 +316,16 @@ def posts_fingerprint(batches: Iterable[pa.RecordBatch]) -> str:
 def to_table(state: State, ranked: Mapping[str, Any] | None = None) -> pa.Table:
     """The state as Arrow: what a part of a cluster sends to whoever merges."""
     whole = next(tables(state, rows=max(1, len(state))))
-    record = record_of(state.header, state.inputs, ranked)
-    return whole.replace_schema_metadata({KEY: json.dumps(record)})
+    record = StateRecord(state.header, state.inputs, ranked or {})
+    return whole.replace_schema_metadata({KEY: record.to_json()})
 
 
 def from_table(table: pa.Table, where: str = "the table") -> State:
     """The state that ``to_table`` wrote."""
-    record = read_record(table.schema.metadata, where)
-    if record["version"] != VERSION:
+    record = StateRecord.find(table.schema.metadata, where)
+    if record.counts is not None:
         raise unusable(where)
-    state = State(taken_from(record, where, header_in))
-    state.inputs = taken_from(record, where, inputs_in)
+    state = State(record.header)
+    state.inputs = record.inputs
     fill_tables(state, [table], where)
     return state
