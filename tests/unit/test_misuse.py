@@ -18,7 +18,7 @@ import sottovoce as sv
 from sottovoce.assess.state.parts import load_state, save_state
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.loop.subject import SubjectSources, subject_of
+from sottovoce.loop.subject import read_subject
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.inputs import count_documents
 
@@ -307,8 +307,7 @@ TRUTH = {
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_the_truth_may_be_any_frame(frame: Callable[[object], object]) -> None:
-    sources = SubjectSources.find(posts(), topics=TOPICS, truth=cast("Any", frame(TRUTH)))
-    judged = subject_of(sources, sv.corpus.ReadOptions(), 0).judged
+    judged = read_subject(posts(), topics=TOPICS, truth=cast("Any", frame(TRUTH))).judged
     assert [topic.sensitive.tolist() for topic in judged] == [TRUTH["sensitive"]]
 
 

@@ -64,17 +64,13 @@ def ordered_topics(
     return found
 
 
-def separation(scores: NDArray[np.float64]) -> float | None:
+def separations(ordered: NDArray[np.float64]) -> list[float | None]:
     """How far the first stand from the middle, in standard deviations of all scores.
 
-    The first are the first 1% of users, at least 1; what they score on average less what the user
-    in the middle scores. 0 where all score alike; None where a score is infinite.
+    For each row of scores that are in decreasing order. The first are the first 1% of users, at
+    least 1; what they score on average less what the user in the middle scores. 0 where all score
+    alike; None where a score is infinite.
     """
-    return separations(-np.sort(-scores)[np.newaxis])[0]
-
-
-def separations(ordered: NDArray[np.float64]) -> list[float | None]:
-    """The same for each row of scores that are in decreasing order."""
     users = ordered.shape[1]
     known = np.isfinite(ordered[:, 0]) & np.isfinite(ordered[:, -1])
     some = ordered if known.all() else ordered[known]

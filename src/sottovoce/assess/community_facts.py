@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.assess._orders import separation
 from sottovoce.assess.ranking import BANDS, RankedTopicUsers
 from sottovoce.corpus.clean import clean_texts, of_nobody
 from sottovoce.corpus.vocabulary import seems_english
@@ -96,22 +96,13 @@ def _own_texts(sample: pa.RecordBatch) -> list[str | None]:
 
 def topic_facts(ranks: Iterable[RankedTopicUsers], catalogue: Catalogue) -> list[TopicFacts]:
     """For each measure and topic, how many people are in each band and how far they stand out."""
-    return [_facts(each, catalogue) for each in ranks]
-
-
-def _facts(ranked: RankedTopicUsers, catalogue: Catalogue) -> TopicFacts:
-    batch, topic = ranked.rows, str(ranked.summary["topic"])
-    scores = batch["score"].to_numpy()
-    return TopicFacts(
-        topic=topic,
-        measure=str(ranked.summary["measure"]),
-        domain=catalogue.by_name[topic].domain,
-        bands=tuple(
-            np.bincount(batch["band"].indices, minlength=len(BANDS))[: len(BANDS)].tolist()
-        ),
-        separation=separation(scores),
-        evident=ranked.evident,
-    )
+    found = []
+    for summary, evident in ((each.summary, each.evident) for each in ranks):
+        topic, separation = str(summary["topic"]), cast("float | None", summary["separation"])
+        bands = tuple(cast("int", summary[f"top {percent}%"]) for percent in BANDS)
+        domain = catalogue.by_name[topic].domain
+        found.append(TopicFacts(topic, str(summary["measure"]), domain, bands, separation, evident))
+    return found
 
 
 def first_people(

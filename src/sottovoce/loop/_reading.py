@@ -31,6 +31,7 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce.arrays import Floats, Integers
+from sottovoce.loop.documents import gather_rows
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.classify.bayes import mean_counts
 from sottovoce.release.classify.features import CellLikelihoods, CountFeature, ExpectedCells
@@ -119,14 +120,14 @@ def ratios_of(reading: Reading, profiles: Floats) -> Floats:
 
 def summed_interest(ratios: Floats, owners: Integers, users: int) -> Floats:
     """Users x topics: if every document of theirs spoke of the topic."""
-    return np.asarray(_gathering(owners, users) @ ratios)
+    return np.asarray(gather_rows(owners, users) @ ratios)
 
 
 def recurring_interest(
     ratios: Floats, owners: Integers, users: int, domains: Sequence[str]
 ) -> Floats:
     """Users x topics: the logarithm of the odds for a recurring interest in the topic itself."""
-    gathering = _gathering(owners, users)
+    gathering = gather_rows(owners, users)
     likelihoods = np.exp(np.clip(ratios, -_MOST_LOG, _MOST_LOG))
     documents = np.maximum(np.asarray(gathering.sum(axis=1)), 1)
     of_domain = np.asarray(domains)
@@ -147,9 +148,3 @@ def _recurring(gathering: "sparse.csr_array", likelihoods: Floats) -> Floats:
     """The logarithm of P(all documents), each with a part in one of the topics, chance 0.3."""
     each = np.log(1 - RECURRENCE + RECURRENCE * likelihoods.mean(axis=1))
     return np.asarray(gathering @ each)
-
-
-def _gathering(owners: Integers, users: int) -> "sparse.csr_array":
-    """Users x documents: 1 where the document is theirs."""
-    ones = np.ones(len(owners))
-    return sparse.csr_array((ones, (owners, np.arange(len(owners)))), shape=(users, len(owners)))

@@ -38,6 +38,7 @@ from sottovoce.assess.evaluation.metrics import (
 from sottovoce.loop._reading import Reading, log_ratios
 from sottovoce.loop.adversary import Adversary, TopicScores, View
 from sottovoce.loop.documents import PrivacySetting, UserDocuments
+from sottovoce.loop.subject import Subject
 from sottovoce.loop.usefulness import Task
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.release.topics.evaluation import mean_interval
@@ -96,9 +97,7 @@ def passage_test(
     seen = told[np.arange(2 * trials), np.tile(asked, 2)]
     compress = reading.word_map.compress
     known = _nearer(cells, compress(plain), compress(planted))
-    promise = setting.guarantee
-    bound = 1.0 if promise is None else most_told(float(promise.epsilon))
-    return PassageTest(told_share(seen), told_share(known), bound, trials)
+    return PassageTest(told_share(seen), told_share(known), _bound_of(setting), trials)
 
 
 def document_test(
@@ -118,9 +117,11 @@ def document_test(
     drawn = setting.draw_release(both, frequencies, seed)
     compress = drawn.maps[0].compress
     told = told_share(_nearer(drawn.counts, compress(absent), compress(present)))
-    promise = setting.guarantee
-    bound = 1.0 if promise is None else most_told(float(promise.epsilon))
-    return PassageTest(told, told, bound, trials)
+    return PassageTest(told, told, _bound_of(setting), trials)
+
+
+def _bound_of(setting: PrivacySetting) -> float:
+    return 1.0 if setting.guarantee is None else most_told(float(setting.guarantee.epsilon))
 
 
 def _draw_passages(profiles: Floats, length: int, generator: np.random.Generator) -> Counts:
@@ -238,37 +239,33 @@ class RoundOutcome:
 class Circle:
     """A community, the adversary who looks at it, and what its counts are used for."""
 
-    posts: pa.Table
+    subject: Subject
     documents: UserDocuments
     adversary: Adversary
     task: Task
-    frequencies: Floats | None
-    """Public frequencies of the words; None: all alike."""
-    judged: tuple[JudgedTopic, ...] = ()
-    """Who is afflicted, where that is known."""
     measure: str = "lda-dt"
     """The measure of the unprotected ranking."""
-    seed: int = 0
 
     def rank_posts(self) -> TopicScores:
         """The ranking by the posts themselves."""
-        return self.adversary.on_posts(self.posts, self.documents.users)[self.measure]
+        return self.adversary.on_posts(self.subject.posts, self.documents.users)[self.measure]
 
     def levels(self, before: TopicScores) -> Numbers:
         """What there is to compare with: the posts themselves, public facts, chance."""
-        if not self.judged:
+        if not self.subject.judged:
             return dict(self.task.levels)
+        judged, users = self.subject.judged, self.documents.users
         found = {
-            "r_precision_posts": r_precision(self.judged, self.documents.users, before),
-            "r_precision_rows": r_precision(self.judged, self.documents.users, self._row_counts()),
-            "r_precision_chance": chance(self.judged),
-            "place_posts": place_of_afflicted(self.judged, self.documents.users, before),
+            "r_precision_posts": r_precision(judged, users, before),
+            "r_precision_rows": r_precision(judged, users, self._row_counts()),
+            "r_precision_chance": chance(judged),
+            "place_posts": place_of_afflicted(judged, users, before),
         }
         return {**found, **self.task.levels}
 
     def run_setting(self, setting: PrivacySetting, before: TopicScores) -> RoundOutcome:
         """Release, assess what was released as every adversary does, and use it."""
-        drawn = setting.draw_release(self.documents, self.frequencies, self.seed)
+        drawn = setting.draw_release(self.documents, self.subject.frequencies, self.subject.seed)
         reading = self.task.reading(drawn, setting.noise_rate)
         views = self.adversary.on_release(self.documents, reading)
         exposure = {view: self._exposure(before, scores) for view, scores in views.items()}
@@ -280,10 +277,10 @@ class Circle:
 
     def _exposure(self, before: TopicScores, after: TopicScores) -> Numbers:
         found = dict(surviving(before, after))
-        if self.judged:
+        if judged := self.subject.judged:
             users = self.documents.users
-            found["r_precision"] = r_precision(self.judged, users, after)
-            found["place"] = place_of_afflicted(self.judged, users, after)
+            found["r_precision"] = r_precision(judged, users, after)
+            found["place"] = place_of_afflicted(judged, users, after)
         return found
 
     def _row_counts(self) -> TopicScores:

@@ -183,7 +183,10 @@ class WholeCircle:
     @cached_property
     def bounded_circle(self) -> Circle:
         """The same with at most N counted words in a document, drawn evenly."""
-        documents, generator = self.circle.documents, np.random.default_rng(self.circle.seed)
+        documents, generator = (
+            self.circle.documents,
+            np.random.default_rng(self.circle.subject.seed),
+        )
         counts = bounded_counts(documents.counts, self.votes, generator)
         return replace(self.circle, documents=replace(documents, counts=counts))
 
@@ -191,12 +194,16 @@ class WholeCircle:
     def counting(self) -> TogetherCounting:
         """The same among four holders who count together."""
         circle = self.circle
-        return TogetherCounting(circle.documents, self.texts, circle.task, self.votes, circle.seed)
+        return TogetherCounting(
+            circle.documents, self.texts, circle.task, self.votes, circle.subject.seed
+        )
 
     def measure_told(self, setting: PrivacySetting) -> PassageTest:
         """How many documents are told in a local release; without epsilon in the bare counts."""
         circle = self.circle if setting.epsilon is None else self.bounded_circle
-        return document_test(setting, circle.documents, circle.frequencies, circle.seed)
+        return document_test(
+            setting, circle.documents, circle.subject.frequencies, circle.subject.seed
+        )
 
 
 def bounded_counts(counts: Counts, most: int, generator: np.random.Generator) -> Counts:

@@ -56,7 +56,7 @@ class UserDocuments:
 
     def summed_by_user(self, cells: sparse.csr_array) -> sparse.csr_array:
         """A row a user: the sum of ``cells`` over their documents."""
-        return sparse.csr_array(_gathering(self.owners, len(self.users)) @ cells)
+        return sparse.csr_array(gather_rows(self.owners, len(self.users)) @ cells)
 
 
 def count_documents(posts: pa.Table, words: Sequence[str], shape: Shape) -> UserDocuments:
@@ -66,7 +66,7 @@ def count_documents(posts: pa.Table, words: Sequence[str], shape: Shape) -> User
         raise CorpusError("the loop needs posts, got none.")
     users, keys, row = _documents_of_posts(posts, shape)
     counted = _count_words(posts["text"], words)
-    counts = checked_counts(sparse.csr_array(_gathering(row, len(keys)) @ counted))
+    counts = checked_counts(sparse.csr_array(gather_rows(row, len(keys)) @ counted))
     return UserDocuments(users, keys[:, 0], keys[:, 1].astype(np.int32), counts, tuple(words))
 
 
@@ -97,7 +97,7 @@ def _count_words(texts: pa.ChunkedArray, words: Sequence[str]) -> sparse.csr_arr
     return sparse.csr_array(sparse.vstack(list(count_batches(texts.chunks, vocabulary))))
 
 
-def _gathering(places: NDArray[np.int64], size: int) -> sparse.csr_array:
+def gather_rows(places: NDArray[np.int64], size: int) -> sparse.csr_array:
     """The matrix that adds row i to row ``places[i]``."""
     ones = np.ones(len(places), np.int64)
     columns = np.arange(len(places))

@@ -19,7 +19,7 @@ from sottovoce.loop._round import FOUND, KEPT, Circle, luckiest_chance, setting_
 from sottovoce.loop._whole import BOUND, DOCUMENT, TOLD, WholeCircle, compare_whole_documents
 from sottovoce.loop.adversary import Adversary
 from sottovoce.loop.documents import PrivacySetting, Shape, count_documents, grid, join_texts
-from sottovoce.loop.subject import Subject, SubjectSources, subject_of
+from sottovoce.loop.subject import Subject, read_subject
 from sottovoce.loop.usefulness import Effort, Task
 from sottovoce.parsing import check_choice
 from sottovoce.privacy.exact import Exact, positive
@@ -143,16 +143,9 @@ def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
 
 def _circle(subject: Subject, plan: LoopPlan) -> Circle:
     documents = count_documents(subject.posts, subject.words, plan.shape)
-    return Circle(
-        subject.posts,
-        documents,
-        Adversary(subject.knowledge, plan.measures),
-        Task(documents, subject.catalogue, plan.effort, subject.seed),
-        subject.frequencies,
-        subject.judged,
-        plan.measure,
-        subject.seed,
-    )
+    adversary = Adversary(subject.knowledge, plan.measures)
+    task = Task(documents, subject.catalogue, plan.effort, subject.seed)
+    return Circle(subject, documents, adversary, task, plan.measure)
 
 
 def _show_settings(
@@ -251,12 +244,12 @@ def compare_settings(
         reading: how a file is read: format, header, time zone, encoding.
     """
     precisions, epsilons = _several(precision, "precision"), _several(epsilon, "epsilon")
-    sources = SubjectSources.find(
-        posts, topics=topics, truth=truth, background=background, model=model
-    )
     methods = _methods(_several(compress, "compress"), columns)
     options = named_columns(reading, user=user, time=time, text=text)
-    subject = subject_of(sources, options, seed)
+    subject = read_subject(
+        posts, topics=topics, truth=truth, background=background, model=model,
+        reading=options, seed=seed,
+    )  # fmt: skip
     measures = _measures(subject)
     plan = LoopPlan(
         shape=shape,

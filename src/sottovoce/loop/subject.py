@@ -140,62 +140,41 @@ def word_frequencies(texts: pa.ChunkedArray, words: Sequence[str]) -> Floats:
     return occurrences + 1.0
 
 
-POSTS, TOPICS, TRUTH, BACKGROUND = (
-    "posts.parquet",
-    "topics.toml",
-    "truth.parquet",
-    "background.parquet",
-)
+POSTS, TOPICS = "posts.parquet", "topics.toml"
+TRUTH, BACKGROUND = "truth.parquet", "background.parquet"
 TRAINING = Training(topics=100, iterations=100, burn_in=25)
 
 
-@dataclass(frozen=True, eq=False)
-class SubjectSources:
-    """Where a community and what is publicly known of it come from: files, or what they hold."""
-
-    posts: Source
-    topics: Topics
-    truth: Source | None = None
-    background: Source | None = None
-    model: Models | None = None
-
-    @classmethod
-    def find(
-        cls,
-        posts: Source,
-        *,
-        topics: Topics | None = None,
-        truth: Source | None = None,
-        background: Source | None = None,
-        model: Models | None = None,
-    ) -> "SubjectSources":
-        """The files of a folder, or posts with what is named beside them."""
-        if isinstance(posts, str | PathLike):
-            folder = Path(posts)
-            if folder.is_dir():
-                topics = folder / TOPICS if topics is None else topics
-                truth = _if_there(folder / TRUTH) if truth is None else truth
-                background = _if_there(folder / BACKGROUND) if background is None else background
-                posts = folder / POSTS
-            if not Path(posts).exists():
-                raise InputError(f"cannot read {posts}: no such file.")
-        chosen = shipped_catalogue() if topics is None else topics
-        return cls(posts, chosen, truth, background, model)
-
-
-def subject_of(sources: SubjectSources, reading: ReadOptions, seed: int) -> Subject:
-    """The community of some sources, with what an adversary may know of its topics."""
-    catalogue = read_topics(sources.topics)
+def read_subject(
+    posts: Source,
+    *,
+    topics: Topics | None = None,
+    truth: Source | None = None,
+    background: Source | None = None,
+    model: Models | None = None,
+    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+    seed: int = 0,
+) -> Subject:
+    """The community of a folder, or of posts with what is named beside them."""
+    if isinstance(posts, str | PathLike):
+        folder = Path(posts)
+        if folder.is_dir():
+            topics = folder / TOPICS if topics is None else topics
+            truth = _if_there(folder / TRUTH) if truth is None else truth
+            background = _if_there(folder / BACKGROUND) if background is None else background
+            posts = folder / POSTS
+        if not Path(posts).exists():
+            raise InputError(f"cannot read {posts}: no such file.")
+    catalogue = shipped_catalogue() if topics is None else read_topics(topics)
     words = public_words(catalogue)
-    options = warned_reading(sources.posts, schema.POSTS, reading, stacklevel=4)
-    posts = open_posts(sources.posts, options=options).read_all()
-    texts = None
-    if sources.background is not None:
-        texts = open_documents(sources.background).read_all()["text"]
-    knowledge = _knowledge(read_models(sources.model), texts, catalogue, seed)
+    options = warned_reading(posts, schema.POSTS, reading, stacklevel=4)
+    table = open_posts(posts, options=options).read_all()
+    texts = None if background is None else open_documents(background).read_all()["text"]
+    knowledge = _knowledge(read_models(model), texts, catalogue, seed)
     frequencies = None if texts is None else word_frequencies(texts, words)
-    judged = select_judged(_read_judged(sources.truth), knowledge)
-    return Subject(posts, knowledge, catalogue, words, frequencies, judged, seed)
+    judged = () if truth is None else judged_topics(read_truth(truth))
+    asked = select_judged(judged, knowledge)
+    return Subject(table, knowledge, catalogue, words, frequencies, asked, seed)
 
 
 def _knowledge(
@@ -204,14 +183,6 @@ def _knowledge(
     if models or texts is None:
         return fit_knowledge(models, catalogue)
     return train_knowledge(texts.to_pylist(), catalogue, TRAINING, seed, ("lda",))
-
-
-def _read_judged(truth: Source | None) -> tuple[JudgedTopic, ...]:
-    if truth is None:
-        return ()
-    if isinstance(truth, str | PathLike):
-        return judged_topics(read_truth(Path(truth)))
-    return judged_topics(read_truth(truth))
 
 
 def _if_there(path: Path) -> Path | None:

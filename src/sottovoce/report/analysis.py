@@ -135,13 +135,13 @@ def _words(summary: ReleaseSummary) -> Section:
     )
     return Section(
         title="How often words were used",
-        paragraphs=(_SELECTED, *((_shared(rows),) if "words" in rows[0] else ())),
+        paragraphs=(_SELECTED, *((_name_shared_words(rows),) if "words" in rows[0] else ())),
         plots=(_words_plot(named, rows),) if summary.certain_words else (),
         table=_at_level(table, summary.totals.level),
     )
 
 
-def _shared(rows: list[dict[str, object]]) -> str:
+def _name_shared_words(rows: list[dict[str, object]]) -> str:
     first = str(rows[0]["words"]).split()
     named = ", ".join(first[:_NAMED]) + (", ..." if len(first) > _NAMED else ".")
     return (
@@ -199,7 +199,8 @@ def _number_of_pairs(summary: ReleaseSummary) -> str:
 
 def _labels(summary: ReleaseSummary, classifier: Mapping[str, object]) -> Section:
     learnt = {
-        f"Classifier, {name.replace('_', ' ')}": _shown(classifier[name]) for name in classifier
+        f"Classifier, {name.replace('_', ' ')}": _format_value(classifier[name])
+        for name in classifier
     }
     return Section(
         title="Labels",
@@ -215,7 +216,7 @@ def _labels(summary: ReleaseSummary, classifier: Mapping[str, object]) -> Sectio
     )
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 

@@ -87,7 +87,7 @@ class CommunityFacts:
 def community_report(facts: CommunityFacts) -> Report:
     """One page, for who keeps the community."""
     sections = [_read(facts), _standing_out(facts)]
-    if _said(facts):
+    if _find_statements(facts):
         sections.append(_outright(facts))
     if facts.people:
         sections.append(_people(facts))
@@ -108,7 +108,7 @@ def _warning(facts: CommunityFacts) -> str | None:
     return f"{language[0].upper()}{language[1:]} {_NOT_READ}"
 
 
-def _said(facts: CommunityFacts) -> "Sequence[TopicCounts]":
+def _find_statements(facts: CommunityFacts) -> "Sequence[TopicCounts]":
     """What posts say outright; nothing where they cannot be read for it."""
     return facts.said if facts.english else ()
 
@@ -142,7 +142,7 @@ def _few_or_none(facts: CommunityFacts) -> str:
 
 def _most_people(facts: CommunityFacts) -> list[tuple[str, int]]:
     """Topics by how many people have evidence; none that few people or few posts speak of."""
-    rare = {each.topic for each in _said(facts) if each.about < FEWEST}
+    rare = {each.topic for each in _find_statements(facts) if each.about < FEWEST}
     people: dict[str, int] = {}
     for each in facts.topics:
         people[each.topic] = max(each.evident, people.get(each.topic, 0))
@@ -158,7 +158,7 @@ def _read(facts: CommunityFacts) -> Section:
     told = {"People": f"{facts.users:,}", "Posts": f"{facts.posts:,}"}
     if facts.rows.get("rows"):
         told["Rows of the file"] = f"{facts.rows['rows']:,}"
-    told |= {title: _listed(counts) for title, counts in _became(facts.rows).items()}
+    told |= {title: _list_counts(counts) for title, counts in _became(facts.rows).items()}
     plots = (posts_by_week_plot(facts.weeks),) if len(facts.weeks) > 1 else ()
     return Section(title="What was read", facts=told, plots=plots, command=facts.command or None)
 
@@ -176,7 +176,7 @@ def _became(rows: Mapping[str, object]) -> dict[str, Mapping[str, int]]:
     return {title: counts for title, counts in both.items() if counts is not None}
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _list_counts(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{name}: {number:,}" for name, number in counts.items() if number) or "none"
 
 
@@ -220,7 +220,7 @@ def _separation_plot(ordered: Sequence[TopicFacts]) -> Plot:
 
 def _outright(facts: CommunityFacts) -> Section:
     ranked = {each.topic for each in facts.topics}
-    said = [each for each in _said(facts) if each.topic in ranked]
+    said = [each for each in _find_statements(facts) if each.topic in ranked]
     ordered = sorted(said, key=lambda each: (-each.outright, -each.about))
     rows = [(each.topic, few(each.about), few(each.outright)) for each in ordered]
     return Section(

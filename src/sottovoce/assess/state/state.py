@@ -275,37 +275,33 @@ class State:
         """Fold in another state of the same header."""
         self.header.check_same(other.header)
         check_apart(self.inputs, other.inputs)
-        everyone = np.arange(len(other))
-        rows = self.rows(other.users.names())
-        self.count_posts(rows, other.posts)
-        for name, space in self.spaces.items():
-            space.add_lines(rows, other.spaces[name].lines(everyone))
-        if self.words is not None:
-            self.words.add_bits(rows, other.word_use().bits)
-        if self.word_buckets is not None:
-            users, codes = other.word_buckets_kept().pairs()
-            self.word_buckets.add(rows[users], codes)
-        if self.log is not None and other.log is not None:
-            posts = other.log.all()
-            self.log.append(posts._replace(users=rows[posts.users]))
+        self._take_users(other, np.arange(len(other)))
         self.inputs |= other.inputs
 
     def select_users(self, rows: NDArray[np.int64]) -> "State":
         """The state of some users only, in the order of ``rows``."""
         chosen = State(self.header)
         chosen.inputs = self.inputs
-        new = chosen.rows(self.users.names().take(pa.array(rows)))
-        chosen.count_posts(new, self.posts[rows])
-        for name, space in self.spaces.items():
-            chosen.spaces[name].add_lines(new, space.lines(rows))
-        if chosen.words is not None:
-            chosen.words.add_bits(new, self.word_use().bits[rows])
-        if chosen.word_buckets is not None:
-            used, codes = self.word_buckets_kept().list_codes(rows)
-            chosen.word_buckets.add(np.repeat(new, used), codes)
-        if chosen.log is not None and self.log is not None:
-            chosen.log.append(_posts_of(self.log.all(), rows, len(self)))
+        chosen._take_users(self, rows)
         return chosen
+
+    def _take_users(self, other: "State", rows: NDArray[np.int64]) -> None:
+        """Fold in what another state holds of some of its users."""
+        own = self.rows(other.users.names().take(pa.array(rows)))
+        self.count_posts(own, other.posts[rows])
+        for name, space in self.spaces.items():
+            space.add_lines(own, other.spaces[name].lines(rows))
+        if self.words is not None:
+            self.words.add_bits(own, other.word_use().bits[rows])
+        if self.word_buckets is not None:
+            used, codes = other.word_buckets_kept().list_codes(rows)
+            self.word_buckets.add(np.repeat(own, used), codes)
+        if self.log is not None and other.log is not None:
+            posts = other.log.all()
+            new = np.full(len(other), -1, np.int64)
+            new[rows] = own
+            renumbered = posts._replace(users=new[posts.users])
+            self.log.append(renumbered.take(np.flatnonzero(renumbered.users >= 0)))
 
     def add_post_values(self, posts: PostValues, buckets: NDArray[np.int32]) -> None:
         """Fold in posts whose values are known; their users must have rows."""
@@ -368,14 +364,6 @@ def check_apart(first: frozenset[str], second: frozenset[str]) -> None:
             f"the states overlap: {repeated} of their inputs are the same, so posts would be "
             "counted twice."
         )
-
-
-def _posts_of(posts: PostValues, rows: NDArray[np.int64], users: int) -> PostValues:
-    """The posts of some users, who get the rows 0, 1, 2 and so on."""
-    new = np.full(users, -1, np.int64)
-    new[rows] = np.arange(rows.size)
-    renumbered = posts._replace(users=new[posts.users])
-    return renumbered.take(np.flatnonzero(renumbered.users >= 0))
 
 
 def merge(first: State, second: State) -> State:
