@@ -15,7 +15,7 @@ from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import HASHED, NAMES, made_holdings, made_peers, made_terms, made_texts
 
 from sottovoce.errors import QueryBudgetError
-from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.federation.party.memory import PartyMemory
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.query_budget import QueryCharge
 from sottovoce.learn.run.party import Finished, run_in_process

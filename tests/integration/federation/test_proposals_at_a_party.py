@@ -11,7 +11,7 @@ import pytest
 from sottovoce.federation._journal import Event, Journal
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party import _policy
-from sottovoce.federation.party.approvals import approve, waiting
+from sottovoce.federation.party.memory import approve, waiting
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.party.service import Service
 from sottovoce.federation.party.terms import training_terms, use_terms

@@ -8,8 +8,8 @@ from support.text_runs import made_texts
 
 from sottovoce.errors import JournalError, LeakError
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.holdings import MachineMaker
+from sottovoce.federation.party.memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.renewal import rotate_identity
 from sottovoce.federation.party.terms import training_terms

@@ -13,7 +13,7 @@ from support.text_runs import NAMES as PEERS
 from support.text_runs import made_holdings, made_terms
 
 from sottovoce.errors import LeakError
-from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.federation.party.memory import PartyMemory
 from sottovoce.learn.attacks.audit import audit_openings
 from sottovoce.learn.attacks.opening import OpenedSums
 from sottovoce.learn.documents import Table

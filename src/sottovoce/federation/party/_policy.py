@@ -7,7 +7,7 @@ A rule also says whether two trainings that differ in its field tell documents o
 their difference (``apart``). A sum over all peers, less the same sum without one of them, is that
 peer's part; two held-out shares or two dictionaries differ by a few documents or words. So a party
 compares a proposed training with every earlier one that may have opened something, and leaves it to
-a person whether it takes part in another (see `approvals`).
+a person whether it takes part in another (see `memory`).
 
 Any other group of peers counts as close: of seven peers the sums of all, of three and of another
 three leave the seventh's. A run is compared by those among whom its sums were opened, if noted.
@@ -22,8 +22,8 @@ from typing import Any
 from sottovoce.errors import ParameterError
 from sottovoce.federation._node.exchange import plain_text
 from sottovoce.federation.config import Accepts
-from sottovoce.federation.party.approvals import is_approved, note_asked
 from sottovoce.federation.party.history import TRAININGS, RunHistory
+from sottovoce.federation.party.memory import is_approved, note_asked
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.fixed import FEWEST_PARTIES
 

@@ -16,7 +16,7 @@ from sottovoce.errors import ConfigError, InputError, MissingColumnError
 from sottovoce.federation._journal import Journal, KeptKey
 from sottovoce.federation._keys import Secrets
 from sottovoce.federation.config import PartyConfig, RowsFile, TextsFile
-from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.federation.party.memory import PartyMemory
 from sottovoce.federation.party.terms import (
     check_accepted,
     counted_examples,

@@ -19,8 +19,8 @@ from sottovoce.federation._journal import JOURNAL, Journal
 from sottovoce.federation._keys import JOURNAL as JOURNAL_SECRET
 from sottovoce.federation._keys import JournalSeal, load_secret, new_secret, party_passphrase
 from sottovoce.federation.config import PartyConfig
-from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party.history import RunHistory
+from sottovoce.federation.party.memory import PartyMemory
 from sottovoce.files import state_folder
 from sottovoce.sqlite import StoreFile
 

@@ -36,7 +36,6 @@ from sottovoce.federation.certificates import (
     load_certificate,
 )
 from sottovoce.federation.config import CONFIG_FILE, PartyConfig, Role, load_config
-from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.history import RunHistory, journal_history, training_record
 from sottovoce.federation.party.holdings import MachineMaker, RunKeys
 from sottovoce.federation.party.journal_key import (
@@ -49,6 +48,7 @@ from sottovoce.federation.party.journal_key import (
     settle_key,
     settle_memory,
 )
+from sottovoce.federation.party.memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party.terms import check_accepted
 from sottovoce.federation.roster import (
     Member,
