@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import typer
 
+from sottovoce.cli._groups import OptionGroup
 from support.reachable_code import Place, Sources, walked
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
@@ -98,11 +99,17 @@ def _walked(name: str, command: Any) -> Iterator[tuple[str, Command]]:  # noqa: 
 
 def _messages(sources: Sources, commands: Commands) -> Iterator[tuple[Place, str]]:
     """All texts but those docstrings that are not shown as a command's help."""
-    shown = {each.function for each in commands.values()}
+    shown = {each.function for each in commands.values()} | set(_groups(OptionGroup))
     for place, statements in sources.statements.items():
         for statement in statements:
             texts = _texts(statement, shown=place in shown)
             yield from ((place, text) for text in texts)
+
+
+def _groups(kind: type[OptionGroup]) -> Iterator[Place]:
+    for each in kind.__subclasses__():
+        yield Place(each.__module__, each.__qualname__)
+        yield from _groups(each)
 
 
 def _raised(sources: Sources) -> Iterator[tuple[Place, str]]:
