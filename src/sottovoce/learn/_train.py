@@ -84,60 +84,76 @@ def train(
 
     Private Text Classification, Protocol 2.
 
-    A holder of texts is a file's path, a pandas, polars or Arrow frame, rows that are dictionaries,
-    or ``(texts, labels)``. A holder of numbers is ``(rows, labels)``, with two labels in all.
-
     Args:
-        peers: the holders, by name or in a list; at least three; or a running federation, whose
-            peers bring texts as their party.toml says.
-        epsilon: of a whole document: the classifier is read from words that are counted together
-            under noise (`count_together`, whose options are taken: ``words``, ``votes``, ...), and
-            is a `CountedClassifier`; None: no noise is added.
+        peers: three or more holders, by name or in a list, or a running federation. A holder of
+            texts is a file's path, a pandas, polars or Arrow frame, rows that are dictionaries, or
+            ``(texts, labels)``; one of numbers is ``(rows, labels)``, with two labels in all.
+        epsilon: of a whole document: a `CountedClassifier` is read from words counted together
+            under noise (`count_together`, whose options are taken); None: no noise is added.
         mode: ``open`` (sums over all peers are opened, from which our own attacks read no long
-            document, which is no proof; everybody gets theta) or ``hidden`` (nobody sees the sums
-            or theta).
-        text: the column of texts in files, frames and dictionaries; ``text`` if nothing is said.
-        label: the column of labels; ``label`` if nothing is said.
+            document, which is no proof; everybody gets theta) or ``hidden`` (nobody sees either).
+        text: the column of texts in files, frames and dictionaries; None: ``text``.
+        label: the column of labels; None: ``label``.
         labels: all labels of texts; None: the holders tell each other theirs.
-        held_out: about what fraction of its own each holder keeps for `TrainedClassifier.evaluate`:
-            whole blocks of five documents.
-        features: the names of the columns of rows, for all peers or for each; a feature that a
-            peer lacks is zero in its rows. None if all have the same columns.
+        held_out: what fraction, about, each keeps to `evaluate`: whole blocks of five documents.
+        features: the names of the columns of rows, for all peers or for each; one that a peer lacks
+            is zero in its rows. None if all have the same columns.
         keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.
         faults: what goes wrong between the parties, for tests.
-        options: fields of `Recipe`: ``penalty``, ``statistics``, ``solver``, ...; and of
-            `TextRecipe` where holders have texts: ``dictionary``, ``words``, ``width``, ...
-
-    ``penalty`` None chooses the likeliest lambda in the open mode with exact statistics, from the
-    sums that it opens anyway, and is 0.1 elsewhere.
+        options: fields of `Recipe` (``penalty`` None chooses the likeliest lambda in the open mode
+            with exact statistics, and is 0.1 elsewhere), and of `TextRecipe` for texts.
 
     Example:
         >>> from sottovoce.learn import train
         >>> post = [{"body": "cheap pills now", "kind": "spam"}] * 12
         >>> post += [{"body": "lunch at noon", "kind": "ham"}] * 12
-        >>> holders = {"ada": post, "ben": post, "cy": post}
-        >>> trained = train(holders, text="body", label="kind", penalty=0.1)
+        >>> trained = train([post] * 3, text="body", label="kind", penalty=0.1)
         >>> trained.predict(["pills, cheap!"]).tolist()
         ['spam']
     """
     if epsilon is not None:
-        apart = {"features": features, "keys": keys}
-        refused = [name for name, value in apart.items() if value is not None]
-        refused += ["mode"] * (mode != "open") + ["held_out"] * (held_out != 0)
-        refused += sorted(set(options) - _COUNT_OPTIONS)
-        columns = {"text": text or "text", "label": label, "labels": labels}
-        return _train_by_count(peers, epsilon, refused, faults=faults, **columns, **options)
+        given = {"features": features is not None, "keys": keys is not None}
+        given |= {"mode": mode != "open", "held_out": held_out != 0}
+        refused = [name for name, there in given.items() if there]
+        columns = {"text": text or "text", "label": label, "labels": labels, "faults": faults}
+        return _train_by_count(peers, epsilon, refused, columns, options)
     check_choice("mode", mode, MODES)
     named = HolderColumns(text, label)
-    holders: RowHolders | TextHolders
-    connection: Connection
+    holders, connection = _reach_holders(peers, named, features, labels, keys)
+    terms = _terms(mode, holders, connection, labels, held_out, options)
+    return _train_holders(holders, connection, terms, faults)
+
+
+def _reach_holders(
+    peers: Peers,
+    columns: HolderColumns,
+    features: Sequence[str] | Sequence[Sequence[str]] | None,
+    labels: Sequence[Any] | None,
+    keys: tuple[Any, Any] | None,
+) -> tuple[RowHolders | TextHolders, Connection]:
     if isinstance(peers, Connection):
-        connection, holders = peers, TextHolders.from_peers({}, named, labels or ())
+        return TextHolders.from_peers({}, columns, labels or ()), peers
+    given: dict[str, Any] = named_holders(peers)
+    holders: RowHolders | TextHolders
+    if columns == HolderColumns() and not any(map(holds_text, given.values())):
+        holders = RowHolders.from_peers(given, features)
+    elif features is not None:
+        raise ParameterError("features are for rows of numbers; for texts give words=[...].")
     else:
-        holders = _holders(named_holders(peers), named, features, labels)
-        connection = InProcess(holders.examples, keys)
+        holders = TextHolders.from_peers(given, columns, labels or ())
+    return holders, InProcess(holders.examples, keys)
+
+
+def _terms(
+    mode: Mode,
+    holders: RowHolders | TextHolders,
+    connection: Connection,
+    labels: Sequence[Any] | None,
+    held_out: float,
+    options: dict[str, Any],
+) -> RunTerms:
     recipe = _text_recipe(options) if isinstance(holders, TextHolders) else None
-    terms = RunTerms(
+    return RunTerms(
         new_session(),
         "train",
         mode,
@@ -148,6 +164,14 @@ def train(
         labels=_label_names(holders, labels),
         held_out=held_out,
     )
+
+
+def _train_holders(
+    holders: RowHolders | TextHolders,
+    connection: Connection,
+    terms: RunTerms,
+    faults: Faults | None,
+) -> TrainedClassifier:
     if isinstance(connection, InProcess):
         results = connection.run(terms, {}, faults=faults)
     else:
@@ -162,34 +186,21 @@ def _train_by_count(
     peers: Peers,
     epsilon: Exact,
     refused: Sequence[str],
-    **options: Any,  # noqa: ANN401 - those of count_together
+    columns: dict[str, Any],
+    options: dict[str, Any],
 ) -> CountedClassifier:
-    if refused:
+    if refused := [*refused, *sorted(set(options) - _COUNT_OPTIONS)]:
         raise ParameterError(
             f"with epsilon a classifier is read from counted words: leave out {', '.join(refused)}."
             f" What counting takes: {', '.join(sorted(_COUNT_OPTIONS))}."
         )
-    if options["labels"] is None:
+    if columns["labels"] is None:
         raise ParameterError(
             "with epsilon all labels must be named, labels=[...]: those that documents happen to "
             "have would tell something about them."
         )
-    counted = count_together(peers, epsilon=epsilon, **options)
+    counted = count_together(peers, epsilon=epsilon, **columns, **options)
     return counted_classifier(counted, rules=TokenRules(options.get("shortest", 2)))
-
-
-def _holders(
-    given: Mapping[str, Any],
-    columns: HolderColumns,
-    features: Sequence[str] | Sequence[Sequence[str]] | None,
-    labels: Sequence[Any] | None,
-) -> RowHolders | TextHolders:
-    texts = columns != HolderColumns() or any(map(holds_text, given.values()))
-    if not texts:
-        return RowHolders.from_peers(given, features)
-    if features is not None:
-        raise ParameterError("features are for rows of numbers; for texts give words=[...].")
-    return TextHolders.from_peers(given, columns, labels or ())
 
 
 def _text_recipe(options: dict[str, Any]) -> TextRecipe:
@@ -217,4 +228,4 @@ def _warn_of_dropped(holders: RowHolders, trained: TrainedClassifier) -> None:
     lost = int(np.sum((owners == 1) & ~np.isin(features, trained.kept_)))
     if lost:
         text = DROPPED_WARNING.format(lost, len(features))
-        warnings.warn(text, DroppedFeaturesWarning, stacklevel=3)
+        warnings.warn(text, DroppedFeaturesWarning, stacklevel=4)
