@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from sottovoce.errors import ParameterError
 from sottovoce.learn.rados.rados import RadoMaker, fresh_signatures, rademacher_observations
 from sottovoce.learn.ridge import local_sums
 from sottovoce.learn.support import (
@@ -110,15 +108,3 @@ def test_the_support_guard_leaves_no_document_to_read_off() -> None:
     kept = kept_from_sums(local_support(parts[0]) + local_support(parts[1]))
     np.testing.assert_array_equal(np.flatnonzero(~kept.kept), [0, 1])
     assert shown_documents(parts, kept) == 0
-
-
-def test_a_peer_with_unguarded_columns_is_refused() -> None:
-    parts = word_counts()
-    kept = kept_from_sums(local_support(parts[0]) + local_support(parts[1]))
-    with pytest.raises(ValueError, match="peers must agree on the features"):
-        local_sums(kept.apply(parts[0]), np.ones(30), kept)
-
-
-def test_all_rados_are_refused_where_they_are_too_many() -> None:
-    with pytest.raises(ParameterError):
-        RadoMaker(np.ones((21, 1)), np.ones(21)).all()
