@@ -4,18 +4,14 @@ Also what a server that keeps all reports finds out about those whose bucket doe
 how far published ranks are off in many repetitions.
 """
 
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.description import Buckets, Description, Mode, RankedTopic
 from sottovoce.advisor.rank.histogram import (
     BANDS,
@@ -81,44 +77,16 @@ def rules_for(mode: Mode, epsilon: Fraction, buckets: int) -> Description:
     return Description(mode, epsilon, (ranked,))
 
 
-_POINTS = 100.0
 _PART = 1 << 14
 Publish = Callable[[], Histogram]
 
 
-@dataclass(frozen=True)
-class RepetitionErrors:
-    """What one repetition showed, each a mean over people or over the borders of buckets."""
-
-    squared_error: float
-    covered_borders: float
-    covered_people: float
-    width: float
-    told: float
-    right: float
-    exact: float
-
-
 def repeated(crowd: BucketedCrowd, rules: Description, publish: Publish, times: int) -> Row:
-    """Publish ``times`` times, and compare with the truth."""
+    """Publish ``times`` times, and compare with the truth: means over people or over borders."""
     tallies = [_tally(crowd, rules, publish()) for _ in range(times)]
-    mean = {
-        name: float(np.mean([getattr(tally, name) for tally in tallies]))
-        for name in RepetitionErrors.__dataclass_fields__
-    }
-    error = _POINTS * mean["squared_error"] ** 0.5 / crowd.people
-    predicted = _POINTS * predicted_error(rules, crowd.people) / crowd.people
-    return {
-        "error_points": error,
-        "predicted_points": predicted,
-        "error_over_predicted": error / predicted,
-        "coverage": mean["covered_borders"],
-        "rank_coverage": mean["covered_people"],
-        "width_points": _POINTS * mean["width"],
-        "bands_told": mean["told"],
-        "bands_right": mean["right"],
-        "bands_right_by_score": mean["exact"],
-    }
+    mean = {name: float(np.mean([tally[name] for tally in tallies])) for name in tallies[0]}
+    error = mean.pop("squared_error") ** 0.5
+    return {**mean, "error_over_predicted": error / predicted_error(rules, crowd.people)}
 
 
 def predicted_error(rules: Description, people: int) -> float:
@@ -157,23 +125,20 @@ def opened(crowd: BucketedCrowd, rules: Description) -> Publish:
     return publish
 
 
-def _tally(crowd: BucketedCrowd, rules: Description, histogram: Histogram) -> RepetitionErrors:
-    true, estimates = crowd.at_least, histogram.cumulative()
-    errors = (estimates - true)[1:-1]
+def _tally(crowd: BucketedCrowd, rules: Description, histogram: Histogram) -> dict[str, float]:
+    true = crowd.at_least
+    errors = (histogram.cumulative() - true)[1:-1]
     margins = histogram.margins(rules)[1:-1]
     found = [estimate_rank(histogram, rules, bucket) for bucket in range(crowd.counts.size)]
     weights = crowd.counts / crowd.people
-    told = np.array([each.band is not None for each in found])
     right = np.array([each.band == crowd.band(bucket) for bucket, each in enumerate(found)])
-    return RepetitionErrors(
-        squared_error=float(np.mean(errors**2)),
-        covered_borders=float(np.mean(np.abs(errors) <= margins)),
-        covered_people=_share(weights, (_covers(true, k, each) for k, each in enumerate(found))),
-        width=_share(weights, (each.width for each in found)),
-        told=_share(weights, told),
-        right=_share(weights, right),
-        exact=_by_score(crowd, found),
-    )
+    return {
+        "squared_error": float(np.mean(errors**2)),
+        "coverage": float(np.mean(np.abs(errors) <= margins)),
+        "rank_coverage": _share(weights, (_covers(true, k, each) for k, each in enumerate(found))),
+        "bands_right": _share(weights, right),
+        "bands_right_by_score": _by_score(crowd, found),
+    }
 
 
 def _covers(true: NDArray[np.int64], bucket: int, found: RankEstimate) -> bool:
@@ -228,28 +193,3 @@ def _found(
     """The share of people whose largest entry, ties broken by chance, is that of their bucket."""
     guesses = np.argmax(total + generator.random(total.shape), axis=1)
     return float(np.mean(guesses == true))
-
-
-class _Deaf:
-    """A server that only listens: it keeps what is sent, and a period passes with each report."""
-
-    def __init__(self, rules: Description) -> None:
-        self._rules = rules
-        self.heard: list[tuple[int, ...]] = []
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:  # noqa: ANN401 - JSON
-        if body is None:
-            return self._rules.record() | {"period": len(self.heard)}
-        self.heard.append(tuple(body["entries"]))
-        return {"stored": True}
-
-
-def heard_over_periods(rules: Description) -> int:
-    """How many different reports a server hears from one unchanged person over all periods."""
-    server = _Deaf(rules)
-    with tempfile.TemporaryDirectory() as folder:
-        client = RankClient(server, Path(folder), budget=rules.epsilon)
-        for _ in range(PERIODS):
-            client.report(TOPIC, 0.5)
-        client.close()
-    return len(set(server.heard))

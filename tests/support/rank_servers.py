@@ -29,6 +29,10 @@ UNLIMITED = Limits(0, 0)
 DAY = 86_400
 
 
+MADE: list[RankService] = []
+"""All that were made here, for whoever closes them at the end of a test."""
+
+
 class Clock:
     """A clock that stands still until it is turned."""
 
@@ -84,17 +88,21 @@ def description(
 
 def noise_service(folder: Path, clock: Clock, rules: Description | None = None) -> RankService:
     """A server of the noise mode with its store in ``folder``."""
-    return RankService(rules or description(), SqliteStore(folder / "rank.sqlite"), clock=clock)
+    MADE.append(
+        RankService(rules or description(), SqliteStore(folder / "rank.sqlite"), clock=clock)
+    )
+    return MADE[-1]
 
 
 def pair(
-    folder: Path, clock: Clock, rules: Description | None = None
+    folder: Path, clock: Clock, rules: Description | None = None, key: PeerKey = KEY
 ) -> tuple[FirstServer, SecondServer]:
     """The two servers of the mode of shares."""
     rules = rules or description("shares")
-    second = SecondServer(rules, SqliteStore(folder / "second.sqlite"), KEY, clock=clock)
+    second = SecondServer(rules, SqliteStore(folder / "second.sqlite"), key, clock=clock)
     store = SqliteStore(folder / "first.sqlite")
-    first = FirstServer(rules, store, KEY, InProcessPeer(second), clock=clock)
+    first = FirstServer(rules, store, key, InProcessPeer(second), clock=clock)
+    MADE.extend((first, second))
     return first, second
 
 

@@ -1,21 +1,14 @@
 """Every way through the advisor page, in a real browser."""
 
-import csv
-import io
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
 from playwright.sync_api import expect
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.standing import Standing
-from sottovoce.corpus.schema import POSTS
 from sottovoce.web.advise._pages import list_signs
 from sottovoce.web.advise._words import short_places
 
@@ -41,24 +34,9 @@ def rows(*, people: int = 1) -> list[Row]:
     ]
 
 
-def as_csv(given: list[Row]) -> bytes:
-    written = io.StringIO()
-    writer = csv.writer(written)
-    writer.writerow(["user", "time", "text"])
-    writer.writerows((user, time.isoformat(), text) for user, time, text in given)
-    return written.getvalue().encode()
-
-
 def as_jsonl(given: list[Row]) -> bytes:
     lines = [{"user": u, "time": time.isoformat(), "text": text} for u, time, text in given]
     return "\n".join(map(json.dumps, lines)).encode()
-
-
-def as_parquet(given: list[Row]) -> bytes:
-    written = io.BytesIO()
-    users, times, texts = (list(column) for column in zip(*given, strict=True))
-    pq.write_table(pa.table([users, times, texts], schema=POSTS), written)
-    return written.getvalue()
 
 
 def bring(visitor: "Visitor", name: str, content: bytes, *, community: bool = False) -> None:
@@ -79,13 +57,6 @@ def most_exposed(person: Person) -> Standing:
     return list_signs(person)[0].standing
 
 
-def demo_alerts() -> set[str]:
-    """The topics for which the demo's member is told something: one alert each."""
-    person = demo_person()
-    out = {one.topic for one in person.standings() if one.is_within(max(person.setting.thresholds))}
-    return out | {topic for topic in person.topics if person.disclosures.of_topic(topic).outright}
-
-
 def test_the_demo_is_one_click_away_and_tells_where_she_stands(visitor: "Visitor") -> None:
     visitor.demo()
     standing = most_exposed(demo_person())
@@ -100,26 +71,6 @@ def test_the_demo_is_one_click_away_and_tells_where_she_stands(visitor: "Visitor
     expect(method).to_be_visible()
     for other in demo_person().standings():
         expect(page.get_by_role("link", name=other.topic, exact=True)).to_be_visible()
-
-
-def test_pasted_posts_are_assessed(visitor: "Visitor") -> None:
-    visitor.page.get_by_label("Your posts", exact=True).fill(
-        "2024-02-01 my debts\n\nthe loan and the bank"
-    )
-    visitor.page.get_by_role("button", name="Look at these posts").click()
-    expect(visitor.page.locator("main")).to_contain_text("2 posts of yours")
-
-
-@pytest.mark.parametrize(
-    ("name", "made"),
-    [("posts.csv", as_csv), ("posts.jsonl", as_jsonl), ("posts.parquet", as_parquet)],
-)
-def test_a_file_of_posts_is_assessed(
-    visitor: "Visitor", name: str, made: Callable[[list[Row]], bytes]
-) -> None:
-    bring(visitor, name, made(rows()))
-    visitor.page.wait_for_url("**/standing")
-    expect(visitor.page.locator("main")).to_contain_text("4 posts of yours")
 
 
 def test_she_finds_herself_in_a_community(visitor: "Visitor") -> None:
@@ -212,94 +163,3 @@ def test_a_draft_is_checked_while_she_types_and_survives_a_reload(visitor: "Visi
     expect(row).to_contain_text(f"{after.low:,}")
     page.get_by_role("button", name="Empty it").click()
     expect(page.locator("#draft-summary")).to_have_text("There is no draft yet.")
-
-
-def test_settings_change_the_ranking_and_bad_ones_are_refused(visitor: "Visitor") -> None:
-    visitor.demo()
-    visitor.go("/settings")
-    page = visitor.page
-    page.get_by_label("What the ranking looks at").select_option("ent")
-    page.get_by_label("Tell me when").fill("2, 20")
-    page.get_by_role("button", name="Use these settings").click()
-    expect(page.get_by_role("status")).to_contain_text("The settings were changed")
-    visitor.go("/standing")
-    expect(page.locator("main code").first).to_have_text("ent")
-    expect(page.locator("main")).to_contain_text("20%")
-    visitor.go("/settings")
-    expect(page.get_by_label("What the ranking looks at")).to_have_value("ent")
-    page.get_by_label("Tell me when").fill("0")
-    page.get_by_role("button", name="Use these settings").click()
-    expect(page.get_by_role("alert")).to_contain_text("Nothing was changed")
-
-
-def test_entering_a_band_raises_an_alert_that_is_new_until_she_has_seen_it(
-    visitor: "Visitor",
-) -> None:
-    visitor.demo()
-    page, first = visitor.page, visitor.page.locator("tbody tr").first
-    alerts = len(demo_alerts())
-    expect(page.locator("main")).to_contain_text(f"{alerts} new alert")
-    visitor.go("/alerts")
-    expect(page.locator("tbody tr")).to_have_count(alerts)
-    expect(first).to_contain_text("new")
-    page.get_by_role("button", name="I have seen them").click()
-    expect(page.get_by_role("button", name="I have seen them")).to_have_count(0)
-    expect(first).not_to_contain_text("new")
-    visitor.go("/standing")
-    expect(page.locator("main")).not_to_contain_text("new alert")
-
-
-def test_everything_is_deleted_with_one_click_and_a_yes(visitor: "Visitor") -> None:
-    visitor.page.get_by_label("Your posts", exact=True).fill("my debts, my loan, my mortgage")
-    visitor.page.get_by_role("button", name="Look at these posts").click()
-    visitor.page.wait_for_url("**/standing")
-    visitor.go("/settings")
-    page = visitor.page
-    page.get_by_role("link", name="Delete everything").first.click()
-    page.get_by_role("button", name="Yes, delete everything").click()
-    expect(page.get_by_role("status").first).to_contain_text("Everything was deleted")
-    visitor.go("/standing")
-    page.wait_for_url("**/start")
-    visitor.go("/alerts")
-    expect(page.locator("main")).to_contain_text("There is no alert")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("posts.csv", b"time,text\nnever,hi\n", "time"),
-        ("posts.parquet", b"PAR1 and then nothing of the kind", "annot read"),
-        ("posts.jsonl", b"\x00\x01\x02" * 500, "file"),
-        ("posts.exe", b"MZ", "name must end in"),
-        ("posts.csv", b"", "empty"),
-    ],
-)
-def test_a_bad_file_is_explained_and_changes_nothing(
-    visitor: "Visitor", name: str, content: bytes, words: str
-) -> None:
-    bring(visitor, name, content)
-    expect(visitor.page.get_by_role("alert")).to_contain_text(words)
-    expect(visitor.page.get_by_role("alert")).not_to_contain_text("/tmp")  # noqa: S108 - not shown
-    visitor.go("/standing")
-    visitor.page.wait_for_url("**/start")
-
-
-@pytest.mark.parametrize("number", [2000, pytest.param(20_000, marks=pytest.mark.long)])
-def test_many_posts_are_brought_and_tried_out(visitor: "Visitor", number: int) -> None:
-    begin = datetime(2020, 1, 1, tzinfo=UTC)
-    words = [word for topic in Community.demo().catalogue for word in topic.words]
-    many = [
-        ("me", begin + timedelta(hours=hour), f"{words[hour % len(words)]} and hello")
-        for hour in range(number)
-    ]
-    bring(visitor, "posts.csv", as_csv(many))
-    visitor.page.wait_for_url("**/standing")
-    expect(visitor.page.locator("main")).to_contain_text(f"{number:,} posts of yours")
-    visitor.go("/topic?name=debt")
-    visitor.page.locator("ol.posts input[type=checkbox]").first.uncheck()
-    expect(visitor.page.locator("#what-if-count")).to_contain_text(f"1 post of {number:,} left out")
-
-
-def test_her_settings_file_is_hers_alone(visitor: "Visitor") -> None:
-    visitor.demo()
-    assert visitor.advisor.store.stat().st_mode & 0o077 == 0

@@ -9,13 +9,11 @@ from support.rank_crowds import (
     BucketedCrowd,
     attacked,
     crowd,
-    heard_over_periods,
     noised,
     opened,
     repeated,
     rules_for,
 )
-from support.rank_servers import description
 
 from sottovoce.advisor.rank.histogram import Histogram
 from sottovoce.advisor.rank.noise import OneHotNoise, at_another_rate, audit_reports
@@ -100,16 +98,6 @@ def test_adding_up_kept_reports_gains_nothing_and_drawing_anew_would_give_the_bu
     assert rows[f"drawn again, {PERIODS} periods"] > 0.9  # type: ignore[operator] # a number
     unclamped = rows[f"drawn again and not clamped, {PERIODS} periods"]
     assert 0.7 < unclamped < 0.8  # type: ignore[operator] # a number
-    assert heard_over_periods(rules_for("noise", Fraction(1), 20)) == 1
-
-
-def test_the_bit_of_a_report_has_the_probability_of_the_law() -> None:
-    """Of a server's reports, which have 8 ones of 20."""
-    error = 5 * (0.25 / 50_000) ** 0.5
-    own = 8 * np.e / (8 * np.e + 12)
-    ones = description().noise("debt").reports(np.zeros(50_000, dtype=np.int64)).mean(axis=0)
-    assert ones[0] == pytest.approx(own, abs=error)
-    assert ones[1:] == pytest.approx(np.full(19, (8 - own) / 19), abs=error)
 
 
 def test_every_set_of_buckets_is_drawn_as_often_as_the_law_says() -> None:

@@ -38,11 +38,6 @@ class Admitting:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def server(tmp_path: Path, clock: Clock) -> Iterator[Admitting]:
     service = noise_service(tmp_path, clock, RULES)
     service.admission = Admission(TOKENS)

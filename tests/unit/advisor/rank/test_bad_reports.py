@@ -13,8 +13,6 @@ from support.rank_servers import Clock, InProcess, description, pair, running
 from sottovoce.advisor.rank.description import Buckets, RankedTopic
 from sottovoce.advisor.rank.shares import SharedReport
 from sottovoce.web.rank.pair import FirstServer, SecondServer
-from sottovoce.web.rank.peer import HEADER, OPEN, VERIFY, PeerKey
-from sottovoce.web.rank.store import QUESTION
 
 TOPICS = tuple(
     RankedTopic(name, "lda", Buckets.even(0, 1, number))
@@ -102,21 +100,6 @@ def test_a_share_of_the_length_of_another_topics_shares_is_refused(both: Both) -
     wanted = len(REPORT.input_shares[0])
     assert (got, f"have {wanted} bytes in this server's input share" in said) == (422, True)
     assert both.stored(0) == 0
-
-
-@pytest.mark.parametrize("path", [VERIFY, OPEN])
-def test_a_request_under_another_servers_key_is_refused_and_decides_nothing(
-    both: Both, path: str
-) -> None:
-    content = b'{"topic": "debt", "period": 100, "tokens": [], "shares": []}'
-    signed = {HEADER: PeerKey(bytes(32)).signature(path, content)}
-    answer = both.http[1].client.post(path, content=content, headers=signed)
-    assert (answer.status_code, answer.json()["detail"]) == (
-        403,
-        "only the other server may ask this.",
-    )
-    second = both.services[1]
-    assert second.use_store(lambda store: store.find(QUESTION, "debt", 100)) is None
 
 
 def test_a_replayed_report_counts_once_and_another_under_its_nonce_not_at_all(

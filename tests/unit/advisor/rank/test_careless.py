@@ -39,11 +39,6 @@ from sottovoce.web.rank.store import (
 RULES = description("shares", buckets=4)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 def test_who_gives_up_waiting_for_a_slow_store_does_not_end_it(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,7 +52,6 @@ def test_who_gives_up_waiting_for_a_slow_store_does_not_end_it(
     assert service.writer.run(lambda store: store.number("debt", 100)).result(10) == 0
     monkeypatch.undo()
     assert client.get("/readyz").status_code == 200
-    service.close()
 
 
 def test_a_report_whose_sender_went_away_leaves_the_others_acknowledged(
@@ -76,13 +70,12 @@ def test_a_report_whose_sender_went_away_leaves_the_others_acknowledged(
     go.set()
     assert stays.result(10).value == "stored"
     assert service.writer.run(lambda store: store.number("debt", 100)).result(10) == 1
-    service.close()
 
 
 def test_asking_the_second_server_about_old_periods_writes_and_tells_nothing(
     tmp_path: Path, clock: Clock
 ) -> None:
-    first, second = pair(tmp_path, clock, RULES)
+    _, second = pair(tmp_path, clock, RULES)
     told: list[str] = []
     second.telemetry = Telemetry(told.append)
     client = asked(second).client
@@ -91,8 +84,6 @@ def test_asking_the_second_server_about_old_periods_writes_and_tells_nothing(
         opening = second.writer.run(partial(Store.find, table=OPENING, topic="debt", period=period))
         assert opening.result() is None
     assert told == []
-    first.close()
-    second.close()
 
 
 class Hanging:
@@ -133,7 +124,6 @@ def test_a_server_that_is_told_to_stop_does_not_wait_for_the_other(
     with pytest.raises(ProtocolError, match="stopping"):
         first._ask(OPEN, {})
     hanging.go.set()
-    second.close()
 
 
 class Repeating(InProcessPeer):
@@ -168,8 +158,6 @@ def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
     assert more == []
     assert (event["reports"], event["dropped_as_servers_disagree"]) == (3, 1)
     assert first.telemetry.value_of("dropped") == 1
-    first.close()
-    second.close()
 
 
 def test_a_second_server_refuses_the_store_of_a_first_one(tmp_path: Path, clock: Clock) -> None:
@@ -221,8 +209,6 @@ def test_one_server_alone_does_not_say_which_period_a_person_pays_for(
             client.report("debt", 0.5)
     assert client.account.rest == client.account.budget.epsilon / 2
     client.close()
-    first.close()
-    second.close()
 
 
 def test_one_server_under_two_spellings_is_not_two(tmp_path: Path) -> None:
@@ -246,10 +232,7 @@ class Noting(InProcess):
 def keyed_pair(folder: Path, clock: Clock, key: PeerKey) -> tuple[FirstServer, SecondServer]:
     """Two servers with new stores, under rules that name their key, as the command starts them."""
     folder.mkdir()
-    rules = replace(RULES, key=key.tag)
-    second = SecondServer(rules, SqliteStore(folder / "second.sqlite"), key, clock=clock)
-    store = SqliteStore(folder / "first.sqlite")
-    return FirstServer(rules, store, key, InProcessPeer(second), clock=clock), second
+    return pair(folder, clock, replace(RULES, key=key.tag), key)
 
 
 def test_servers_that_change_their_key_and_stores_within_a_period_get_no_share_again(
@@ -271,8 +254,6 @@ def test_servers_that_change_their_key_and_stores_within_a_period_get_no_share_a
     with pytest.raises(InputError, match="another key"):
         SecondServer(after[1].description, SqliteStore(tmp_path / "new.sqlite"), KEY, clock=clock)
     client.close()
-    for server in (*before, *after):
-        server.close()
 
 
 def test_reports_that_one_server_alone_holds_are_not_looked_at_every_second(
@@ -298,8 +279,6 @@ def test_reports_that_one_server_alone_holds_are_not_looked_at_every_second(
     assert isinstance(first._peer, InProcessPeer)
     assert first._peer.sent[-1][1]["tokens"] == [token(9)]
     assert first.telemetry.value_of("verified") == 1
-    first.close()
-    second.close()
 
 
 def test_reports_that_could_not_be_asked_about_are_asked_about_later(
@@ -316,8 +295,6 @@ def test_reports_that_could_not_be_asked_about_are_asked_about_later(
     first._peer = reached
     first.verify()
     assert first.telemetry.value_of("verified") == 2
-    first.close()
-    second.close()
 
 
 def test_histograms_that_are_published_are_told_while_the_second_server_hangs(
@@ -337,5 +314,3 @@ def test_histograms_that_are_published_are_told_while_the_second_server_hangs(
         first.histogram("debt", 100)
     assert not hanging.go.is_set()
     hanging.go.set()
-    first.close()
-    second.close()

@@ -30,11 +30,6 @@ class Recording:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def server(tmp_path: Path, clock: Clock) -> Iterator[Recording]:
     rules = description(topics=2)
     with running(noise_service(tmp_path, clock, rules)) as inner:

@@ -6,7 +6,6 @@ constant added to what a server tells, read every bucket off the other's answer.
 
 import operator
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,18 +58,11 @@ def test_by_the_first_check_a_server_that_adds_one_reads_every_bucket() -> None:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def servers(tmp_path: Path, clock: Clock) -> Iterator[Servers]:
+def servers(tmp_path: Path, clock: Clock) -> Servers:
     """Two servers that hold everybody's reports."""
     both = pair(tmp_path, clock, RULES)
     report_all(both, BUCKETS.tolist())
-    yield both
-    for server in both:
-        server.close()
+    return both
 
 
 def honest_question(servers: Servers) -> dict[str, Any]:
@@ -103,8 +95,6 @@ def test_a_server_that_adds_one_gets_the_same_answer_whatever_the_buckets_are(
         again[1].keep("debt", 100, name, payload).result(10)
     assert again[1].answer_verify(asked) == told
     assert again[1].telemetry.value_of("verified") == PEOPLE
-    for server in again:
-        server.close()
 
 
 def test_asking_again_also_after_a_restart_gets_the_same_bytes_and_the_first_verdict_stands(
@@ -117,8 +107,6 @@ def test_asking_again_also_after_a_restart_gets_the_same_bytes_and_the_first_ver
     assert again[1].answer_verify(asked) == told
     decided = again[1].use_store(lambda store: store.list_outputs("debt", 100))
     assert set(decided.values()) == {b""}
-    for server in again:
-        server.close()
 
 
 def test_reports_that_a_server_makes_up_or_withholds_leave_one_sum_of_enough_reports(

@@ -83,8 +83,6 @@ def running(
     wire.answers = []
     first = FirstServer(rules, stores["first"], KEY, wire, clock=clock)
     yield first, second, wire
-    first.close()
-    second.close()
 
 
 def reported(folder: Path, rules: Description) -> Clock:

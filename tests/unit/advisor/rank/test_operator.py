@@ -25,18 +25,13 @@ from sottovoce.errors import InputError
 from sottovoce.web.rank import serve
 from sottovoce.web.rank.app import create_app
 from sottovoce.web.rank.pair import KEPT_PERIODS
-from sottovoce.web.rank.peer import key_digits
+from sottovoce.web.rank.peer import PeerKey, key_digits
 from sottovoce.web.rank.serve import HeaderLimitProtocol, event_writer
 from sottovoce.web.rank.service import RankService, Telemetry
 from sottovoce.web.rank.store import SqliteStore
 
 METRICS_KEY = "ab" * 32
 RULES = description(buckets=4)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -116,8 +111,6 @@ def test_events_are_lines_of_json_about_periods_and_never_about_a_report(
         "not_at_both_servers": 0,
         "dropped_as_servers_disagree": 0,
     }
-    for server in servers:
-        server.close()
 
 
 def test_of_too_few_reports_not_even_the_number_is_told(tmp_path: Path, clock: Clock) -> None:
@@ -129,8 +122,6 @@ def test_of_too_few_reports_not_even_the_number_is_told(tmp_path: Path, clock: C
     clock.day += 1
     servers[0].histogram("debt", 100)
     assert [sorted(json.loads(line)) for line in said] == [["event", "period", "time", "topic"]] * 2
-    for server in servers:
-        server.close()
 
 
 def test_a_failure_to_reach_the_other_server_is_told_once_until_it_changes(
@@ -223,8 +214,6 @@ def test_a_store_that_was_put_back_counts_nothing_of_a_period_that_had_begun(
     clock.day += 1
     body = head | {"period": 102} | shared(rules, 9, 2, period=102).request_fields(0)
     assert asked(again[0]).client.post("/reports", json=body).status_code == 200
-    for server in again:
-        server.close()
 
 
 def test_shares_that_the_first_server_never_asks_for_are_deleted(
@@ -238,8 +227,6 @@ def test_shares_that_the_first_server_never_asks_for_are_deleted(
     clock.day += 1
     second.publish_due()
     assert second.use_store(lambda store: store.number("debt", 100)) == 0
-    first.close()
-    second.close()
 
 
 def test_a_metrics_key_must_be_private_and_long_enough(tmp_path: Path) -> None:
@@ -250,6 +237,7 @@ def test_a_metrics_key_must_be_private_and_long_enough(tmp_path: Path) -> None:
         key_digits(path)
     path.chmod(0o600)
     assert key_digits(path) == METRICS_KEY
+    assert repr(PeerKey.read(path)) == "PeerKey()"
     path.write_text("short")
     with pytest.raises(InputError, match="64 hexadecimal"):
         key_digits(path)

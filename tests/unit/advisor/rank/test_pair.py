@@ -1,7 +1,6 @@
 """Two servers: only the noised sum over what both hold and accept is opened, once."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,16 +23,8 @@ RULES = description("shares", epsilon="200", buckets=6)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def servers(tmp_path: Path, clock: Clock) -> Iterator[Servers]:
-    first, second = pair(tmp_path, clock, RULES)
-    yield first, second
-    first.close()
-    second.close()
+def servers(tmp_path: Path, clock: Clock) -> Servers:
+    return pair(tmp_path, clock, RULES)
 
 
 def test_the_sum_runs_over_the_reports_that_both_servers_hold(
@@ -153,8 +144,6 @@ def test_a_report_about_which_the_servers_disagree_is_dropped_and_both_say_so(
     events = [json.loads(line) for line in said]
     assert [event["dropped_as_servers_disagree"] for event in events] == [1, 1]
     assert first.telemetry.value_of("dropped") == 2
-    for server in (first, second):
-        server.close()
 
 
 def test_too_few_reports_are_withheld_and_both_servers_drop_them(
@@ -202,8 +191,6 @@ def test_an_opening_that_broke_off_is_finished_with_the_same_sum(
     assert openings == [openings[0]] * 3
     assert len({servers[1].answer_open(openings[0])["sum"] for _ in range(3)}) == 1
     assert servers[0].histogram("debt", 100) == found
-    for server in servers:
-        server.close()
 
 
 def test_a_restarted_pair_finishes_an_opening_with_the_noise_that_the_second_drew(
@@ -223,8 +210,6 @@ def test_a_restarted_pair_finishes_an_opening_with_the_noise_that_the_second_dre
     assert found is not None
     assert (found["reports"], found["counts"]) == (5, [0, 0, 0, 0, 0, 5])
     assert again[1].use_store(lambda store: store.find(OPENING, "debt", 100)) == noted
-    for server in again:
-        server.close()
 
 
 def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock: Clock) -> None:
@@ -245,8 +230,6 @@ def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock
         first.publish_due()
     assert first.periods("illness") == [100]
     assert first.periods("debt") == []
-    first.close()
-    second.close()
 
 
 @pytest.mark.parametrize(
@@ -270,8 +253,6 @@ def test_an_answer_of_the_second_server_that_is_none_is_its_fault(
     monkeypatch.setattr(HttpTransport, "exchange", lambda *_given: (200, sent))
     with pytest.raises(ProtocolError):
         first.publish_due()
-    first.close()
-    second.close()
 
 
 def test_only_what_the_other_server_signed_may_be_large(tmp_path: Path, clock: Clock) -> None:
@@ -362,7 +343,8 @@ def test_only_the_other_server_may_ask_the_second(tmp_path: Path, clock: Clock) 
     first, second = pair(tmp_path, clock, RULES)
     with running(first), running(second) as server:
         path, content = OPEN, b'{"topic": "debt"}'
-        for signature in ("", "0" * 64, KEY.signature("/peer/verify", content)):
+        other = PeerKey(bytes(32)).signature(path, content)
+        for signature in ("", "0" * 64, KEY.signature("/peer/verify", content), other):
             answer = server.client.post(path, content=content, headers={HEADER: signature})
             assert answer.status_code == 403
         signed = {HEADER: KEY.signature(path, content)}
@@ -373,18 +355,3 @@ def test_only_the_other_server_may_ask_the_second(tmp_path: Path, clock: Clock) 
 def assert_no_histograms(server: InProcess) -> None:
     assert server.call("GET", "/histograms/debt") == {"periods": []}
     assert server.client.get("/histograms/debt/99").status_code == 404
-
-
-def test_a_key_file_must_be_private_and_long_enough(tmp_path: Path) -> None:
-    path = tmp_path / "peer.key"
-    path.write_text("ab" * 32)
-    path.chmod(0o644)
-    with pytest.raises(InputError, match="open to others"):
-        PeerKey.read(path)
-    path.chmod(0o600)
-    assert repr(PeerKey.read(path)) == "PeerKey()"
-    path.write_text("ab")
-    with pytest.raises(InputError, match="64 hexadecimal"):
-        PeerKey.read(path)
-    with pytest.raises(InputError, match="cannot read"):
-        PeerKey.read(tmp_path / "none")

@@ -19,11 +19,6 @@ RULES = description()
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def server(tmp_path: Path, clock: Clock) -> Iterator[InProcess]:
     with running(noise_service(tmp_path, clock)) as inner:
         yield inner
@@ -135,16 +130,6 @@ def test_a_store_serves_one_description(tmp_path: Path, clock: Clock) -> None:
     with pytest.raises(InputError, match="another description"):
         store.bind(description(epsilon="2").version)
     store.close()
-
-
-def test_published_reports_are_deleted_from_the_file(tmp_path: Path, clock: Clock) -> None:
-    with running(noise_service(tmp_path, clock)) as server:
-        for place in range(4):
-            status(server, body(id=f"{place:032x}"))
-        clock.day += 1
-        server.call("GET", "/histograms/debt/100")
-    content = b"".join(path.read_bytes() for path in tmp_path.glob("rank.sqlite*"))
-    assert b"0000000000000001" not in content
 
 
 def test_a_body_over_the_limit_is_refused_by_its_length_and_as_it_arrives(
