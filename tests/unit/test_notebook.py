@@ -8,8 +8,7 @@ from sottovoce.assess.explanation import Explanation, Interest, Position, PostSh
 from sottovoce.learn.run.evaluate import ConfusionCounts
 from sottovoce.learn.wire.message import Leakage, Learns
 from sottovoce.privacy.audit.findings import AuditReport, Finding
-from sottovoce.report.figures import new_figure
-from sottovoce.report.page import Plot
+from sottovoce.report.page import Plot, new_figure
 from sottovoce.report.result import StudyResult
 
 

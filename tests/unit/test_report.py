@@ -9,8 +9,7 @@ import pytest
 
 from sottovoce.corpus.summary import PostsSummary
 from sottovoce.report.community import community_section, counting_section, word_frequency_plot
-from sottovoce.report.figures import as_svg, new_figure
-from sottovoce.report.page import Report, Section
+from sottovoce.report.page import Report, Section, as_svg, new_figure
 
 SUMMARY = PostsSummary(
     users=3,

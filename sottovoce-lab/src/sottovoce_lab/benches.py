@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from sottovoce.errors import ParameterError
 from sottovoce.parsing import check_choice
-from sottovoce.report.figures import ACCENT, INK, new_figure
-from sottovoce.report.page import Plot
+from sottovoce.report.page import ACCENT, INK, Plot, new_figure
 from sottovoce.report.result import StudyResult, write_study
 from sottovoce_lab.bench.rows import BenchRow
 

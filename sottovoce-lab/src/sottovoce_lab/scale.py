@@ -27,8 +27,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CheckFailedError
 from sottovoce.parsing import parse_json
-from sottovoce.report.figures import COLOURS, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, Plot, new_panels
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel

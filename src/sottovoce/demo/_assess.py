@@ -16,8 +16,7 @@ from sottovoce.assess.ranking import BANDS, REST, Ranking
 from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
 from sottovoce.loop.subject import simulated_catalogue
-from sottovoce.report.figures import ACCENT, COLOURS, new_figure, new_panels
-from sottovoce.report.page import Plot, Section
+from sottovoce.report.page import ACCENT, COLOURS, Plot, Section, new_figure, new_panels
 
 AFFLICTED = "afflicted"
 PERSONAS = (AFFLICTED, "supporter", "curious", "professional", "bystander")

@@ -26,8 +26,7 @@ from sottovoce.release.topics.evaluation import (
     match_topics,
     top_words,
 )
-from sottovoce.report.figures import COLOURS, legend_below, new_panels
-from sottovoce.report.page import Plot, Section
+from sottovoce.report.page import COLOURS, Plot, Section, legend_below, new_panels
 
 DOCUMENTS = 3000
 PRECISION = 2

@@ -16,8 +16,7 @@ from sottovoce.loop._verdict import (
 )
 from sottovoce.loop._whole import BOUND, LOCAL, NOTHING, TOGETHER, TOLD
 from sottovoce.loop.adversary import is_simple
-from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, INK, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, number
 
 _MARKERS = "os^Dv"

@@ -7,8 +7,7 @@ import numpy as np
 import sottovoce
 from sottovoce.release.analysis.summary import NO_PAIRS, ReleaseSummary
 from sottovoce.release.release import Release
-from sottovoce.report.figures import ACCENT, COLOURS, new_figure
-from sottovoce.report.page import Plot, Report, Section
+from sottovoce.report.page import ACCENT, COLOURS, Plot, Report, Section, new_figure
 
 _SHOWN_WORDS = 20
 _SHOWN_PAIRS = 20

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.corpus.summary import QUANTILES, PostsSummary
-from sottovoce.report.figures import ACCENT, COLOURS, new_figure
-from sottovoce.report.page import Plot, Section
+from sottovoce.report.page import ACCENT, COLOURS, Plot, Section, new_figure
 
 _NOBODY = (
     "Everything in this report is about people who do not exist: a simulated community with known "

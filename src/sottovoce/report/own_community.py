@@ -15,8 +15,7 @@ from sottovoce.assess.measures.catalogue import lift_rows, lift_title
 from sottovoce.assess.ranking import BANDS_APART
 from sottovoce.corpus.vocabulary import NOT_ENGLISH
 from sottovoce.report.community import posts_by_week_plot
-from sottovoce.report.figures import ACCENT, new_figure
-from sottovoce.report.page import Plot, Report, Section
+from sottovoce.report.page import ACCENT, Plot, Report, Section, new_figure
 
 if TYPE_CHECKING:
     from sottovoce.assess.disclosure.disclosures import TopicCounts

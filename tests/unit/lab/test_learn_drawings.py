@@ -3,7 +3,7 @@
 from sottovoce_lab.learn._data import made_up_documents
 from sottovoce_lab.learn.figures import Flow, architecture, of_kind, pipeline, size_in_words, total
 
-from sottovoce.report.figures import as_svg
+from sottovoce.report.page import as_svg
 
 PEERS = ("ada", "ben", "cy", "dee")
 SENT = [

@@ -21,8 +21,7 @@ from sottovoce_lab.studies import list_studies, prepare_study
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
-from sottovoce.report.figures import legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import Plot, legend_below, new_panels
 from sottovoce.report.result import Row, StudyResult, write_study
 
 

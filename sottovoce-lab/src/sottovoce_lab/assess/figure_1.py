@@ -8,8 +8,7 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.loop.subject import DEFAULT
-from sottovoce.report.figures import COLOURS, legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.judgements.profiles import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
 from sottovoce_lab.assess.experiment import SETTING, AssessStudy, AssessStudySizes

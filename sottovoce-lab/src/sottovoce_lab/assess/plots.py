@@ -6,8 +6,7 @@ from matplotlib.axes import Axes
 
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM
 from sottovoce.loop.subject import DEFAULT
-from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, INK, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, number
 from sottovoce_lab.assess.outcomes import PERSONAS, SPACES, VARIANTS
 from sottovoce_lab.communities import LEVELS

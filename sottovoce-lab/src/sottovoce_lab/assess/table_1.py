@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import cause_of
-from sottovoce.report.figures import COLOURS, legend_below, new_figure
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, Plot, legend_below, new_figure
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.judgements.agreement import agreement_table, fleiss_kappa, judged_topics

@@ -15,8 +15,7 @@ from sottovoce.corpus.read.corpus import open_documents
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError
-from sottovoce.report.figures import ACCENT, new_figure
-from sottovoce.report.page import Plot
+from sottovoce.report.page import ACCENT, Plot, new_figure
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel

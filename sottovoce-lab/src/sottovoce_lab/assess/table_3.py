@@ -16,8 +16,7 @@ from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError
-from sottovoce.report.figures import COLOURS, legend_below, new_figure
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, Plot, legend_below, new_figure
 from sottovoce.report.result import Row, StudyResult
 from sottovoce.steps import repetitions
 from sottovoce.topics.judgements.agreement import fleiss_kappa

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sottovoce.assess.evaluation.runs import RANDOM
 from sottovoce.loop.subject import DEFAULT
-from sottovoce.report.figures import legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import Plot, legend_below, new_panels
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab.assess import _paper as paper
 from sottovoce_lab.assess import plots

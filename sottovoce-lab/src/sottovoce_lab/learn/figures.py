@@ -18,8 +18,7 @@ from sottovoce.federation.config import FeatureSettings, TrainingSettings
 from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
-from sottovoce.report.figures import COLOURS, INK, new_figure
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, INK, Plot, new_figure
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab.learn._data import made_up_documents
 from sottovoce_lab.options import StudyOptions

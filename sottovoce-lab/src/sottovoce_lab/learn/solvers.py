@@ -18,8 +18,7 @@ from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import PublicBounds, plan_solve
 from sottovoce.learn.wire.exchange import Traffic
 from sottovoce.learn.wire.stages import run_together
-from sottovoce.report.figures import COLOURS, legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab.learn._data import Examples, ionosphere
 from sottovoce_lab.learn.paper.solvers import Descent, solve_rados

@@ -14,7 +14,7 @@ from sottovoce.release.topics.evaluation import (
     mean_interval,
     topic_coherence,
 )
-from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
+from sottovoce.report.page import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.result import Row, number
 from sottovoce_lab.release._study import StudyRun
 from sottovoce_lab.release.count_measures import (

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce.release.topics.evaluation import mean_interval
-from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import COLOURS, INK, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, number
 
 STUDY = "release-analyse"

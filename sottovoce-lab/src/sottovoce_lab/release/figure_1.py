@@ -22,8 +22,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.privacy.exact import Exact, positive_integer
 from sottovoce.release.counts import Counts
 from sottovoce.release.trial import LaplaceBaseline
-from sottovoce.report.figures import INK, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import INK, Plot, new_panels
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import CountedCorpus
 from sottovoce_lab.options import StudyOptions, study_notes

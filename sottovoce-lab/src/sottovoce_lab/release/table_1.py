@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 
 from sottovoce.arrays import Floats
 from sottovoce.release.topics.evaluation import TopicMatch, match_topics, mean_interval, top_words
-from sottovoce.report.figures import INK, legend_below, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import INK, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import CountedCorpus
 from sottovoce_lab.options import StudyOptions

@@ -21,8 +21,7 @@ from sottovoce.assess.measures.catalogue import (
     share_concerned,
 )
 from sottovoce.assess.ranking import BANDS
-from sottovoce.report.figures import ACCENT, INK, new_panels
-from sottovoce.report.page import Plot
+from sottovoce.report.page import ACCENT, INK, Plot, new_panels
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab._data import data_file
 from sottovoce_lab.assess.blogs import _judges, _scores
