@@ -113,9 +113,9 @@ class Membership:
         self._behind: set[str] = set()
         self._somebody_came = threading.Event()
         self.node: MemberNode | None = None
-        self.on_change: Callable[[RosterHistory, Sequence[RosterChange]], None] = _nothing
+        self.on_change: Callable[[RosterHistory, Sequence[RosterChange]], None] = lambda *_: None
         """Told all changes and the new ones; a roster without this party means its removal."""
-        self.on_refusal: Callable[[str], None] = _unheard
+        self.on_refusal: Callable[[str], None] = lambda _: None
         """Told, once, that the coordinator does not know this party by its certificate."""
 
     def start(self) -> None:
@@ -337,14 +337,6 @@ class Membership:
                 self._stopping.wait(_AGAIN_S)
             else:
                 return
-
-
-def _unheard(_sentence: str) -> None:
-    pass
-
-
-def _nothing(_history: RosterHistory, _fresh: "Sequence[RosterChange]") -> None:
-    pass
 
 
 def save_changes(history: RosterHistory, config: PartyConfig) -> None:

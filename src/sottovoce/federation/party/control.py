@@ -57,7 +57,7 @@ class ControlServer:
         self._path = store / SOCKET_FILE
         self._path.unlink(missing_ok=True)
         self._socket = socket.socket(socket.AF_UNIX)
-        with _ShortPath(store) as short:
+        with _short_path(store) as short:
             self._socket.bind(f"{short}/{SOCKET_FILE}")
         self._path.chmod(0o600)
         self._socket.listen()
@@ -110,7 +110,7 @@ def ask(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = No
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(timeout_s)
         try:
-            with _ShortPath(store) as short:
+            with _short_path(store) as short:
                 connection.connect(f"{short}/{SOCKET_FILE}")
         except OSError:
             raise NotRunningError(
@@ -152,18 +152,14 @@ def _user(connection: socket.socket) -> int:
     return int(struct.unpack(_CREDENTIALS, found)[1])
 
 
-class _ShortPath:
+@contextmanager
+def _short_path(folder: Path) -> Iterator[str]:
     """A short name for a folder: a socket's path may have about 100 bytes only."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def __enter__(self) -> str:
-        self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-        return f"/proc/self/fd/{self._descriptor}"
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
 
 
 class Connected:

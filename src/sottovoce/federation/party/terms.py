@@ -44,13 +44,12 @@ from sottovoce.learn.documents import Documents, HolderColumns, Skipped, read_co
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.support import OpenedLimit
-from sottovoce.learn.training_terms import Recipe
+from sottovoce.learn.training_terms import Recipe, mode_recipe
 from sottovoce.learn.wire.message import new_session
 from sottovoce.privacy.exact import positive
 from sottovoce.privacy.ledger.chosen_ledger import own_ledger_place
 from sottovoce.privacy.whole_document import WholeDocument
 
-DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
 _LARGEST_LIST = 1 << 26
 
@@ -64,7 +63,10 @@ def training_terms(config: PartyConfig, roster: Roster) -> RunTerms:
         "rados" if training.intermediary else "train",
         training.mode,
         roster.identities,
-        _recipe(training),
+        # Rados under encryption need a penalty, as sums that nobody sees do.
+        mode_recipe(
+            "hidden" if training.intermediary else training.mode, _recipe_fields(training, Recipe)
+        ),
         text=None if features.columns else _text_recipe(features, config.folder),
         features=tuple(features.columns),
         labels=tuple(sorted(training.labels)),
@@ -124,14 +126,6 @@ def accepted_by(config: PartyConfig) -> Accepts:
     """What a party's configuration accepts; a peer that says nothing takes part in no run."""
     nothing = Accepts([]) if config.party.role == "peer" else HELPER_ACCEPTS
     return config.party.accepts or nothing
-
-
-def _recipe(training: TrainingSettings) -> Recipe:
-    options = _recipe_fields(training, Recipe)
-    exact = training.statistics == "exact" and not training.intermediary
-    if training.penalty is None and not (training.mode == "open" and exact):
-        options["penalty"] = DEFAULT_PENALTY
-    return Recipe(**options)
 
 
 def _recipe_fields(configured: msgspec.Struct, recipe: type[Recipe | TextRecipe]) -> dict[str, Any]:

@@ -42,20 +42,9 @@ _NO_TLS_1_2 = "ECDHE-PSK-AES128-CBC-SHA"
 os.environ["GRPC_SSL_CIPHER_SUITES"] = _NO_TLS_1_2
 
 try:
-    import grpc
+    import grpc as grpc  # noqa: PLC0414 - others take it from here
 except ImportError as error:
     raise MissingExtraError("grpcio", "federation") from error
-
-__all__ = [
-    "check_transport",
-    "checked_caller",
-    "client_credentials",
-    "grpc",
-    "handshakes_logged",
-    "open_credentials",
-    "pinned_credentials",
-    "server_credentials",
-]
 
 TLS_1_3 = "TLSv1.3"
 _PROBE_S = 5.0
