@@ -168,7 +168,7 @@ class QueryBudgetError(ProtocolError):
     Example:
         >>> from sottovoce.learn import QueryBudgetError
         >>> from sottovoce.learn.query_budget import QueryBudget
-        >>> budget = QueryBudget(["ada", "ben"], rows=3)
+        >>> budget = QueryBudget({"ada": 3, "ben": 3}, together=3)
         >>> try:
         ...     budget.spend("ada", 4)
         ... except QueryBudgetError:

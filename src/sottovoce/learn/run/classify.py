@@ -6,23 +6,27 @@ become label names.
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import DataError, DisagreementError
+from sottovoce.errors import DataError, DisagreementError, StalledError
 from sottovoce.learn._examples import labels_by_sign
 from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.modes.sums import SumStage
+from sottovoce.learn.query_budget import LedgerBudget
 from sottovoce.learn.ridge import LinearModel
 from sottovoce.learn.run.agree import OPENING_STAGES, lifted_rows, opening
 from sottovoce.learn.run.records import (
     VERSION,
+    KeptHelper,
+    KeptHidden,
     Record,
     Trained,
     check_version,
+    read_hidden,
     read_model,
     read_trained,
 )
@@ -30,8 +34,11 @@ from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.run.train import RunScript
 from sottovoce.learn.training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.wire import codec
-from sottovoce.learn.wire.codec import Value
-from sottovoce.learn.wire.stages import Listener, Stage, Teller
+from sottovoce.learn.wire.codec import Value, from_value, to_value
+from sottovoce.learn.wire.stages import Listener, Stage, Teller, stage_session
+
+if TYPE_CHECKING:
+    from sottovoce.learn.modes.queries import QueryTerms
 
 CLAIMS = "claims"
 SCORES = "scores"
@@ -42,8 +49,6 @@ def classify_plan(terms: RunTerms) -> tuple[str, ...]:
     """The stages of a query; there are none where a peer has the classifier and all features."""
     if terms.mode == "open":
         return (*OPENING_STAGES, CLAIMS, SCORES)
-    from sottovoce.learn.run.query import query_plan  # noqa: PLC0415 - masks need no gmpy2
-
     return (*OPENING_STAGES, CLAIMS, *query_plan(terms.asker))
 
 
@@ -62,9 +67,7 @@ def classifying_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScrip
             found = yield from _summed_scores(name, terms, holdings, part)
             labels = labels_from_scores(found, trained.labels)
         else:
-            from sottovoce.learn.run.query import PeerScorePart, adding  # noqa: PLC0415 - likewise
-
-            labels = yield from adding(name, terms, trained, PeerScorePart(terms.asker, rows, own))
+            labels = yield from contribute_scores(name, terms, trained, terms.asker, rows, own)
         return {**record_head(terms), "labels": labels if name == terms.asker else ()}
 
     return script()
@@ -83,9 +86,7 @@ def classifying_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScr
             classifiers = len(codec.parts(record, "classifiers"))
             yield Stage(SCORES, score_stage(terms, classifiers).adder())
             return {**record_head(terms), "training": record}
-        from sottovoce.learn.run.query import scoring  # noqa: PLC0415 - likewise
-
-        training = yield from scoring(name, terms, terms.asker, holdings, record)
+        training = yield from compare_scores(name, terms, terms.asker, holdings, record)
         return {**record_head(terms), "training": training}
 
     return script()
@@ -236,3 +237,84 @@ def labels_from_scores(found: Floats, labels: tuple[str, ...]) -> tuple[str, ...
     if found.shape[1] == 1:
         return labels_by_sign(np.where(found[:, 0] > 0, 1, -1), labels)
     return tuple(labels[at] for at in found.argmax(axis=1))
+
+
+def query_plan(asker: str) -> tuple[str, ...]:
+    """The stages of one peer's query in the hidden mode, for two labels and for more."""
+    from sottovoce.learn.modes.queries import LABELS_STAGES, STAGES  # noqa: PLC0415 - masks need no gmpy2
+
+    of_two = tuple(_prefix(asker, 1) + stage for stage in STAGES)
+    return (*of_two, *(_prefix(asker, 2) + stage for stage in LABELS_STAGES))
+
+
+def contribute_scores(
+    name: str, terms: RunTerms, trained: Trained, asker: str, rows: Floats | None, own: Mask
+) -> Generator[Stage, Any, tuple[str, ...]]:
+    """A contributor's part; the asker ends with the label of each row.
+
+    Args:
+        name: of the contributor.
+        terms: of the run.
+        trained: its result of the training.
+        asker: whose query it is.
+        rows: its rows over the training's columns; None: a rado in their place.
+        own: which columns are its to add.
+    """
+    from sottovoce.learn.modes.queries import HiddenContributor  # noqa: PLC0415 - masks need no gmpy2
+
+    kept = [read_hidden(each) for each in trained.classifiers]
+    query = [_query(terms, asker, each) for each in kept]
+    weights = [_weights(each, rows, terms.rows, own, asks=name == asker) for each in kept]
+    party = HiddenContributor(name, query, [each.classifier() for each in kept], weights)
+    yield from party.nest(_prefix(asker, len(kept)))
+    if name != asker:
+        return ()
+    if party.places is None:
+        raise StalledError("a query ended without an answer.")
+    return tuple(trained.labels[at] for at in party.places)
+
+
+def compare_scores(
+    name: str, terms: RunTerms, asker: str, holdings: Holdings, record: Mapping[str, Value]
+) -> Generator[Stage, Any, Record]:
+    """A helper's part: its record of the training, with what is left of the budget."""
+    from sottovoce.learn.modes.queries import HiddenScorer  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.paillier.key_files import public_key_from_text  # noqa: PLC0415 - likewise
+
+    key = holdings.wanted_key(name)
+    helpers = [from_value(each, KeptHelper) for each in codec.parts(record, "helpers")]
+    queries = [_query(terms, asker, kept) for kept in helpers]
+    # By this name a query is counted once: a row costs a row of each label's budget.
+    names = [stage_session(terms.session, f"{asker}'s query {k}: ") for k in range(len(helpers))]
+    counted = [
+        LedgerBudget(kept.budget, holdings.ledger, kept.charge(names[k], k))
+        for k, kept in enumerate(helpers)
+    ]
+    # The key holder compares under its own key, the coordinator under the key holder's.
+    other = public_key_from_text(helpers[0].other) if name == COORDINATOR else key.public
+    scorer = HiddenScorer(name, queries, key, other, counted)
+    yield from scorer.nest(_prefix(asker, len(helpers)))
+    return {**record, "helpers": to_value(helpers)}
+
+
+def _prefix(asker: str, classifiers: int) -> str:
+    return f"{asker}'s query {'0' if classifiers == 1 else 'of labels'}: "
+
+
+def _query(terms: RunTerms, asker: str, kept: KeptHidden | KeptHelper) -> "QueryTerms":
+    """Whose parts a query adds up: an evaluation's queries have their asker's only."""
+    from sottovoce.learn.modes.queries import QueryTerms  # noqa: PLC0415 - masks need no gmpy2
+
+    order = terms.order if asker == terms.asker else (asker,)
+    bounds = (kept.modulus, kept.score_bound, kept.peers)
+    return QueryTerms(terms.session, asker, order, terms.rows, *bounds)
+
+
+def _weights(
+    kept: KeptHidden, rows: Floats | None, number: int, own: Mask, *, asks: bool
+) -> Floats:
+    """A peer's part of the rows, standardised; the asker adds the intercept."""
+    standard = kept.standard
+    part = np.tile(kept.mean_row, (number, 1)) if rows is None else standard.apply(rows)
+    masked: Floats = part * np.append(own[standard.kept.kept], asks)
+    return masked

@@ -231,7 +231,7 @@ def counting_peer(name: str, terms: RunTerms, holdings: Holdings) -> _Script:
     return script()
 
 
-def counting_coordinator(terms: RunTerms) -> _Script:
+def counting_helper(_name: str, terms: RunTerms, _holdings: Holdings) -> _Script:
     """The coordinator's part."""
     count = NoisedSum(terms)
 

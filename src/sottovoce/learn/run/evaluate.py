@@ -22,6 +22,9 @@ from sottovoce.learn.run.classify import (
     brought_record,
     brought_training,
     call_labels,
+    compare_scores,
+    contribute_scores,
+    query_plan,
     record_head,
     trained_rows,
 )
@@ -41,8 +44,6 @@ def evaluate_plan(terms: RunTerms) -> tuple[str, ...]:
     """Every peer's queries, where the classifier is nobody's to read; then the sum."""
     if terms.mode == "open":
         return (COUNTS,)
-    from sottovoce.learn.run.query import query_plan  # noqa: PLC0415 - masks need no gmpy2
-
     queries = (stage for peer in terms.peers for stage in query_plan(peer))
     return (*OPENING_STAGES, *queries, COUNTS)
 
@@ -79,11 +80,9 @@ def evaluating_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScri
     def script() -> RunScript:
         training = record
         if terms.mode != "open":
-            from sottovoce.learn.run.query import scoring  # noqa: PLC0415 - likewise
-
             yield from opening(terms).party(name)
             for peer in terms.peers:
-                training = yield from scoring(name, terms, peer, holdings, training)
+                training = yield from compare_scores(name, terms, peer, holdings, training)
         if name != COORDINATOR:
             return {**record_head(terms), "training": training}
         stage = count_stage(terms, len(labels))
@@ -99,14 +98,12 @@ def _call_rows(
 ) -> Generator[Stage, Any, tuple[str, ...]]:
     if terms.mode == "open":
         return call_labels(trained, examples) if len(examples) else ()
-    from sottovoce.learn.run.query import PeerScorePart, adding  # noqa: PLC0415 - likewise
-
     # As many rows are asked for whatever a peer has, so that the helpers do not learn how many.
     rows = np.zeros((terms.rows, len(trained.names)))
     own = trained_rows(trained, examples)[: terms.rows] if len(examples) else rows[:0]
     rows[: len(own)] = own
-    part = PeerScorePart(name, rows, np.ones(len(trained.names), bool))
-    found = yield from adding(name, terms, trained, part)
+    every = np.ones(len(trained.names), bool)
+    found = yield from contribute_scores(name, terms, trained, name, rows, every)
     return found[: len(own)]
 
 

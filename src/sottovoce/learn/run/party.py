@@ -17,15 +17,14 @@ from sottovoce.learn.documents import (
     keyed_digest,
 )
 from sottovoce.learn.run.classify import classify_plan, classifying_helper, classifying_peer
-from sottovoce.learn.run.count import count_plan, counting_coordinator, counting_peer
+from sottovoce.learn.run.count import count_plan, counting_helper, counting_peer
 from sottovoce.learn.run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.terms import INTERMEDIARY, ROLES, Holdings, RunKind, RunTerms
 from sottovoce.learn.run.train import (
     RunScript,
     train_plan,
-    training_coordinator,
-    training_key_holder,
+    training_helper,
     training_peer,
 )
 from sottovoce.learn.sums.keys import Identity
@@ -87,27 +86,14 @@ class RunParty(Staged):
 
 def holdings_digest(holdings: Holdings, secret: bytes) -> bytes:
     """HMAC of a party's examples in their order, its keys and its part of an earlier training."""
-    return keyed_digest(
-        secret, "brought", _examples(holdings, secret), _keys(holdings), _earlier(holdings)
-    )
-
-
-def _examples(holdings: Holdings, secret: bytes) -> Value:
-    examples = holdings.examples
-    if examples is None:
-        return ()
-    return (document_digests(examples, secret), document_numbers(examples))
-
-
-def _keys(holdings: Holdings) -> Value:
+    examples, kept = holdings.examples, holdings.earlier or {}
+    documents: Value = ()
+    if examples is not None:
+        documents = (document_digests(examples, secret), document_numbers(examples))
     identity = () if holdings.identity is None else (holdings.identity.public,)
-    keys = () if holdings.key is None else (holdings.key,)
-    return (identity, tuple(key.public.fingerprint for key in keys))
-
-
-def _earlier(holdings: Holdings) -> Value:
-    kept = holdings.earlier or {}
-    return {name: value for name, value in kept.items() if name != _COUNTED}
+    key = () if holdings.key is None else (holdings.key.public.fingerprint,)
+    earlier = {name: value for name, value in kept.items() if name != _COUNTED}
+    return keyed_digest(secret, "brought", documents, (identity, key), earlier)
 
 
 def make_party(terms: RunTerms | bytes, name: str, holdings: Holdings) -> RunParty:
@@ -116,20 +102,9 @@ def make_party(terms: RunTerms | bytes, name: str, holdings: Holdings) -> RunPar
     known = RunTerms.from_bytes(terms if isinstance(terms, bytes) else terms.to_bytes())
     if name not in known.parties:
         raise ParameterError(f"this run has no party called {name!r}.")
-    plan, made = _KINDS[known.kind]
-    return RunParty(name, known, plan(known), made(known, name, holdings), holdings)
-
-
-def _classifying(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
-    if name in ROLES:
-        return classifying_helper(name, terms, holdings)
-    return classifying_peer(name, terms, holdings)
-
-
-def _evaluating(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
-    if name in ROLES:
-        return evaluating_helper(name, terms, holdings)
-    return evaluating_peer(name, terms, holdings)
+    plan, peer, helper = _KINDS[known.kind]
+    part = helper if name in ROLES else peer
+    return RunParty(name, known, plan(known), part(name, known, holdings), holdings)
 
 
 def _rados_plan(terms: RunTerms) -> tuple[str, ...]:
@@ -138,7 +113,7 @@ def _rados_plan(terms: RunTerms) -> tuple[str, ...]:
     return intermediary.rados_plan(terms)
 
 
-def _rados(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
+def _rados(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
     from sottovoce.learn.run import intermediary  # noqa: PLC0415 - likewise
 
     helpers = {
@@ -151,28 +126,15 @@ def _rados(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
     return intermediary.rados_peer(name, terms, holdings)
 
 
-def _counting(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
-    if name == COORDINATOR:
-        return counting_coordinator(terms)
-    return counting_peer(name, terms, holdings)
-
-
-def _training(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
-    if name == COORDINATOR:
-        return training_coordinator(terms, holdings)
-    if name == KEY_HOLDER:
-        return training_key_holder(terms, holdings)
-    return training_peer(name, terms, holdings)
-
-
 _Plan = Callable[[RunTerms], tuple[str, ...]]
-_Made = Callable[[RunTerms, str, Holdings], RunScript]
-_KINDS: dict[RunKind, tuple[_Plan, _Made]] = {
-    "train": (train_plan, _training),
-    "classify": (classify_plan, _classifying),
-    "evaluate": (evaluate_plan, _evaluating),
-    "rados": (_rados_plan, _rados),
-    "count": (count_plan, _counting),
+_Part = Callable[[str, RunTerms, Holdings], RunScript]
+# The stages of each kind of run, and what peers and helpers do.
+_KINDS: dict[RunKind, tuple[_Plan, _Part, _Part]] = {
+    "train": (train_plan, training_peer, training_helper),
+    "classify": (classify_plan, classifying_peer, classifying_helper),
+    "evaluate": (evaluate_plan, evaluating_peer, evaluating_helper),
+    "rados": (_rados_plan, _rados, _rados),
+    "count": (count_plan, counting_peer, counting_helper),
 }
 
 

@@ -175,6 +175,12 @@ def _meaning(terms: RunTerms) -> tuple[Value, ...]:
     return (drawn, *word_rules(text), text.values, text.words if mapped else (), *buckets)
 
 
+def training_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
+    """A helper's part."""
+    part = training_coordinator if name == COORDINATOR else training_key_holder
+    return part(terms, holdings)
+
+
 def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
     """The coordinator's part."""
     key = None if terms.mode == "open" else holdings.wanted_key(COORDINATOR)
