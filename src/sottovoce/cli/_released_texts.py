@@ -1,6 +1,6 @@
 """What ``release`` says: on the way, and of what it counted, promised and wrote."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from sottovoce.cli._output import progress, show_facts, show_json
 from sottovoce.corpus.read.tally import ReadOptions, Tallied
 from sottovoce.privacy.exact import text_up
 from sottovoce.privacy.whole_document import to_record
-from sottovoce.release.card import ReleaseCard
 from sottovoce.release.job import Job
 from sottovoce.release.make import Done, ReleaseListener
 from sottovoce.release.quote import ReleaseQuote
@@ -65,7 +64,8 @@ class ReleaseTerminal(ReleaseListener):
 def show_release(job: Job, made: Done | ReleaseQuote, as_json: bool, out: Path | None) -> None:
     """What was released into ``out``, or what a dry run would."""
     card, account = made.card, made.account
-    n = account.budget.n
+    errors = made.errors if isinstance(made, ReleaseQuote) else None
+    n, is_repeated = account.budget.n, made.paid_before and out is not None
     facts: dict[str, object] = {
         "documents": card.documents,
         "documents_left_out": job.documents.left_out,
@@ -83,45 +83,32 @@ def show_release(job: Job, made: Done | ReleaseQuote, as_json: bool, out: Path |
     else:
         facts["folder"] = out
     if as_json:
-        planned = {} if out is not None else {"errors": _error_facts(made)}
-        shown = {**facts, **planned, **guarantee_records(card), **_how(made, out)}
-        show_json({**shown, "private": [name for name in _PRIVATE if name in shown]})
+        if out is None:
+            facts["errors"] = None if errors is None else errors.facts()
+        for name in ("stated", "guarantee", "per_user"):
+            held = getattr(card, name)
+            facts[name] = None if held is None else to_record(held)
+        facts |= {"in_words": card.in_words(), "dry_run": out is None}
+        facts |= {"paid_before": is_repeated, "spent_before": made.spent_before or None}
+        show_json({**facts, "private": [name for name in _PRIVATE if name in facts]})
         return
     names = {
         "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
         **{name: f"{name} (private)" for name in _PRIVATE},
+        **units(job),
     }
     title = "Dry run: nothing was drawn or spent" if out is None else "Release"
-    if made.paid_before and out is not None:
+    if is_repeated:
         title += ", paid for before: nothing more was spent"
-    show_facts(title, named_facts(facts, {**names, **units(job)}))
+    show_facts(title, {names.get(name, name): value for name, value in facts.items()})
     typer.echo("What is marked private follows from the true texts: it is for you alone.")
     for sentence in describe_texts(job):
         typer.echo(sentence)
     if made.spent_before and not made.paid_before:
         typer.echo(f"{made.spent_before[:1].upper()}{made.spent_before[1:]}, before this release.")
     typer.echo(card.in_words())
-    if errors := getattr(made, "errors", None):
+    if errors is not None:
         typer.echo(errors.in_words())
-
-
-def _error_facts(made: Done | ReleaseQuote) -> dict[str, float] | None:
-    errors = getattr(made, "errors", None)
-    return None if errors is None else dict(errors.facts())
-
-
-def _how(made: Done | ReleaseQuote, out: Path | None) -> dict[str, object]:
-    return {
-        "in_words": made.card.in_words(),
-        "dry_run": out is None,
-        "paid_before": made.paid_before and out is not None,
-        "spent_before": made.spent_before or None,
-    }
-
-
-def named_facts(facts: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
-    """Facts as the screen calls them."""
-    return {names.get(name, name): value for name, value in facts.items()}
 
 
 def units(job: Job) -> dict[str, str]:
@@ -169,12 +156,3 @@ def describe_texts(job: Job) -> Iterator[str]:
             "addresses (private). All texts are counted as they stand, those of deleted authors "
             "and bots too: release cleans nothing."
         )
-
-
-def guarantee_records(card: ReleaseCard) -> dict[str, object]:
-    """The guarantees of the card, as records."""
-    return {
-        "stated": to_record(card.stated),
-        "guarantee": to_record(card.guarantee),
-        "per_user": None if card.per_user is None else to_record(card.per_user),
-    }
