@@ -3,12 +3,10 @@
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,9 +15,10 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     PrivateFormat,
 )
-from support.killed_rank_server import ServerProcess, survive_kill
+from sottovoce_lab.bench.rows import OwnCommand
+from support.killed_rank_server import survive_kill
 from support.rank_processes import TOPICS, Running
-from support.warm_python import WarmPopen, run_warm
+from support.warm_python import run_warm
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import ProtocolError
@@ -28,14 +27,6 @@ from sottovoce.federation.certificates import Authority, read_key
 Command = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def warm_bench(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a bench starts has its imports already."""
-    warm = SimpleNamespace(Popen=WarmPopen, PIPE=subprocess.PIPE)
-    monkeypatch.setattr("sottovoce_lab.bench.rows.subprocess", warm)
-
-
-@pytest.mark.usefixtures("warm_bench")
 @pytest.mark.parametrize("reports", [120, pytest.param(300, marks=pytest.mark.long)])
 def test_a_kill_in_the_middle_loses_no_acknowledged_report(tmp_path: Path, reports: int) -> None:
     survival = survive_kill(tmp_path, reports, pace=150)
@@ -44,7 +35,6 @@ def test_a_kill_in_the_middle_loses_no_acknowledged_report(tmp_path: Path, repor
     assert survival.retried > 0
 
 
-@pytest.mark.usefixtures("warm_bench")
 def test_a_server_that_acknowledged_before_the_commit_would_be_caught(tmp_path: Path) -> None:
     """The same reckoning on a store that lost what it had acknowledged."""
     survival = survive_kill(tmp_path, 60, pace=100, lose=5)
@@ -54,7 +44,11 @@ def test_a_server_that_acknowledged_before_the_commit_would_be_caught(tmp_path: 
 def test_a_server_that_a_bench_ends_says_nothing_in_the_name_of_the_bench(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    ServerProcess(tmp_path).stop()
+    (tmp_path / "topics.toml").write_text(TOPICS)
+    words = ("rank-server", "--topics", "topics.toml", "--measure", "lda", "--port", "0")
+    command = OwnCommand(*words, folder=tmp_path)
+    command.read_announcement()
+    command.stop()
     assert capfd.readouterr() == ("", "")
 
 
