@@ -1,11 +1,5 @@
 """The communities that measures are judged on: simulated at a level, or a user's own."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from sottovoce.assess.evaluation.metrics import judged_topics
-from sottovoce.corpus.read.corpus import open_posts, read_truth
-from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.simulate.parameters import (
     DIFFICULTIES,
@@ -14,13 +8,12 @@ from sottovoce.corpus.simulate.parameters import (
 )
 from sottovoce.corpus.simulate.write import simulate
 from sottovoce.errors import ParameterError
-from sottovoce.loop.adversary import Knowledge, Training, fit_knowledge
+from sottovoce.loop.adversary import Training
 from sottovoce.loop.loop import LoopPlan, run_loop
-from sottovoce.loop.subject import DEFAULT, StudyCommunity, name_personas, simulated_subject
+from sottovoce.loop.subject import DEFAULT, simulated_subject
 from sottovoce.loop.usefulness import Effort
 from sottovoce.report.result import StudyResult
 from sottovoce.steps import repetitions
-from sottovoce.topics import Catalogue, load_model
 from sottovoce_lab.options import StudyOptions
 
 CONTROL = "control"
@@ -41,18 +34,6 @@ def draw_community(
             background_documents=background,
         )
     )
-
-
-def own_community(posts: Path, truth: Path, read: ReadOptions) -> StudyCommunity:
-    """A user's own posts and judgements."""
-    known = read_truth(truth)
-    table = open_posts(posts, options=read).read_all()
-    return StudyCommunity(posts.name, table, judged_topics(known), name_personas(known))
-
-
-def load_knowledge(models: Sequence[Path], topics: Path) -> Knowledge:
-    """A user's own models and catalogue."""
-    return fit_knowledge([load_model(path) for path in models], Catalogue.load(topics))
 
 
 QUICK = LoopPlan(

@@ -32,13 +32,6 @@ class _Stored(Protocol):
     def save(self, folder: Path) -> None: ...
 
 
-class Sent(Protocol):
-    """Bytes that Spark has broadcast."""
-
-    @property
-    def value(self) -> bytes: ...
-
-
 @dataclass(frozen=True)
 class RankingKey:
     """One ranking: a measure and a topic."""
@@ -68,7 +61,8 @@ class AssessWork:
 class Shipped:
     """A handle to work: small enough to travel with every task."""
 
-    sent: Sent
+    sent: Any
+    """Bytes that Spark has broadcast."""
     digest: str
 
     def work(self) -> AssessWork:

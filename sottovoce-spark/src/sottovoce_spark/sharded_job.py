@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import InputError, LedgerError
@@ -39,29 +39,12 @@ from sottovoce.release.plan import ReleasePlan, maps_of
 from sottovoce_spark.repeatable import noise_secret
 from sottovoce_spark.shards import Shard, ShardList, list_in, list_shards
 
+if TYPE_CHECKING:
+    from sottovoce_spark._store import SparkStore
+
 WHERE_FILE = "where.txt"
 """In the ledger's bundle alone: where the shards lie."""
 _TRIES = 3
-
-
-class ReleaseStore(Protocol):
-    """A folder for a release, wherever it lies."""
-
-    @property
-    def address(self) -> str:
-        """What it is called, the same whoever asks."""
-
-    def names(self) -> list[str]:
-        """What is in it; nothing where it is not there."""
-
-    def read(self, name: str) -> bytes | None:
-        """The content of a small file in it, or None."""
-
-    def write(self, name: str, content: bytes) -> None:
-        """Put a file there, whole or not at all."""
-
-    def remove(self, name: str) -> None:
-        """Remove a file or a folder in it."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +85,10 @@ class LocalStore:
             shutil.rmtree(path, ignore_errors=True)
         if path.exists():
             raise InputError(f"cannot remove {path}; see that nobody writes there, and try again.")
+
+
+ReleaseStore: TypeAlias = "LocalStore | SparkStore"
+"""A folder for a release, wherever it lies; both kinds answer alike."""
 
 
 def list_unfinished(store: ReleaseStore) -> list[str]:

@@ -193,11 +193,6 @@ class ShardedCounts:
         """Cells that are not 0."""
         return sum(shard.cells for shard in self.listed.shards)
 
-    @property
-    def firsts(self) -> tuple[int, ...]:
-        """The number of each shard's first document."""
-        return tuple(shard.first for shard in self.listed.shards)
-
     def blocks(self, rows: int) -> Iterator[Counts]:
         """The counts, so many rows at a time."""
         waiting: list[Counts] = []
@@ -230,8 +225,26 @@ class ShardedCounts:
                 raise InputError(f"{path} is missing or not what {SHARDS_FILE} says; restore it.")
 
     def audit(self, card: ReleaseCard) -> AuditReport:
-        """What can be seen in the counts, some rows at a time."""
-        return audit_streamed(card, self)
+        """What can be seen in counts that may be longer than memory: some rows at a time.
+
+        Rows that share their noise are looked for within each part; and in one more, of the first
+        rows of every shard, where a keystream that was used twice begins again.
+        """
+        height = max(1, _PART_CELLS // card.columns)
+        parts = -(-card.documents // height)
+        begins = [shard.first for shard in self.listed.shards]
+        parts += len(begins) > 1
+        found: list[AuditReport] = []
+        kept: list[Counts] = []
+        at = 0
+        for block in self.blocks(height):
+            found.append(audit_cells(card, block, parts))
+            kept += [block[b - at : b - at + _FIRST_ROWS] for b in begins if at <= b < at + height]
+            at += block.shape[0]
+        if len(begins) > 1:
+            first = sparse.csr_array(sparse.vstack(kept[:_MOST_FIRST], format="csr"))
+            found.append(audit_cells(card, first, parts))
+        return join_reports(found)
 
     def _parts(self, rows: int) -> Iterator[Counts]:
         for shard in self.listed.shards:
@@ -262,29 +275,6 @@ class ShardedCounts:
         # An empty list takes the place of a value.
         if values > shard.cells + shard.documents:
             raise InputError(f"{self.folder / shard.name} holds more than its shape can hold.")
-
-
-def audit_streamed(card: ReleaseCard, rows: ShardedCounts) -> AuditReport:
-    """The same for counts that may be longer than memory: some rows at a time.
-
-    Rows that share their noise are looked for within each part; and in one more, of the first rows
-    of every shard, where a keystream that was used twice begins again.
-    """
-    height = max(1, _PART_CELLS // card.columns)
-    parts = -(-card.documents // height)
-    begins = rows.firsts
-    parts += len(begins) > 1
-    found: list[AuditReport] = []
-    kept: list[Counts] = []
-    at = 0
-    for block in rows.blocks(height):
-        found.append(audit_cells(card, block, parts))
-        kept += [block[b - at : b - at + _FIRST_ROWS] for b in begins if at <= b < at + height]
-        at += block.shape[0]
-    if len(begins) > 1:
-        first = sparse.csr_array(sparse.vstack(kept[:_MOST_FIRST], format="csr"))
-        found.append(audit_cells(card, first, parts))
-    return join_reports(found)
 
 
 def read_shards(folder: Path) -> ShardedCounts:

@@ -17,7 +17,6 @@ from sottovoce_spark.shards import (
     Shard,
     ShardedCounts,
     ShardList,
-    audit_streamed,
     describe_shard,
     list_in,
     list_shards,
@@ -174,7 +173,7 @@ def test_an_audit_in_parts_passes_sound_shards_and_finds_noise_that_two_of_them_
     ):
         (tmp_path / name).mkdir()
         shards = written(tmp_path / name, _noised(purposes), (0, 100, 200))
-        report = audit_streamed(card, shards)
+        report = shards.audit(card)
         assert report.holds is holds
         failed = [finding.name for finding in report.findings if not finding.holds]
         assert failed == ([] if holds else ["rows with noise of their own"])
@@ -182,4 +181,4 @@ def test_an_audit_in_parts_passes_sound_shards_and_finds_noise_that_two_of_them_
     exact[150] = 0
     (tmp_path / "exact").mkdir()
     shards = written(tmp_path / "exact", sparse.csr_array(exact), (0, 100, 200))
-    assert not audit_streamed(card, shards).holds
+    assert not shards.audit(card).holds

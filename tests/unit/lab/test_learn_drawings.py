@@ -7,8 +7,8 @@ from sottovoce.report.page import as_svg
 
 PEERS = ("ada", "ben", "cy", "dee")
 SENT = [
-    *(Flow(name, "coordinator", "masked", "sums", 2, 5000) for name in PEERS),
-    *(Flow("coordinator", name, "model", "theta", 1, 700) for name in PEERS),
+    *(Flow(name, "coordinator", "masked", 2, 5000, "sums") for name in PEERS),
+    *(Flow("coordinator", name, "model", 1, 700, "theta") for name in PEERS),
 ]
 
 

@@ -3,20 +3,29 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from sottovoce.assess.evaluation.metrics import judged_topics
 from sottovoce.assess.measures.catalogue import MEASURES, PAPER_METHODS
 from sottovoce.assess.setting import Setting
+from sottovoce.corpus.read.corpus import open_posts, read_truth
 from sottovoce.errors import ParameterError
-from sottovoce.loop.adversary import Knowledge, Training, train_knowledge
-from sottovoce.loop.subject import DEFAULT, simulated_catalogue, simulated_community
+from sottovoce.loop.adversary import Knowledge, Training, fit_knowledge, train_knowledge
+from sottovoce.loop.subject import (
+    DEFAULT,
+    StudyCommunity,
+    name_personas,
+    simulated_catalogue,
+    simulated_community,
+)
 from sottovoce.report.result import Row
 from sottovoce.steps import repetitions
+from sottovoce.topics import Catalogue, load_model
 from sottovoce_lab.assess.outcomes import (
     CommunityOutcome,
     ScoredCommunity,
     outcome,
     score_community,
 )
-from sottovoce_lab.communities import CONTROL, LEVELS, draw_community, load_knowledge, own_community
+from sottovoce_lab.communities import CONTROL, LEVELS, draw_community
 from sottovoce_lab.options import StudyOptions
 
 SETTING = Setting()
@@ -156,11 +165,15 @@ def needed_spaces(measures: Sequence[str]) -> list[str]:
 def _own(options: StudyOptions, measures: Sequence[str]) -> ScoredCommunity:
     if options.posts is None or options.truth is None or options.topics is None:
         raise ParameterError("your own community needs --posts, --truth and --topics together.")
-    knowledge = load_knowledge(options.models, options.topics)
+    models = [load_model(path) for path in options.models]
+    knowledge = fit_knowledge(models, Catalogue.load(options.topics))
     spaces = {None, "bow", *(space.name for space in knowledge.spaces)}
     possible = [name for name in measures if MEASURES[name].space in spaces]
     if not possible:
         needed = " or ".join(needed_spaces(measures))
         raise ParameterError(f"this study is about {needed} measures: give such a --model.")
-    community = own_community(options.posts, options.truth, options.read)
+    known = read_truth(options.truth)
+    table = open_posts(options.posts, options=options.read).read_all()
+    personas = name_personas(known)
+    community = StudyCommunity(options.posts.name, table, judged_topics(known), personas)
     return score_community(community, knowledge, possible)

@@ -168,22 +168,24 @@ class Flow(NamedTuple):
     sender: str
     receiver: str
     kind: str
-    means: str
     messages: int
     bytes: int
+    what: str
 
 
 def flows(parties: PartyProcesses) -> list[Flow]:
     """Everything that the parties of a federation have sent so far, as they tell it."""
-    found: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+    found: dict[tuple[str, ...], Flow] = {}
     for name in parties.processes:
         own = name.replace("key-holder", "key holder")
-        for line in parties.ask(name, do="transcript"):
-            if line["sender"] == own:
-                key = (line["sender"], line["receiver"], line["kind"], line["means"])
-                messages, size = found.get(key, (0, 0))
-                found[key] = messages + 1, size + line["bytes"]
-    return [Flow(*key, *counts) for key, counts in found.items()]
+        for line in parties.asked(name, do="transcript"):
+            key = (line["sender"], line["receiver"], line["kind"])
+            if key[0] == own:
+                known = found.get((*key, line["means"]), Flow(*key, 0, 0, line["means"]))
+                found[*key, line["means"]] = known._replace(
+                    messages=known.messages + 1, bytes=known.bytes + line["bytes"]
+                )
+    return list(found.values())
 
 
 def total(listed: Iterable[Flow], sender: str | None = None, receiver: str | None = None) -> int:
@@ -355,18 +357,7 @@ def _first(documents: Documents, count: int) -> NDArray[np.bool_]:
 
 
 def _rows(figure: str, sent: Sequence[Flow]) -> list[Row]:
-    return [
-        {
-            "figure": figure,
-            "sender": flow.sender,
-            "receiver": flow.receiver,
-            "kind": flow.kind,
-            "messages": flow.messages,
-            "bytes": flow.bytes,
-            "what": flow.means,
-        }
-        for flow in sent
-    ]
+    return [{"figure": figure, **flow._asdict()} for flow in sent]
 
 
 def _add_source(finding: str) -> str:

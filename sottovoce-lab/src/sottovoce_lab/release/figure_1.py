@@ -31,14 +31,9 @@ from sottovoce_lab.release._study import ReleaseRecipe
 from sottovoce_lab.release.count_measures import corpus_shape
 
 SHOWN = (
-    "panel",
-    "mechanism",
-    "rate",
-    "sparsity",
-    "mean_length",
-    "length_ratio",
+    "panel", "mechanism", "rate", "sparsity", "mean_length", "length_ratio",
     "paper_length_ratio",
-)
+)  # fmt: skip
 WIDE = ("guarantee", "distance", "true_epsilon", "foreign_words_mean", "foreign_words_least")
 DARKEST = 5
 PAPER_LENGTH_RATIO = 1000.0  # "one thousand times the original average", Laplace at epsilon = 2

@@ -27,14 +27,9 @@ from sottovoce_lab.release._study import (
 )
 
 SHOWN = (
-    "method",
-    "accounting",
-    "stated_epsilon",
-    "precision",
-    "true_epsilon",
-    "jaccard",
+    "method", "accounting", "stated_epsilon", "precision", "true_epsilon", "jaccard",
     "paper_jaccard",
-)
+)  # fmt: skip
 WIDE = ("rate", "jaccard_chance", "jaccard_unigram", "sparsity", "mean_length")
 METHODS = ("none", "random", "frequency")
 GRID = tuple(Level(Fraction(rate), 1) for rate in ("5", "2", "1", "0.5", "0.2", "0.1", "0.05"))

@@ -38,14 +38,9 @@ PAPER_JACCARDS: dict[tuple[str, Level], float] = {
     ("frequency", STRONG): 0.0811,
 }
 SHOWN = (
-    "method",
-    "accounting",
-    "stated_epsilon",
-    "precision",
-    "true_epsilon",
-    "pair_jaccard",
+    "method", "accounting", "stated_epsilon", "precision", "true_epsilon", "pair_jaccard",
     "paper_jaccard",
-)
+)  # fmt: skip
 WIDE = ("shared_words", "private_words", "true_words")
 
 

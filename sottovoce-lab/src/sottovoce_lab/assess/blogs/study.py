@@ -107,20 +107,10 @@ ALSO = (WORDS, _scores.WEEKS, _scores.KEYWORDS_T)
 """What else it is held against: other volumes, and keywords under its own aggregation."""
 SHOWN = ("ranked_by", "topic", "measure", "r_precision", "map", "auc", "gain", "p_holm")
 WIDE = (
-    "precision_top_1",
-    "precision_top_5",
-    "precision_top_10",
-    "lift_top_5",
-    "auc_posts_alike",
-    "auc_weeks_alike",
-    "matched_map",
-    "matched_map_gain",
-    "matched_map_p_holm",
-    "p_by_words",
-    "p_by_weeks",
-    "users",
-    "afflicted",
-)
+    "precision_top_1", "precision_top_5", "precision_top_10", "lift_top_5",
+    "auc_posts_alike", "auc_weeks_alike", "matched_map", "matched_map_gain",
+    "matched_map_p_holm", "p_by_words", "p_by_weeks", "users", "afflicted",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
