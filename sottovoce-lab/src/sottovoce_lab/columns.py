@@ -1,10 +1,10 @@
-"""A value with its interval as three columns of a row: ``name``, ``name_low`` and ``name_high``."""
+"""Columns of rows: values with intervals (``name``, ``name_low``, ``name_high``), and tests."""
 
 from collections.abc import Sequence
 
-from sottovoce.assess.evaluation.significance import Difference, Interval
+from sottovoce.assess.evaluation.significance import Difference, Interval, holm
 from sottovoce.release.topics.evaluation import mean_interval
-from sottovoce.report.result import Row
+from sottovoce.report.result import Row, number
 
 
 def mean_columns(name: str, values: Sequence[float | None]) -> Row:
@@ -19,3 +19,10 @@ def mean_columns(name: str, values: Sequence[float | None]) -> Row:
 def interval_columns(name: str, found: Interval | Difference) -> Row:
     """An interval that was found by drawing."""
     return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def correct_rows(rows: Sequence[Row], tested: Sequence[Row], p: str, corrected: str) -> list[Row]:
+    """The rows with Holm's correction of a column over those that are ``tested``."""
+    adjusted = holm([number(row, p) for row in tested])
+    found = dict(zip([row["measure"] for row in tested], adjusted, strict=True))
+    return [row | {corrected: found.get(row["measure"])} for row in rows]

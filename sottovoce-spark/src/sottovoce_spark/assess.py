@@ -141,7 +141,7 @@ def rank_posts(posts: Spark, plan: SparkAssessPlan) -> Iterator[SparkRanks]:
     session = posts.sparkSession
     shipped, places = plan.ship(session.sparkContext)
     with apply_settings(session, plan.partitions), ExitStack() as kept:
-        kept.callback(shipped.sent.unpersist)  # type: ignore[attr-defined] # a broadcast has it
+        kept.callback(shipped.sent.unpersist)
         states = merged_states(posts, shipped).persist(on_disk())
         kept.callback(states.unpersist)
         community = gather_community(states, shipped)

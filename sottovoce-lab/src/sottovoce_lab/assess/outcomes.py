@@ -7,7 +7,6 @@ of rows are means over communities with 95% intervals, gains over a baseline, an
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +25,6 @@ from sottovoce.assess.evaluation.metrics import (
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM
 from sottovoce.assess.evaluation.significance import (
     bootstrap_metrics,
-    holm,
     paired_difference,
     paired_test,
     percentile_interval,
@@ -40,7 +38,7 @@ from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.loop.adversary import Knowledge
 from sottovoce.loop.subject import StudyCommunity
 from sottovoce.report.result import Row
-from sottovoce_lab.columns import interval_columns, mean_columns
+from sottovoce_lab.columns import correct_rows, interval_columns, mean_columns
 
 AFFLICTED = "afflicted"
 
@@ -279,11 +277,5 @@ def level_rows(
             | paper(measure)
             | shared
         )
-    return _correct_rows(rows)
-
-
-def _correct_rows(rows: Sequence[Row]) -> list[Row]:
     tested = [row for row in rows if row["p_permutation"] is not None]
-    adjusted = holm([cast("float", row["p_permutation"]) for row in tested])
-    by_measure = dict(zip([row["measure"] for row in tested], adjusted, strict=True))
-    return [row | {"p_holm": by_measure.get(row["measure"])} for row in rows]
+    return correct_rows(rows, tested, "p_permutation", "p_holm")

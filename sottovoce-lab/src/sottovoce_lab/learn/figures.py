@@ -178,7 +178,7 @@ def flows(parties: PartyProcesses) -> list[Flow]:
     found: dict[tuple[str, ...], Flow] = {}
     for name in parties.processes:
         own = name.replace("key-holder", "key holder")
-        for line in parties.asked(name, do="transcript"):
+        for line in parties.ask(name, do="transcript"):
             key = (line["sender"], line["receiver"], line["kind"])
             if key[0] == own:
                 known = found.get((*key, line["means"]), Flow(*key, 0, 0, line["means"]))

@@ -20,6 +20,7 @@ from sottovoce.learn.wire.exchange import Traffic
 from sottovoce.learn.wire.stages import run_together
 from sottovoce.report.page import COLOURS, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, StudyResult, number
+from sottovoce_lab.bench.rows import best_time
 from sottovoce_lab.learn._data import Examples, ionosphere
 from sottovoce_lab.learn.paper.solvers import Descent, solve_rados
 from sottovoce_lab.learn.paper.two_parties import TwoParties
@@ -93,9 +94,8 @@ def _closed_form(rados: Floats, key: PrivateKey) -> Solved:
     """Eq. 14, (B B' + n Gamma)^-1 B 1, by Newton's steps on ciphertexts."""
     parties, columns = TwoParties(key), rados.T
     hidden = parties.encrypt(columns, 1.0, _PLACES)
-    begin = time.process_time()
-    theta = solve_rados(parties, hidden, np.full(len(columns), _WEIGHT))
-    seconds = time.process_time() - begin
+    weights = np.full(len(columns), _WEIGHT)
+    seconds, theta = best_time(lambda: solve_rados(parties, hidden, weights), 1, time.process_time)
     return Solved(parties.decrypt(theta), _plain_closed_form(columns), parties.traffic, seconds)
 
 
@@ -109,9 +109,7 @@ def _plain_closed_form(columns: Floats) -> Floats:
 def _descent(rados: Floats, steps: int, key: PrivateKey) -> Solved:
     parties, descent = TwoParties(key), Descent(norm=1.0, weight=_WEIGHT, steps=steps)
     hidden = descent.encrypt(parties, rados)
-    begin = time.process_time()
-    theta = descent.run(parties, hidden)
-    seconds = time.process_time() - begin
+    seconds, theta = best_time(lambda: descent.run(parties, hidden), 1, time.process_time)
     return Solved(parties.decrypt(theta), descent.run_in_clear(rados), parties.traffic, seconds)
 
 

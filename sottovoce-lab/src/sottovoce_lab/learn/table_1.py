@@ -6,7 +6,6 @@ neither how many rados it took nor on which rows it counted errors: ours are giv
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from sottovoce.learn.estimators import MLossClassifier, RadoBoostClassifier
 from sottovoce.learn.training_terms import Recipe
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab._data import DataAbsentError
+from sottovoce_lab.bench.rows import best_time
 from sottovoce_lab.learn import _data, _trained
 from sottovoce_lab.learn._data import TEXTS, Examples, Fit
 from sottovoce_lab.learn._trained import HiddenTrained, PeerTraining, StudyClassifier
@@ -211,9 +211,7 @@ def _text_rows(name: str, sizes: LearnTableSizes) -> list[Row]:
 
 
 def _row(name: str, line: TableLine, examples: Examples, sizes: LearnTableSizes) -> Row:
-    begin = perf_counter()
-    fitted = line.fit(examples)
-    seconds = perf_counter() - begin
+    seconds, fitted = best_time(lambda: line.fit(examples), 1)
     fit = line.fit_in_clear or line.fit
     own = name.startswith("Ionosphere")
     row: Row = {
@@ -254,8 +252,6 @@ def _asked_part(fitted: Any, examples: Examples, asked: int) -> Row:  # noqa: AN
     if not isinstance(fitted, HiddenTrained):
         return {"asked": None, "seconds_per_asked_row": None}
     rows = examples.rows[:asked]
-    begin = perf_counter()
-    signs, _ = fitted.ask(rows)
-    seconds = (perf_counter() - begin) / asked
+    seconds, (signs, _) = best_time(lambda: fitted.ask(rows), 1)
     right = int(np.sum(signs == fitted.predict(rows)))
-    return {"asked": f"{right} of {asked} equal", "seconds_per_asked_row": seconds}
+    return {"asked": f"{right} of {asked} equal", "seconds_per_asked_row": seconds / asked}

@@ -125,15 +125,8 @@ class ClassifiedCorpus:
 
     def parameters(self, rate: Fraction | None) -> Parameters:
         """What a part is known by; the text itself has no rate."""
-        documents, words = self.corpus.counts.shape
-        return {
-            "reader": "classifiers",
-            "data": self.corpus.name,
-            "documents": documents,
-            "words": words,
-            "classes": self.classes,
-            "rate": None if rate is None else str(rate),
-        }
+        known = self.corpus.known_by("classifiers", None if rate is None else str(rate))
+        return {**known, "classes": self.classes}
 
 
 def classified_rows(

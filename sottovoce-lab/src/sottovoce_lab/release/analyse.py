@@ -42,7 +42,7 @@ from sottovoce_lab.release.analyse_topics import (
     topic_corpus,
     topic_rows,
 )
-from sottovoce_lab.release.parts import Parameters, PartStore, Values, by_reader
+from sottovoce_lab.release.parts import PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PINNED, WORDS, PinnedCorpus, is_here
 
 SHOWN = ("data", "documents", "rate", "reader", "score", "mean", "low", "high")
@@ -201,9 +201,7 @@ def _rate_rows(
     corpus: PinnedCorpus, truth: Moments, rate: float, seeds: int, store: PartStore
 ) -> list[Row]:
     documents, words = corpus.counts.shape
-    known: Parameters = {
-        "reader": "sums", "data": corpus.name, "documents": documents, "words": words, "rate": rate
-    }  # fmt: skip
+    known = corpus.known_by("sums", rate)
     parts = store.values_by_seed(known, seeds, partial(summed_values, corpus.counts, truth, rate))
     setting = partial(AnalyseSetting, data=corpus.name, documents=documents, words=words, rate=rate)
     rows = [

@@ -8,7 +8,6 @@ tokens of them.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
@@ -17,9 +16,9 @@ from pyarrow import parquet
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from sottovoce.corpus.read.corpus import Corpus
 from sottovoce.release.counts import Counts, checked_counts
-from sottovoce_lab._data import DataAbsentError, data_file, open_complaints, open_news
+from sottovoce_lab._data import CORPORA, DataAbsentError, data_file
+from sottovoce_lab.release.parts import Parameters
 
 WORDS = 1_000
 LEAST_DOCUMENTS = 5
@@ -35,6 +34,12 @@ class PinnedCorpus:
     counts: Counts
     words: tuple[str, ...]
     labels: NDArray[np.str_] | None
+
+    def known_by(self, reader: str, rate: str | float | None) -> Parameters:
+        """What a part of a reader's study of it is known by."""
+        documents, words = self.counts.shape
+        sizes = {"documents": documents, "words": words}
+        return {"reader": reader, "data": self.name, **sizes, "rate": rate}
 
     def first(self, documents: int | None) -> "PinnedCorpus":
         """``documents`` of them, drawn with the same seed always; all if None."""
@@ -65,18 +70,9 @@ Texts = tuple[Sequence[str], Sequence[str] | None]
 
 SINGLE_SOURCES = ("medquad", "dbpedia", "reuters_19", "questionDoctor_ans")
 """Of the background texts; they were named before the readers of topics could choose LDA."""
-FILES = {
-    "complaints": "cfpb.jsonl",
-    "news": "bbc-news.tsv",
-    "blogs": "blogs-background.parquet",
-    "background": "background.parquet",
-} | dict.fromkeys(SINGLE_SOURCES, "background.parquet")
-
-
-OPENERS: dict[str, Callable[[Path], Corpus]] = {
-    "complaints": open_complaints,
-    "news": open_news,
-}
+_BACKGROUND = dict.fromkeys(("background", *SINGLE_SOURCES), "background.parquet")
+FILES = {name: file for name, (file, _) in CORPORA.items()}
+FILES |= {"blogs": "blogs-background.parquet", **_BACKGROUND}
 
 
 def is_here(name: str) -> bool:
@@ -91,8 +87,8 @@ def is_here(name: str) -> bool:
 def _read_texts(name: str) -> Texts:
     """Texts and their classes; blog openings have none, those of background texts are sources."""
     path = data_file(FILES[name])
-    if name in OPENERS:
-        table = OPENERS[name](path).read_all()
+    if name in CORPORA:
+        table = CORPORA[name][1](path).read_all()
         return table["text"].to_pylist(), table["label"].to_pylist()
     if name == "blogs":
         return parquet.read_table(path, columns=["text"])["text"].to_pylist(), None

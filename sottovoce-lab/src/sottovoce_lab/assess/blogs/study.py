@@ -13,7 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.assess.evaluation.runs import POSTS, RANDOM, WORDS
-from sottovoce.assess.evaluation.significance import holm, volume_strata
+from sottovoce.assess.evaluation.significance import volume_strata
 from sottovoce.assess.measures.catalogue import (
     LARGEST_CONCERNED,
     RECOMMENDED,
@@ -37,6 +37,7 @@ from sottovoce_lab.assess.blogs._people import (
     select,
 )
 from sottovoce_lab.assess.blogs._scores import NAMED, ScoredTimelines, score_timelines
+from sottovoce_lab.columns import correct_rows
 from sottovoce_lab.options import StudyOptions
 
 RATES = (0.005, 0.01, 0.02, 0.1, 0.2, 0.3)
@@ -214,7 +215,9 @@ def _rows(
             }
             for name in names
         ]
-        yield from _correct_rows(rows)
+        tested = [row for row in rows if row["measure"] in (*TO_BEAT, *ALSO)]
+        rows = correct_rows(rows, tested, "p", "p_holm")
+        yield from correct_rows(rows, tested, "matched_map_p", "matched_map_p_holm")
 
 
 def _role(name: str) -> str:
@@ -233,20 +236,6 @@ def _shuffle_labels(
         ]
         for alike in ("words", "weeks")
     }
-
-
-def _correct_rows(rows: Sequence[Row]) -> list[Row]:
-    """Holm's correction over the baselines of one table."""
-    tested = [row for row in rows if row["measure"] in (*TO_BEAT, *ALSO)]
-    names = [row["measure"] for row in tested]
-    columns: dict[str, dict[object, float]] = {}
-    for raw, corrected in (("p", "p_holm"), ("matched_map_p", "matched_map_p_holm")):
-        adjusted = holm([number(row, raw) for row in tested])
-        columns[corrected] = dict(zip(names, adjusted, strict=True))
-    return [
-        row | {column: found.get(row["measure"]) for column, found in columns.items()}
-        for row in rows
-    ]
 
 
 def _notes(half: Half, size: BlogStudySize, posts: Path) -> tuple[str, ...]:
