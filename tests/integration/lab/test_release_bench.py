@@ -57,7 +57,7 @@ def test_memory_is_scaled_to_the_corpus_and_less_is_better(small_parts: None) ->
 def test_without_opendp_its_rows_have_no_figures(
     small_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(noise, "_opendp", lambda: None)
+    monkeypatch.setattr(noise, "optional_module", lambda _: None)
     rows = release.bench_release(100, seconds=0)
     absent = [row for row in rows if row["theirs"] is None]
     assert [row["peer"] for row in absent] == [noise.OPENDP_NAME] * 2

@@ -29,7 +29,7 @@ def test_shard_verify_pace_size_and_products_are_measured() -> None:
 
 
 def test_without_gmpy2_its_figures_are_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vdaf, "_gmpy2", lambda: None)
+    monkeypatch.setattr(vdaf, "optional_module", lambda _: None)
     assert [row["theirs"] is None for row in vdaf._product_rows(0)] == [False, True]
 
 

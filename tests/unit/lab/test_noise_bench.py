@@ -18,7 +18,7 @@ def test_rows_compare_every_size_with_both_peers() -> None:
 
 
 def test_an_absent_peer_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noise, "_opendp", lambda: None)
+    monkeypatch.setattr(noise, "optional_module", lambda _: None)
     absent, present = noise.noise_rows([1000], [Fraction(1)], seconds=0)
     assert (absent["peer"], absent["theirs"], absent["ratio"]) == (noise.OPENDP_NAME, None, None)
     assert present["ratio"] is not None

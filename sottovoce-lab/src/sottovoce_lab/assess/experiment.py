@@ -99,7 +99,9 @@ class AssessStudy:
         for seed in repetitions(self.sizes.seeds):
             knowledge = seed_knowledge(self.sizes, seed, needed_spaces(measures))
             for level in self.sizes.levels:
-                yield seed_community(self.sizes, seed, level, knowledge, measures)
+                size = {"users": self.sizes.users, "weeks": self.sizes.weeks, "background": 1}
+                community = simulated_community(draw_community(level, seed, **size), level)
+                yield score_community(community, knowledge, measures)
 
     def outcomes(
         self, measures: Sequence[str] = PAPER_METHODS
@@ -146,14 +148,6 @@ def seed_knowledge(sizes: AssessStudySizes, seed: int, spaces: Sequence[str]) ->
     drawn = draw_community(DEFAULT, seed, users=100, weeks=1, background=sizes.background)
     texts = drawn.background["text"].to_pylist()
     return train_knowledge(texts, simulated_catalogue(drawn), sizes.training, seed + 1, spaces)
-
-
-def seed_community(
-    sizes: AssessStudySizes, seed: int, level: str, knowledge: Knowledge, measures: Sequence[str]
-) -> ScoredCommunity:
-    """The community of a seed at one level, scored."""
-    drawn = draw_community(level, seed, users=sizes.users, weeks=sizes.weeks, background=1)
-    return score_community(simulated_community(drawn, level), knowledge, measures)
 
 
 def needed_spaces(measures: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.judgements.profiles import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
 from sottovoce_lab.assess.experiment import SETTING, AssessStudy, AssessStudySizes
 from sottovoce_lab.assess.outcomes import ScoredCommunity
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 
 # Beside the paper's two, one for scores that are less skewed than its own.
 BASES = (1.0, 10.0, HEALTH_FORUM_BASE, QUERY_LOG_BASE)
@@ -22,10 +22,7 @@ TENTHS = 10
 EVERYBODY = "everybody"
 PAPER_USERS = 170_000
 SHOWN = ("users", "base", "region", "share", "number", "paper_sampled", "paper_users")
-SLIP = (
-    "The paper's figure, of 100 users sampled with a = 1000 from the AOL log, prints no numbers; "
-    "its text gives the log 107K users, the figure's sentence 170K."
-)
+(SLIP,) = study_notes("assess-figure-1")
 
 
 def run_figure_1(options: StudyOptions) -> StudyResult:

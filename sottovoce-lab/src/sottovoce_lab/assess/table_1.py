@@ -33,28 +33,13 @@ from sottovoce_lab._data import SIMULATED, DataAbsentError, data_file
 from sottovoce_lab.assess._paper import PRINTED
 from sottovoce_lab.assess._simulated_judges import smallest_catalogue, topic_ballots
 from sottovoce_lab.columns import mean_columns
-from sottovoce_lab.options import StudyOptions, refuse_documents
+from sottovoce_lab.options import StudyOptions, refuse_documents, study_notes
 
 PAPER_TOPICS: dict[str, list[int]] = PRINTED["1"]["topics"]
 PAPER_KAPPAS: dict[str, float] = PRINTED["1"]["kappas"]
 SHOWN = ("row", "ours", "paper_quora", "paper_nyt", "paper_hf", "people")
 WIDE = ("ours_percent", "paper_quora_percent", "paper_nyt_percent", "paper_hf_percent", "p_value")
-SIMULATED_NOTE = (
-    "The judges are simulated: their opinions are declared in the code, with a disagreement like "
-    "that of the paper's judges, by authors who knew the survey. The rows test the procedure; only "
-    "real votes (--votes FILE) say what people find sensitive, and only theirs can be compared "
-    "with the survey as evidence."
-)
-RECOMPUTED_NOTE = (
-    "The paper's kappas follow from its own table: computed again from the counts they agree to "
-    "the third digit, which also checks our kappa."
-)
-SURVEY_NOTE = (
-    "The survey asked how sensitive kinds of information are, not topics of posts, and only "
-    "{points} of its 33 kinds have a topic here: a rank correlation over so few points is weak "
-    "evidence whatever its p-value."
-)
-NO_SURVEY = "The sensitivity survey is not at hand (SOTTOVOCE_DATA), so its rows are left out."
+SIMULATED_NOTE, RECOMPUTED_NOTE, SURVEY_NOTE, NO_SURVEY = study_notes("assess-table-1")
 
 
 @dataclass(frozen=True, eq=False)

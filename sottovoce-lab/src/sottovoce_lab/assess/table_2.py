@@ -20,7 +20,7 @@ from sottovoce.report.result import Row, StudyResult
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.lda.train import LdaParameters, train_lda
-from sottovoce.topics.match import Fit, Matching, match_model
+from sottovoce.topics.match import Matching, match_model
 from sottovoce.topics.salient import salient_words
 from sottovoce.topics.training import Texts
 from sottovoce_lab._data import SIMULATED
@@ -100,7 +100,7 @@ def _row(
     shared = [word for word in ours if word in paper]
     return {
         "topic": topic.name,
-        **_fit_row(best),
+        **{name: getattr(best, name, None) for name in ("dimension", "share", "lift", "also")},
         "dimensions": " ".join(str(fit.dimension) for fit in fits) or None,
         "our_words": ours,
         "paper_words": paper,
@@ -108,10 +108,6 @@ def _row(
         "overlap": len(shared) if paper and best else None,
         "paper_words_known": sum(word in model.vocabulary.column for word in paper) or None,
     }
-
-
-def _fit_row(best: Fit | None) -> Row:
-    return {name: getattr(best, name, None) for name in ("dimension", "share", "lift", "also")}
 
 
 def _sizes(settings: AssessTable2Settings, model: LdaModel) -> Row:

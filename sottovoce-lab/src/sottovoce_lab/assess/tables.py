@@ -18,21 +18,13 @@ from sottovoce_lab.assess.outcomes import (
 )
 from sottovoce_lab.columns import mean_columns
 from sottovoce_lab.communities import CONTROL
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 
 TRADITIONAL = ("ent", "diff-priv")
 LATENT = ("lda", "lda-d", "lda-t", "lda-dt")
 _R_PRECISIONS = ("r_precision_micro", "r_precision_macro")
 _TESTS = ("p_permutation", "p_holm", "paper_r_precision_micro", "paper_r_precision_macro")
-LDA_OR_W2V = (
-    "The paper's text (5.2) speaks of LDA where its Table 4 prints W2V; both are here, and the "
-    "bag of words."
-)
-RECOMPUTED = (
-    "Slips of the paper: its Table 5 recomputes from Tables 3 and 6 only with 10 Quora users in "
-    "debt, not 11, and with one hit less for LDA in the health forums' depression or pregnancy "
-    "(0.738 or 0.548, of 42 users)."
-)
+LDA_OR_W2V, RECOMPUTED = study_notes("assess-tables")
 
 
 def run_table_4(options: StudyOptions) -> StudyResult:

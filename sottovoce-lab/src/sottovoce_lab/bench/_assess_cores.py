@@ -140,8 +140,19 @@ def core_cases(folder: Path, posts: int, topics: int = TOPICS) -> Iterator[CoreC
     if not path.exists():
         log.write(path)
     yield _ranking_case(f"{MEASURE} of a query log", path, work, work.catalogue, MEASURE)
-    yield _counting_case(path, work)
-    yield _scoring_case(path, work)
+    kept = pq.read_metadata(path).num_rows
+    yield CoreCase(
+        f"a query log read and counted, {kept:,} posts",
+        kept,
+        lambda threads: sum(part.nnz for part in _count_posts(path, work, threads)),
+        lambda _, threads: counts_digest(_count_posts(path, work, threads)),
+    )
+    yield CoreCase(
+        f"a query log read, counted and scored, {kept:,} posts, {len(work.catalogue)} topics",
+        kept,
+        lambda threads: sum(len(part) for part in _score_pieces(path, work, threads)),
+        lambda _, threads: _digest_of(_score_pieces(path, work, threads)),
+    )
     forum = folder / "forum.parquet"
     if not forum.exists():
         write_forum(forum, posts)
@@ -161,16 +172,6 @@ def _ranking_case(
     return CoreCase(case, posts, rank_posts, lambda ranking, _: ranking_digest(ranking))
 
 
-def _counting_case(path: Path, work: Workload) -> CoreCase:
-    posts = pq.read_metadata(path).num_rows
-    return CoreCase(
-        f"a query log read and counted, {posts:,} posts",
-        posts,
-        lambda threads: sum(part.nnz for part in _count_posts(path, work, threads)),
-        lambda _, threads: counts_digest(_count_posts(path, work, threads)),
-    )
-
-
 def counts_digest(parts: Iterable[sparse.csr_array]) -> str:
     """Of all cells, however the rows were cut into parts."""
     lengths, columns, counts = (hashlib.sha256() for _ in range(3))
@@ -180,16 +181,6 @@ def counts_digest(parts: Iterable[sparse.csr_array]) -> str:
         counts.update(part.data.astype(np.int64).data)
     whole = b"".join(each.digest() for each in (lengths, columns, counts))
     return hashlib.sha256(whole).hexdigest()[:16]
-
-
-def _scoring_case(path: Path, work: Workload) -> CoreCase:
-    posts = pq.read_metadata(path).num_rows
-    return CoreCase(
-        f"a query log read, counted and scored, {posts:,} posts, {len(work.catalogue)} topics",
-        posts,
-        lambda threads: sum(len(part) for part in _score_pieces(path, work, threads)),
-        lambda _, threads: _digest_of(_score_pieces(path, work, threads)),
-    )
 
 
 def _count_posts(path: Path, work: Workload, threads: int) -> Iterator[sparse.csr_array]:

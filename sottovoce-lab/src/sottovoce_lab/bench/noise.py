@@ -6,16 +6,14 @@ best of several rounds in which each takes its turn, output array and key set-up
 timed on a part, since its cost per sample does not depend on how many there are.
 """
 
-import importlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
+from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times, optional_module
 
 RATES = (Fraction(5), Fraction(1), Fraction(1, 2), Fraction(1, 20))
 SIZES = (10**6, 10**7, 10**8)
@@ -79,7 +77,7 @@ def _numpy_draws(rate: Fraction, size: int) -> Work:
 
 def laplace_on_vectors(rate: Fraction) -> Callable[[NDArray[np.int32]], list[int]] | None:
     """Noise on a vector of counts at ``rate`` nats per unit of L1, or None without OpenDP."""
-    opendp = _opendp()
+    opendp = optional_module("opendp.prelude")
     if opendp is None:
         return None
     opendp.enable_features("contrib")
@@ -88,10 +86,3 @@ def laplace_on_vectors(rate: Fraction) -> Callable[[NDArray[np.int32]], list[int
         *space, scale=1 / float(rate)
     )
     return measurement
-
-
-def _opendp() -> Any:  # noqa: ANN401 - it ships no types
-    try:
-        return importlib.import_module("opendp.prelude")
-    except ImportError:
-        return None

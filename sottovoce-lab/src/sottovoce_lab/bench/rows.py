@@ -1,5 +1,6 @@
 """The form of every bench result, how things are timed, and our commands as processes to time."""
 
+import importlib
 import subprocess
 import sys
 import time
@@ -133,6 +134,14 @@ def train_tomotopy(
         # Several workers give no one result; every peer gets the one that came out.
         warnings.simplefilter("ignore", RuntimeWarning)
         model.train(iterations, workers=workers, show_progress=False)
+
+
+def optional_module(name: str) -> Any:  # noqa: ANN401 - a peer's, which ships no types
+    """A peer's module, or None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 TIMEOUT_S = 120

@@ -9,7 +9,6 @@ How elements are multiplied is compared: our compiled words with whole numbers o
 gmpy2, where it is installed.
 """
 
-import importlib
 import random
 import time
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ import numpy as np
 from sottovoce.errors import CheckFailedError
 from sottovoce.privacy.vdaf.field import FIELD128
 from sottovoce.privacy.vdaf.prio3 import Prio3Histogram, Prio3Report, VerifyState
-from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times
+from sottovoce_lab.bench.rows import SECONDS, BenchRow, Work, bench_row, best_times, optional_module
 
 BUCKETS, CHUNK_LENGTH = 20, 4
 PEER = "none"
@@ -105,7 +104,7 @@ def _product_rows(seconds: float) -> list[BenchRow]:
     first, second = FIELD128.elements(left), FIELD128.elements(right)
     works: dict[str, Work] = {"ours": lambda: FIELD128.dot(first, second)}
     works["Python's int"] = lambda: _dot(left, right, p)
-    whole = _gmpy2()
+    whole = optional_module("gmpy2")
     if whole is not None:
         fast_left, fast_right = ([whole.mpz(each) for each in numbers] for numbers in (left, right))
         works["gmpy2's mpz"] = lambda: _dot(fast_left, fast_right, whole.mpz(p))
@@ -123,10 +122,3 @@ def _dot(left: Sequence[Any], right: Sequence[Any], p: Any) -> Any:  # noqa: ANN
     for a, b in zip(left, right, strict=True):
         total = (total + a * b) % p
     return total
-
-
-def _gmpy2() -> Any:  # noqa: ANN401 - it ships no types
-    try:
-        return importlib.import_module("gmpy2")
-    except ImportError:
-        return None

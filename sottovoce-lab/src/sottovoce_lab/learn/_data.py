@@ -108,13 +108,9 @@ def held_out_rate(fit: Fit, examples: Examples, folds: int) -> float:
     from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - of the extra
 
     split = StratifiedKFold(folds, shuffle=True, random_state=0).split(*examples)
-    wrong = sum(
-        error_rate(fit(_choose_examples(examples, train)), _choose_examples(examples, test))
-        * len(test)
-        for train, test in split
-    )
+
+    def choose(places: NDArray[np.intp]) -> Examples:
+        return Examples(examples.rows[places], examples.signs[places])
+
+    wrong = sum(error_rate(fit(choose(known)), choose(held)) * len(held) for known, held in split)
     return wrong / len(examples.rows)
-
-
-def _choose_examples(examples: Examples, places: NDArray[np.intp]) -> Examples:
-    return Examples(examples.rows[places], examples.signs[places])

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from numpy.typing import NDArray
 
 from sottovoce.federation.config import FeatureSettings, TrainingSettings
 from sottovoce.federation.party.control import PartyProcesses, prepare, running_parties
@@ -214,7 +213,7 @@ def size_in_words(count: float) -> str:
 
 
 NAMES = ("ada", "ben", "cy", "dee")
-KEY_BITS = 2048
+KEY_BITS, FEW = 2048, 30
 SHOWN = ("figure", "sender", "receiver", "kind", "messages", "bytes")
 HOLDER = "key holder"
 
@@ -227,7 +226,7 @@ def run_learn_figures(options: StudyOptions) -> StudyResult:
     documents, width = (200, 20) if options.quick else (options.documents or 1000, 100)
     peers = {name: made_up_documents(documents, at) for at, name in enumerate(NAMES)}
     trained = _train_flows(peers, TrainingSettings(penalty=0.1), width)
-    few = {name: each.part(_first(each, 30)) for name, each in [*peers.items()][:3]}
+    few = {name: each.part(np.arange(len(each)) < FEW) for name, each in [*peers.items()][:3]}
     mixed = _train_flows(
         few, TrainingSettings(intermediary=True, key_bits=KEY_BITS, penalty=0.1, rados=40), width=10
     )
@@ -350,10 +349,6 @@ def _list_flows(parties: PartyProcesses) -> list[Flow]:
     parties.ask("coordinator", do="train")
     parties.settle()
     return flows(parties)
-
-
-def _first(documents: Documents, count: int) -> NDArray[np.bool_]:
-    return np.arange(len(documents)) < count
 
 
 def _rows(figure: str, sent: Sequence[Flow]) -> list[Row]:

@@ -25,7 +25,7 @@ from sottovoce_lab.learn._data import Examples, ionosphere
 from sottovoce_lab.learn.paper.solvers import Descent, solve_rados
 from sottovoce_lab.learn.paper.two_parties import TwoParties
 from sottovoce_lab.learn.systems import IntegerSystem, opened_theta
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 
 SHOWN = ("solver", "features", "seconds", "megabytes", "rounds", "off_by", "same_labels")
 PROTOCOL_4, DESCENT, MASKED = "Protocol 4", "descent", "exact solve"
@@ -189,9 +189,5 @@ def _notes(sizes: SolverStudySizes) -> tuple[str, ...]:
             f"parties' processor time; the descent takes {sizes.steps} steps. Making keys and "
             "encrypting rados are not timed."
         ),
-        (
-            "Protocol 4 is corrected to V (B 1), and eq. 11 has its denominator: see the papers' "
-            "errors. The classifiers are of few rados and few columns, so their errors are not "
-            "Table 1's."
-        ),
+        *study_notes("learn-solvers"),
     )

@@ -66,7 +66,12 @@ def run(study: ReleaseStudy) -> StudyResult:
                 rows.append(case.labels(rate) | NOT_PRINTED | _score_runs(study, method, rate))
     sizes = study.columns | {"dimensions": study.sizes.dimensions}
     notes = (_printed_beside_ours(rows[0]), *_study.NOTES, *ONLY_HERE)
-    plot = Plot(_figure(rows), _finding(rows), _description(rows))
+    finding = _finding(rows)
+    plot = Plot(
+        _figure(rows),
+        finding,
+        f"Six panels over the true rate, a line per method with error bars. {finding}",
+    )
     return StudyResult(tuple(row | sizes for row in rows), (plot,), SHOWN, notes, WIDE)
 
 
@@ -95,10 +100,6 @@ def _finding(rows: Sequence[Row]) -> str:
         f"above the most frequent words ({unigram:.3f}) at {topics}, and above guessing the "
         f"largest class ({majority:.3f}) at {classes}."
     )
-
-
-def _description(rows: Sequence[Row]) -> str:
-    return f"Six panels over the true rate, a line per method with error bars. {_finding(rows)}"
 
 
 def _figure(rows: Sequence[Row]) -> Figure:

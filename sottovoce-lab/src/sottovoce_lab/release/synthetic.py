@@ -81,7 +81,12 @@ def run(study: ReleaseStudy) -> StudyResult:
         rate = study.rate(case)
         printed: Row = {"paper_jaccard": PAPER_JACCARDS.get((case.method, case.level))}
         rows.append(case.labels(rate) | printed | scores(case.method, rate))
-    plot = Plot(_figure(rows), _finding(rows), _description(rows))
+    finding = _finding(rows)
+    plot = Plot(
+        _figure(rows),
+        finding,
+        f"Lines over the true rate, one per method, with error bars. {finding}",
+    )
     full = tuple(row | study.columns for row in rows)
     return StudyResult(full, (plot,), SHOWN, _study.NOTES + ONLY_HERE, WIDE)
 
@@ -109,10 +114,6 @@ def _finding(rows: Sequence[Row]) -> str:
         f"{chance:.3f}, the most frequent words alone reach {unigram:.3f}; "
         f"some method's own 95% interval is above these at {above}."
     )
-
-
-def _description(rows: Sequence[Row]) -> str:
-    return f"Lines over the true rate, one per method, with error bars. {_finding(rows)}"
 
 
 def _figure(rows: Sequence[Row]) -> Figure:

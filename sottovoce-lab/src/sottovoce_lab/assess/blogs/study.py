@@ -38,7 +38,7 @@ from sottovoce_lab.assess.blogs._people import (
 )
 from sottovoce_lab.assess.blogs._scores import NAMED, ScoredTimelines, score_timelines
 from sottovoce_lab.columns import correct_rows
-from sottovoce_lab.options import StudyOptions
+from sottovoce_lab.options import StudyOptions, study_notes
 
 RATES = (0.005, 0.01, 0.02, 0.1, 0.2, 0.3)
 COMMUNITIES = 40
@@ -215,9 +215,9 @@ def _rows(
             }
             for name in names
         ]
-        tested = [row for row in rows if row["measure"] in (*TO_BEAT, *ALSO)]
-        rows = correct_rows(rows, tested, "p", "p_holm")
-        yield from correct_rows(rows, tested, "matched_map_p", "matched_map_p_holm")
+        rivals = [row for row in rows if row["measure"] in (*TO_BEAT, *ALSO)]
+        rows = correct_rows(rows, rivals, "p", "p_holm")
+        yield from correct_rows(rows, rivals, "matched_map_p", "matched_map_p_holm")
 
 
 def _role(name: str) -> str:
@@ -249,16 +249,7 @@ def _notes(half: Half, size: BlogStudySize, posts: Path) -> tuple[str, ...]:
             f"95% intervals from {size.replicates} draws of people. gain is the average precision "
             f"of {NAMED} less that of the row; p is two-sided, p_holm over the baselines."
         ),
-        (
-            "matched: ranked among users active in about as many weeks. The longer a timeline, the "
-            "more chances of a label, and a fixed number of posts does not undo that. auc: the "
-            "chance that somebody with the label is ranked above somebody without; posts_alike and "
-            "weeks_alike among users of about as many posts or active weeks."
-        ),
-        (
-            "lift: how many times as often users with the label are in a band as others; topics "
-            "are strata (Mantel and Haenszel). It does not depend on how many have the label."
-        ),
+        *study_notes("assess-blogs"),
     )
 
 
