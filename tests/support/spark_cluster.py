@@ -4,10 +4,12 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 SOURCES = Path(__file__).parents[2] / "src"
 PATIENCE_S = 180.0
@@ -112,6 +114,19 @@ class Cluster:
                 cwd=self.folder,
             )
         return log
+
+
+def start_command(*arguments: object, **options: Any) -> subprocess.Popen[str]:  # noqa: ANN401 - of Popen
+    """A command of ours as a process; ``env`` is what it has beside this one's environment."""
+    more = {"PYTHONPATH": str(SOURCES), "SPARK_LOCAL_IP": "127.0.0.1", **options.pop("env", {})}
+    return subprocess.Popen(
+        [sys.executable, "-m", "sottovoce.cli", *map(str, arguments)],
+        env={**os.environ, **more},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
 
 
 class _gone:  # noqa: N801 - reads like contextlib's

@@ -16,11 +16,9 @@ from sklearn.pipeline import make_pipeline
 
 import sottovoce as sv
 from sottovoce.assess.state.parts import load_state, save_state
-from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.loop.subject import read_subject
 from sottovoce.privacy.ledger.ledger import Ledger
-from sottovoce.release.inputs import count_documents
 
 PRIVATE_TEXT = "zebra my secret loan"
 
@@ -37,6 +35,8 @@ PRIVATE_TEXT = "zebra my secret loan"
         pytest.param([PRIVATE_TEXT.encode()], id="bytes"),
         pytest.param(PRIVATE_TEXT, id="one text"),
         pytest.param(np.array(PRIVATE_TEXT), id="an array without axes"),
+        pytest.param((PRIVATE_TEXT,), id="a tuple"),
+        pytest.param(pd.Series([PRIVATE_TEXT]), id="a series of pandas"),
     ],
 )
 def test_texts_given_for_counts_are_never_quoted(texts: object) -> None:
@@ -321,15 +321,6 @@ def test_a_truth_without_its_columns_is_refused() -> None:
 def test_settings_to_compare_cannot_be_none_at_all(option: str) -> None:
     with pytest.raises(ParameterError, match=f"{option} must be at least 1 value, got none"):
         sv.loop.compare_settings(posts(), topics=TOPICS, **{option: cast("Any", [])})
-
-
-def test_results_print_under_their_own_names() -> None:
-    community = sv.simulate(users=60, weeks=1, background_documents=1)
-    assert repr(community).startswith("SimulatedCommunity(users=60, ")
-    documents = count_documents(
-        sv.corpus.open_documents(["my loan"]), sv.corpus.Vocabulary.public(WORDS), TokenRules()
-    )
-    assert repr(documents).startswith("CountedDocuments(documents=1, ")
 
 
 @pytest.mark.parametrize("matrix", [np.ones((3, 2), int), sparse.csr_array(np.ones((3, 2)))])

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from support.communities import random_posts, two_spaces
-from support.spark_cluster import Cluster
+from support.spark_cluster import SOURCES, Cluster, start_command
 
 from sottovoce.assess.evaluation.metrics import read_ranks
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
@@ -27,20 +27,8 @@ from sottovoce.release.folder import verified_card
 from sottovoce.release.release import load_release
 
 # Each command takes about a minute of processor time, most of it Java's beginnings.
-SOURCES = Path(__file__).parents[3] / "src"
 FILES = 4
 NAMES = ("measure", "user", "topic", "score", "rank", "band")
-
-
-def start(*arguments: object) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(SOURCES), "SPARK_LOCAL_IP": "127.0.0.1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "sottovoce.cli", *map(str, arguments)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -76,7 +64,7 @@ def expected(community: Path) -> pa.Table:
     pq.write_table(pq.read_table(community / "posts"), community / "posts.parquet")
     models = ["--model", community / "lda", "--model", community / "w2v"]
     out = ["--topics", community / "topics.toml", "--out", community / "ranks.parquet"]
-    finish(start("assess", community / "posts.parquet", *models, *out))
+    finish(start_command("assess", community / "posts.parquet", *models, *out))
     table = pq.read_table(community / "ranks.parquet")
     return pa.table({name: _plain(table[name]) for name in NAMES})
 
@@ -116,7 +104,7 @@ def test_every_measure_ranks_bit_for_bit_as_on_one_machine(
     cluster: Cluster, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
     out = tmp_path / "ranks.parquet"
-    shown, err = finish(start(*assess_command(community, cluster, out, "--json")))
+    shown, err = finish(start_command(*assess_command(community, cluster, out, "--json")))
     assert differences(out, expected) == {}
     assert set(expected["measure"].to_pylist()) == set(PAPER_METHODS)
     assert json.loads(shown)["posts"] == 6000
@@ -133,7 +121,7 @@ def test_a_worker_that_dies_after_its_first_task_changes_nothing(
 ) -> None:
     out = tmp_path / "ranks.parquet"
     before = {path for name in ("one", "two") for path in shuffled(cluster, name)}
-    running = start(*assess_command(community, cluster, out))
+    running = start_command(*assess_command(community, cluster, out))
     # What was shuffled is lost with its worker, so that a finished task must run again.
     wait_for(running, lambda: set(shuffled(cluster, "one")) - before)
     cluster.kill_worker("one")
@@ -152,7 +140,7 @@ def test_sketched_ranks_bracket_the_exact_ones(
 ) -> None:
     out = tmp_path / "ranks.parquet"
     some = ("--ranks", "sketch", "--measure", "ent,lda-dt")
-    finish(start(*assess_command(community, cluster, out, *some)))
+    finish(start_command(*assess_command(community, cluster, out, *some)))
     exact = {(row["measure"], row["topic"], row["user"]): row for row in expected.to_pylist()}
     found = pq.read_table(out).to_pylist()
     assert len(found) == 2 * 3 * 150
@@ -201,19 +189,19 @@ def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     cluster: Cluster, documents: Path, tmp_path: Path
 ) -> None:
     ledger = tmp_path / "a.ledger"
-    running = start(*release_command(documents, cluster, ledger, tmp_path / "spark"))
+    running = start_command(*release_command(documents, cluster, ledger, tmp_path / "spark"))
     wait_for(running, lambda: drawn_parts(tmp_path / "spark"))
     cluster.kill_worker("two")
     finish(running)
     cluster.add_worker("two")
     embedded = ["release", documents / "whole.parquet", *promised(documents)]
     # The same request: one machine answers it from the ledger, by the same bytes.
-    finish(start(*embedded, "--ledger", ledger, "--out", tmp_path / "again"))
+    finish(start_command(*embedded, "--ledger", ledger, "--out", tmp_path / "again"))
     for file in (tmp_path / "again").rglob("*.*"):
         own = tmp_path / "spark" / file.relative_to(tmp_path / "again")
         assert file.is_dir() or file.read_bytes() == own.read_bytes()
     # And a ledger of its own gets the same promise, card and spend.
-    finish(start(*embedded, "--ledger", tmp_path / "b.ledger", "--out", tmp_path / "own"))
+    finish(start_command(*embedded, "--ledger", tmp_path / "b.ledger", "--out", tmp_path / "own"))
     cards = [replace(verified_card(tmp_path / name), files={}) for name in ("spark", "own")]
     assert cards[0] == cards[1]
     spends = [spends_of(tmp_path / name) for name in ("a.ledger", "b.ledger")]
@@ -222,7 +210,7 @@ def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     assert [path.suffix for path in (tmp_path / "a.ledger.outputs").iterdir()] == [".bin"]
     assert load_release(tmp_path / "spark").counts.shape == (2400, 100)
     assert b"word17" not in cluster.logs()
-    finish(start("audit", "--release", tmp_path / "spark"))
+    finish(start_command("audit", "--release", tmp_path / "spark"))
 
 
 @pytest.mark.long
@@ -231,14 +219,14 @@ def test_a_driver_that_dies_after_the_spend_published_nothing_and_is_made_up_for
 ) -> None:
     ledger, out = tmp_path / "a.ledger", tmp_path / "out"
     command = release_command(documents, cluster, ledger, out)
-    killed = start(*command)
+    killed = start_command(*command)
     wait_for(killed, lambda: drawn_parts(out))
     killed.kill()
     killed.communicate()
     with pytest.raises(InputError, match="not finished"):
         load_release(out)
     before = spends_of(ledger)
-    finish(start(*command))
+    finish(start_command(*command))
     assert spends_of(ledger) == before
     assert len(before) == 1
     assert verified_card(out).documents == 2400

@@ -1,16 +1,14 @@
 """A release on a cluster into what behaves as an object store: files are copied, not renamed."""
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.spark_cluster import SHORT_LIVED, Cluster
+from support.spark_cluster import SHORT_LIVED, Cluster, start_command
 
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger.ledger import Ledger
@@ -18,7 +16,6 @@ from sottovoce.release.release import load_release
 
 pytestmark = pytest.mark.long
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[2] / "src"
 DOCUMENTS, WORDS = 1200, 50
 
 
@@ -60,15 +57,9 @@ def sottovoce(cluster: Cluster, store: Path, *command: object, fatal: str = "") 
         word for pair in settings.items() for word in ("--spark-conf", "{}={}".format(*pair))
     ]
     engine = ["--engine", "spark", "--master", cluster.url, *cluster.options, *options]
-    done = subprocess.run(
-        [sys.executable, "-m", "sottovoce.cli", *map(str, command), *engine],
-        env={**os.environ, "PYTHONPATH": str(SOURCES), "SPARK_LOCAL_IP": "127.0.0.1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
-    )
-    return done.returncode, done.stderr
+    running = start_command(*command, *engine)
+    _, told = running.communicate(timeout=900)
+    return running.returncode, told
 
 
 def test_a_release_into_an_object_store_is_whole_or_none_wherever_its_renaming_ends(

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from sottovoce_spark.shards import ROWS
-from support.spark_cluster import SHORT_LIVED, Cluster
+from support.spark_cluster import SHORT_LIVED, Cluster, start_command
 
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger.ledger import Ledger
@@ -24,7 +24,6 @@ from sottovoce.release.folder import released_card
 from sottovoce.release.release import load_release
 
 pytestmark = pytest.mark.long
-SOURCES = Path(__file__).parents[3] / "src"
 WORDS = 1_000
 MANY, SOME = 2_000_000, 60_000
 KILLS = 20
@@ -54,31 +53,20 @@ def written(folder: Path, documents: int, files: int) -> Path:
     return folder
 
 
-def started(corpus: Path, cluster: Cluster, place: Path) -> "subprocess.Popen[str]":
+def started(corpus: Path, cluster: Cluster, place: Path) -> subprocess.Popen[str]:
     promise = ["--epsilon", "2", "-N", "2", "--vocabulary", corpus.with_suffix(".words")]
     small = f"spark.driver.extraJavaOptions={SHORT_LIVED} {SMALL_HEAP}"
     engine = ["--engine", "spark", "--master", cluster.url, *cluster.options]
     engine += ["--spark-conf", small]
     where = ["--ledger", place / "ledger", "--out", place / "out", "--json"]
-    command = ["-m", "sottovoce.cli", "release", corpus, *promise, *where, *engine]
-    return subprocess.Popen(
-        [sys.executable, *map(str, command)],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(SOURCES),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "MALLOC_ARENA_MAX": "2",
-            # What other ledgers know of the same documents is none of this run's.
-            "XDG_STATE_HOME": str(place),
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    # What other ledgers know of the same documents is none of this run's.
+    own = {"MALLOC_ARENA_MAX": "2", "XDG_STATE_HOME": str(place)}
+    return start_command(
+        "release", corpus, *promise, *where, *engine, env=own, start_new_session=True
     )
 
 
-def finished(process: "subprocess.Popen[str]", out: Path | None = None) -> float:
+def finished(process: subprocess.Popen[str], out: Path | None = None) -> float:
     """Wait for it; the most memory that the driver had, its Java and its Python together.
 
     At no time may there be shards of two drawings in ``out``.
