@@ -51,11 +51,6 @@ class HeldOut:
     observed: sparse.csr_array
     scored: sparse.csr_array
 
-    @property
-    def posts(self) -> int:
-        """The number of posts."""
-        return int(self.observed.shape[0])
-
     def nats(self, theta: NDArray[np.float64]) -> float:
         """The mean of -ln p(word) over the scored words, p = theta phi."""
         total = 0.0
@@ -107,7 +102,7 @@ def bench_infer(posts: int) -> list[BenchRow]:
             works[TWO] = partial(held.model.infer, held.observed, threads=2)
         works |= {peer: best.infer for peer, best in chosen.items() if best is not None}
         times = best_times(works, seconds=TURNS_S)
-    speeds = {name: held.posts / seconds for name, seconds in times.items()}
+    speeds = {name: held.observed.shape[0] / seconds for name, seconds in times.items()}
     return _rows(held, nats, chosen, speeds)
 
 

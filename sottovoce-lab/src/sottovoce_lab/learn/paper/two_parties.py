@@ -62,7 +62,7 @@ class TwoParties:
         """S.MATPROD."""
         if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:  # noqa: PLR2004 - matrices
             raise ParameterError(f"shapes {left.shape} and {right.shape} do not fit.")
-        return self._product(left, right, operator.matmul, left.shape[1])
+        return self._product(left, right, multiply_matrices, left.shape[1])
 
     def inner_product(self, left: EncryptedArray, right: EncryptedArray) -> EncryptedArray:
         """S.INNERPROD: a row by a column."""
@@ -227,6 +227,13 @@ class TwoParties:
         self.traffic.messages += run.traffic.messages
         self.traffic.sent_bytes.update(run.traffic.sent_bytes)
         return run.asked, run.answered
+
+
+def multiply_matrices(left: Any, right: Any) -> Any:  # noqa: ANN401 - either may be encrypted
+    """A matrix by a matrix, of which one may be encrypted."""
+    if isinstance(left, EncryptedArray):
+        return left.combine(right, axis=-1)
+    return right.combine(left) if isinstance(right, EncryptedArray) else left @ right
 
 
 def newton_steps(trace: float, smallest: float, tolerance: float) -> int:
