@@ -35,7 +35,7 @@ from sottovoce.release.compression.word_map import WordMap
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.release.inputs import CountsElsewhere, lengths_and_bytes
 from sottovoce.release.plan import ColumnNoise, ReleasePlan
-from sottovoce_spark._states import TALLIES, tally_counts
+from sottovoce_spark._read import TALLIES, tally_counts
 from sottovoce_spark.repeatable import RepeatableMechanism
 from sottovoce_spark.shards import ROWS, describe_shard, shard_rows
 

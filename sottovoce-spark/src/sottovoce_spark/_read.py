@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from sottovoce.corpus.read.columns import check_mapping, check_types, locate
 from sottovoce.corpus.read.corpus import format_by_name
 from sottovoce.corpus.read.guess import likely_fields
-from sottovoce.corpus.read.tally import Format, ReadOptions
+from sottovoce.corpus.read.tally import Format, ReadOptions, Skip, Tally
 from sottovoce.errors import CorpusError, MissingColumnError, ParameterError
 from sottovoce_spark._output import Spark
 
+TALLIES = 2 + len(Skip)
 _PATTERN = re.compile(r"[\\*?\[\]{}]")
 _LITERALLY = r"\\\g<0>"
 
@@ -218,3 +219,17 @@ def _kinds_in(
         )
     finally:
         reader.close()
+
+
+def tally_counts(tally: Tally) -> list[int]:
+    """A tally as numbers that can be added up."""
+    return [tally.rows_kept, tally.repaired, *(tally.skipped[reason] for reason in Skip)]
+
+
+def tally_of(counts: NDArray[np.int64]) -> Tally:
+    """The tally that a row without a user holds."""
+    kept, repaired, *skips = counts.tolist()
+    tally = Tally(kept, repaired)
+    for reason, rows in zip(Skip, skips, strict=True):
+        tally.skip(reason, rows)
+    return tally

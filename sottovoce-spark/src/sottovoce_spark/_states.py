@@ -18,10 +18,10 @@ from sottovoce.assess.state.buckets import Lines
 from sottovoce.assess.state.state import State
 from sottovoce.assess.state.words import WordUse
 from sottovoce.corpus.read.columns import split_batch, to_posts
-from sottovoce.corpus.read.tally import Skip, Tally
+from sottovoce.corpus.read.tally import Tally
+from sottovoce_spark._read import TALLIES, tally_counts, tally_of
 from sottovoce_spark._workers import AssessWork, Shipped
 
-TALLIES = 2 + len(Skip)
 _BITS = 8
 _BYTES_PER_CELL = 12
 # What a task holds before it hands its states on, and what it hands on at a time.
@@ -140,20 +140,6 @@ def rows_of(state: State) -> Iterator[pa.RecordBatch]:
     step = max(1, batch.num_rows * _HANDED_BYTES // max(1, batch.nbytes))
     for first in range(0, batch.num_rows, step):
         yield batch.slice(first, step)
-
-
-def tally_counts(tally: Tally) -> list[int]:
-    """A tally as numbers that can be added up."""
-    return [tally.rows_kept, tally.repaired, *(tally.skipped[reason] for reason in Skip)]
-
-
-def tally_of(counts: NDArray[np.int64]) -> Tally:
-    """The tally that a row without a user holds."""
-    kept, repaired, *skips = counts.tolist()
-    tally = Tally(kept, repaired)
-    for reason, rows in zip(Skip, skips, strict=True):
-        tally.skip(reason, rows)
-    return tally
 
 
 def _conform_batches(

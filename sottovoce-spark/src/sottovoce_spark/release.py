@@ -48,7 +48,7 @@ from sottovoce_spark._noise import (
     write_shards,
 )
 from sottovoce_spark._output import Spark, translate_errors
-from sottovoce_spark._states import tally_of
+from sottovoce_spark._read import tally_of
 from sottovoce_spark._store import found_shards, store_at
 from sottovoce_spark.assess import on_disk
 from sottovoce_spark.session import apply_settings
