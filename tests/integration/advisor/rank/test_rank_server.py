@@ -42,9 +42,10 @@ def test_a_server_that_acknowledged_before_the_commit_would_be_caught(tmp_path: 
 
 
 def test_a_server_that_a_bench_ends_says_nothing_in_the_name_of_the_bench(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "topics.toml").write_text(TOPICS)
+    monkeypatch.chdir(tmp_path)
+    Path("topics.toml").write_text(TOPICS)
     words = ("rank-server", "--topics", "topics.toml", "--measure", "lda", "--port", "0")
     command = OwnCommand(*words, folder=tmp_path)
     command.read_announcement()
