@@ -284,11 +284,11 @@ class Service:
     def _await_classifier(self) -> None:
         """The coordinator may have finished a moment before this peer."""
 
-        def finished() -> bool:
+        def is_over() -> bool:
             running = (run for run in self.node.history() if run.status == "running")
             return {run.terms.kind for run in running}.isdisjoint((*TRAININGS, "count"))
 
-        self._wait_until(finished)
+        self._wait_until(is_over)
 
     def _wait_until(self, condition: Callable[[], bool]) -> bool:
         end = time.monotonic() + self.node.settings.deadline_s
