@@ -33,7 +33,7 @@ NO_TEXT = {
     "assess/measures/breadth.py": {"Fraction(repr(float(k)))"},
     "learn/paillier/slots.py": {"Fraction(magnitude)"},
     "learn/count/recipe.py": {"Fraction(2 * LARGEST_EPSILON)"},
-    "learn/solve/system.py": {"Fraction(self.entry)"},
+    "learn/solve/plan.py": {"Fraction(self.entry)"},
     "privacy/exact.py": {
         "Decimal(number.denominator)",
         "Decimal(number.numerator)",

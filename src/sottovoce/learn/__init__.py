@@ -14,8 +14,7 @@ Where to read on, from the call inwards:
 - A whole run: `training_terms`, then `run`, whose parties talk through `wire`.
 - The two trust modes, each saying who sees what, in `modes`; and `count`, where a noised sum hides
   whole documents.
-- Beneath them: secure sums (`sums`), Paillier (`paillier`, its key files under a passphrase by
-  `encrypted_files`), and solves that nobody sees (`solve`).
+- Beneath them: secure sums (`sums`), Paillier (`paillier`), and solves that nobody sees (`solve`).
 - `attacks`: what our own attacks read from sums that are opened, by `audit_training`.
 """
 

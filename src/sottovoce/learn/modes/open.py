@@ -317,10 +317,9 @@ def solved_statistics(
 
 def models_piece(solved: list[SolvedClassifier]) -> dict[str, Value]:
     """Classifiers as a message carries them, one after the other."""
-    pieces = [model_piece(each.model, each.penalty) for each in solved]
     return {
-        name: np.concatenate([np.asarray(piece[name]) for piece in pieces])
-        for name in ("coefficients", "numbers")
+        "coefficients": np.concatenate([each.model.coefficients for each in solved]),
+        "numbers": np.ravel([(each.model.intercept, each.penalty) for each in solved]),
     }
 
 
@@ -337,21 +336,6 @@ def told_models(message: Message, width: int, number: int) -> list[SolvedClassif
         SolvedClassifier(LinearModel(row, float(pair[0])), float(pair[1]))
         for row, pair in zip(rows, pairs, strict=True)
     ]
-
-
-def model_piece(model: LinearModel, penalty: float) -> dict[str, Value]:
-    """A classifier as a message carries it."""
-    numbers = np.array([model.intercept, penalty])
-    return {"coefficients": model.coefficients, "numbers": numbers}
-
-
-def told_model(message: Message, width: int) -> tuple[LinearModel, float]:
-    """The classifier of a message."""
-    coefficients = message.array("coefficients", "<f8")
-    numbers = message.array("numbers", "<f8")
-    if coefficients.size != width or numbers.size != 2:  # noqa: PLR2004 - intercept and penalty
-        raise DamagedMessageError(f"a classifier of {width} features must come with two numbers.")
-    return LinearModel(coefficients, float(numbers[0])), float(numbers[1])
 
 
 def _holding(message: Message, width: int) -> Floats:

@@ -18,10 +18,10 @@ from sottovoce.errors import DamagedMessageError, DataError, ParameterError
 from sottovoce.learn.modes.open import (
     KEPT_STAGES,
     SolvedClassifier,
-    model_piece,
+    models_piece,
     support_coordinator,
     support_peer,
-    told_model,
+    told_models,
 )
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.rados.intermediary import RadoIntermediary, RadoOwner, RadoReceiver, RadoTerms
@@ -97,7 +97,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
 
         yield Stage(f"{name}'s rados", owner)
         told = yield Stage("model", lambda s: Listener(name, s, "model", [KEY_HOLDER]))
-        model, penalty = told_model(told.heard[KEY_HOLDER], kept.width)
+        ((model, penalty),) = told_models(told.heard[KEY_HOLDER], kept.width, 1)
         return records.peer_record(
             replace(terms, kind="train", mode="open"),
             agreed,
@@ -155,7 +155,7 @@ def rados_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
         rados = yield from _opened_rados(terms, key, shape, sizes)
         rows = sum(size.rows for size in sizes.values())
         model = solved_rados(rados, rows, terms.recipe.penalty or 0.0)
-        piece = model_piece(model, terms.recipe.penalty or 0.0)
+        piece = models_piece([SolvedClassifier(model, terms.recipe.penalty or 0.0)])
         pieces = dict.fromkeys(shape.peers, piece)
         yield Stage("model", lambda s: Teller(KEY_HOLDER, s, "model", pieces))
         return {**records.helper_record(terms, agreed, []), "rados": np.vstack(rados)}
