@@ -202,7 +202,7 @@ def read_answer(
 def ask_masked(
     plan: SolvePlan, key: PrivateKey, matrix: EncryptedArray, vector: EncryptedArray
 ) -> PairScript[Share]:
-    """C: masks Enc_K(A) and Enc_K(b), anew for primes that divide det(A), for a share of y."""
+    """C: masks Enc_K(A) and Enc_K(b), again where a prime divides det(A), for a share of y."""
     check_inputs(plan, key, matrix, vector)
     residues: dict[int, list[int]] = {}
     tried: list[int] = []
