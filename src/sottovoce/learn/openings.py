@@ -32,7 +32,7 @@ which this does not see; who may train how often is for the peer's policy.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ from sottovoce.learn.documents import (
 )
 from sottovoce.learn.features import TextRecipe, term_rows
 from sottovoce.learn.sums.fixed import AmongMemory
-from sottovoce.learn.wire.codec import Value, array, encode_value, item, texts
+from sottovoce.learn.wire.codec import Value, as_record, encode_value, from_value
 
 VERSION = 2
 
@@ -73,13 +73,7 @@ class Opening:
 
     def record(self) -> dict[str, Value]:
         """As a memory keeps it."""
-        return {
-            "version": VERSION,
-            "rules": self.rules,
-            "words": self.words,
-            "documents": tuple(tuple(sorted(each)) for each in self.documents),
-            "uses": self.uses,
-        }
+        return {"version": VERSION, **as_record(self)}
 
     @classmethod
     def read(cls, record: Mapping[str, Value]) -> "Opening":
@@ -90,15 +84,11 @@ class Opening:
                 f"{record.get('version', 1)!r}, which also opened parts of the documents: train on "
                 "documents that no earlier training had, with a new store."
             )
-        return cls(
-            item(record, "rules", bytes),
-            texts(record, "words"),
-            tuple(frozenset(each) for each in item(record, "documents", tuple)),
-            array(record, "uses", "<i8"),
-        )
+        return from_value({name: record[name] for name in record if name != "version"}, cls)
 
 
-class OpenedWords(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class OpenedWords:
     """Of which columns a training opened sums of documents, and what share of all use each.
 
     ``labelled`` are the documents with their labels, ``labels`` the number of sums by label.
@@ -112,17 +102,12 @@ class OpenedWords(NamedTuple):
 
     def record(self) -> dict[str, Value]:
         """As a memory keeps it."""
-        kinds = {"documents": self.documents, "labelled": self.labelled}
-        digests: dict[str, Value] = {kind: tuple(sorted(each)) for kind, each in kinds.items()}
-        return digests | {"names": self.names, "shares": self.shares, "labels": self.labels}
+        return as_record(self)
 
     @classmethod
     def read(cls, record: Mapping[str, Value]) -> "OpenedWords":
         """What a memory kept, or DamagedRecordError."""
-        kinds = (item(record, kind, tuple) for kind in ("documents", "labelled"))
-        documents, labelled = (frozenset(d for d in k if isinstance(d, bytes)) for k in kinds)
-        names, shares = texts(record, "names"), array(record, "shares", "<f8")
-        return cls(documents, labelled, names, shares, item(record, "labels", int))
+        return from_value(record, cls)
 
 
 class OpeningMemory(AmongMemory, Protocol):

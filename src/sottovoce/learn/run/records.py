@@ -24,7 +24,7 @@ from sottovoce.learn.run.agree import Agreed
 from sottovoce.learn.run.terms import RunKind, RunTerms
 from sottovoce.learn.training_terms import LocalData, Mode
 from sottovoce.learn.wire import codec
-from sottovoce.learn.wire.codec import Value, from_value, to_value
+from sottovoce.learn.wire.codec import Value, as_record, from_value, to_value
 
 if TYPE_CHECKING:
     from sottovoce.learn.modes.hidden import HiddenClassifier
@@ -202,9 +202,7 @@ def _run_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
         documents=agreed.documents,
         opened=() if guarded is None else (guarded.kept.width, guarded.allowed, guarded.supported),
     )
-    record = to_value(kept)
-    assert isinstance(record, dict)  # noqa: S101 - of a dataclass
-    return record
+    return as_record(kept)
 
 
 def _hidden_helper(terms: RunTerms, agreed: Agreed, party: Any) -> Value:  # noqa: ANN401 - C or K

@@ -305,15 +305,22 @@ _Read = TypeVar("_Read")
 def to_value(thing: Any) -> Value:  # noqa: ANN401 - a dataclass, or what one holds
     """A dataclass by the names of its fields; all else as it travels."""
     if is_dataclass(thing):
-        return {each.name: to_value(getattr(thing, each.name)) for each in fields(thing)}
+        return as_record(thing)
     if isinstance(thing, Mapping):
         return {name: to_value(each) for name, each in thing.items()}
     if isinstance(thing, tuple | list):
         return tuple(to_value(each) for each in thing)
+    if isinstance(thing, frozenset):
+        return tuple(sorted(thing))
     if isinstance(thing, Fraction):
         return str(thing)
     value: Value = thing.item() if isinstance(thing, np.generic) else thing
     return value
+
+
+def as_record(thing: Any) -> dict[str, Value]:  # noqa: ANN401 - a dataclass
+    """A dataclass by the names of its fields."""
+    return {each.name: to_value(getattr(thing, each.name)) for each in fields(thing)}
 
 
 def from_value(value: Value, kind: type[_Read]) -> _Read:
