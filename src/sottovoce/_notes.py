@@ -158,17 +158,14 @@ class Move:
     def arrive(self, number: int, counts: Mapping[str, int]) -> None:
         """Note that it works here from now on, and how far it has come; refuse an old copy."""
         noted = self._read_notes()
-        split = {key: key.partition("/") for key in counts}
-        seen = {key: NotedCount(at[0], at[2], self._refusal) for key, at in split.items()}
-        is_old = number < noted.get("number", 0) or any(
-            seen[k].read_count() > counts[k] for k in seen
-        )
-        if is_old or noted.get("to"):
+        kept = {key: NotedCount(*key.partition("/")[::2], self._refusal) for key in counts}
+        is_behind = any(count.read_count() > counts[key] for key, count in kept.items())
+        if is_behind or number < noted.get("number", 0) or noted.get("to"):
             raise self._refusal(
                 f"the archive is an old copy: this {self._kind} has gone on from this machine "
                 "since, or is just leaving it. Nothing was unpacked."
             )
-        for key, count in seen.items():
+        for key, count in kept.items():
             count.note(counts[key])
         self._note({"number": number})
 

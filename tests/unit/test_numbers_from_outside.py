@@ -30,7 +30,7 @@ AT_ONCE_S = 1.0
 NO_TEXT = {
     "advisor/evidence.py": {"Fraction(repr(float(hysteresis)))"},
     "assess/alerts.py": {"Fraction(repr(float(hysteresis)))"},
-    "assess/measures/breadth.py": {"Fraction(repr(float(k)))"},
+    "assess/measures/interest.py": {"Fraction(repr(float(k)))"},
     "learn/paillier/slots.py": {"Fraction(magnitude)"},
     "learn/count/recipe.py": {"Fraction(2 * LARGEST_EPSILON)"},
     "learn/solve/plan.py": {"Fraction(self.entry)"},
