@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from sottovoce_lab._data import data_file
 from sottovoce_lab.bench.learn import message_rows
-from sottovoce_lab.learn import _data as study_data
+from sottovoce_lab.learn import data as study_data
 from support.captures import Capture
 from support.federated_folders import (
     NAMES,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sottovoce_lab.learn import solvers
-from sottovoce_lab.learn._data import Examples
+from sottovoce_lab.learn.data import Examples
 from sottovoce_lab.learn.solvers import DESCENT, MASKED, PROTOCOL_4, SolverStudySizes, run
 from support.hidden_systems import small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests

@@ -1,6 +1,6 @@
 """Drawings of the learn studies, without a federation."""
 
-from sottovoce_lab.learn._data import made_up_documents
+from sottovoce_lab.learn.data import made_up_documents
 from sottovoce_lab.learn.figures import Flow, architecture, of_kind, pipeline, size_in_words, total
 
 from sottovoce.report.page import as_svg

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sottovoce_lab.learn._data import Examples, Fit, held_out_rate, ionosphere
+from sottovoce_lab.learn.data import Examples, Fit, held_out_rate, ionosphere
 from sottovoce_lab.learn.table_1 import PENALTY
 
 from sottovoce.errors import CorpusError

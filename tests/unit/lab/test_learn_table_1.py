@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sottovoce_lab.learn import table_1
-from sottovoce_lab.learn._data import Examples
 from sottovoce_lab.learn._trained import PeerTraining, float_solution, open_trained, plain_twin
+from sottovoce_lab.learn.data import Examples
 from sottovoce_lab.learn.table_1 import ALL_RADOS, QUICK, LearnTableSizes, lines
 
 from sottovoce.learn.paillier.grid import cores

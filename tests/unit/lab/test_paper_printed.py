@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sottovoce_lab.learn._data import ionosphere
+from sottovoce_lab.learn.data import ionosphere
 from sottovoce_lab.learn.paper.printed import (
     BLOCK_PENALTIES,
     BlockPeer,

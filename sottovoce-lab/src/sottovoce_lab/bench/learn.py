@@ -23,7 +23,7 @@ from sottovoce.learn.ridge import example_vector_size, local_sums, ridge_from_su
 from sottovoce.learn.support import all_kept
 from sottovoce_lab._data import data_file
 from sottovoce_lab.bench.rows import BenchRow, bench_row, best_time
-from sottovoce_lab.learn._data import ionosphere
+from sottovoce_lab.learn.data import ionosphere
 
 KEY_BITS = 2048
 PENALTY = 0.1

@@ -39,7 +39,7 @@ from sottovoce.learn.support import KeptFeatures, all_kept
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange, Traffic
 from sottovoce.learn.wire.message import new_session
-from sottovoce_lab.learn._data import Examples
+from sottovoce_lab.learn.data import Examples
 from sottovoce_lab.learn.systems import (
     IntegerSystem,
     opened_integers,

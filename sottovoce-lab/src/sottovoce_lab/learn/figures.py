@@ -19,7 +19,7 @@ from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
 from sottovoce.report.page import COLOURS, INK, Plot, new_figure
 from sottovoce.report.result import Row, StudyResult
-from sottovoce_lab.learn._data import made_up_documents
+from sottovoce_lab.learn.data import made_up_documents
 from sottovoce_lab.options import StudyOptions
 
 _PALE = {COLOURS[0]: "#dcecec", COLOURS[1]: "#fae6d6", COLOURS[2]: "#e2eef8", COLOURS[4]: "#ece4f2"}

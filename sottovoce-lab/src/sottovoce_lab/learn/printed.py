@@ -12,7 +12,7 @@ from sottovoce.arrays import Floats
 from sottovoce.learn.paillier.keys import generate_key
 from sottovoce.learn.training_terms import LocalData
 from sottovoce.report.result import Row, StudyResult
-from sottovoce_lab.learn._data import Examples, ionosphere
+from sottovoce_lab.learn.data import Examples, ionosphere
 from sottovoce_lab.learn.paper.printed import (
     BlockPeer,
     Offset,

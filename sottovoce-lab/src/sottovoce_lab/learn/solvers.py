@@ -21,7 +21,7 @@ from sottovoce.learn.wire.stages import run_together
 from sottovoce.report.page import COLOURS, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, StudyResult, number
 from sottovoce_lab.bench.rows import best_time
-from sottovoce_lab.learn._data import Examples, ionosphere
+from sottovoce_lab.learn.data import Examples, ionosphere
 from sottovoce_lab.learn.paper.solvers import Descent, solve_rados
 from sottovoce_lab.learn.paper.two_parties import TwoParties
 from sottovoce_lab.learn.systems import IntegerSystem, opened_theta

@@ -18,9 +18,10 @@ from sottovoce.learn.training_terms import Recipe
 from sottovoce.report.result import Row, StudyResult
 from sottovoce_lab._data import DataAbsentError
 from sottovoce_lab.bench.rows import best_time
-from sottovoce_lab.learn import _data, _trained
-from sottovoce_lab.learn._data import TEXTS, Examples, Fit
+from sottovoce_lab.learn import _trained
+from sottovoce_lab.learn import data as study_data
 from sottovoce_lab.learn._trained import HiddenTrained, PeerTraining, StudyClassifier
+from sottovoce_lab.learn.data import TEXTS, Examples, Fit
 from sottovoce_lab.options import StudyOptions
 
 KEY_BITS = 2048
@@ -180,7 +181,7 @@ def run_learn_table_1(options: StudyOptions) -> StudyResult:
     sizes = QUICK if options.quick else LearnTableSizes()
     if options.documents is not None:
         sizes = replace(sizes, documents=options.documents)
-    rows = [_row("Ionosphere", line, _data.ionosphere(), sizes) for line in lines(sizes)]
+    rows = [_row("Ionosphere", line, study_data.ionosphere(), sizes) for line in lines(sizes)]
     notes = [NOTE]
     for name in sizes.texts:
         try:
@@ -202,7 +203,7 @@ NOTE = (
 
 
 def _text_rows(name: str, sizes: LearnTableSizes) -> list[Row]:
-    examples = _data.text_examples(name, words=sizes.words, documents=sizes.documents)
+    examples = study_data.text_examples(name, words=sizes.words, documents=sizes.documents)
     rows = [_row(name, line, examples, sizes) for line in text_lines(sizes)]
     # Exact hidden solves grow like the fourth power of the features: fewer words.
     few = Examples(examples.rows[:, : sizes.hidden_words], examples.signs)
@@ -220,8 +221,8 @@ def _row(name: str, line: TableLine, examples: Examples, sizes: LearnTableSizes)
         "peers": line.peers,
         "rados": line.rados,
         "theta": line.theta,
-        "cross_validation_error": _data.held_out_rate(fit, examples, sizes.folds),
-        "training_error": _data.error_rate(fitted, examples),
+        "cross_validation_error": study_data.held_out_rate(fit, examples, sizes.folds),
+        "training_error": study_data.error_rate(fitted, examples),
         "paper_error": line.paper.error if own else None,
         "seconds": seconds,
         "paper_seconds": line.paper.seconds if own else None,
