@@ -186,7 +186,7 @@ def accuracy(asked: str) -> Iterator[dict[str, Any]]:
             with mock.patch.object(support, "MOST_OPENED_SHARE", share):
                 trained = train(holders, words=listed)
             right.append((trained.predict(texts[rest].tolist()) == labels[rest]).mean())
-            opened.append(len(trained.kept_))
+            opened.append(len(trained.kept_features_))
     limited, unlimited = (round(float(np.mean(right[at::2])), 3) for at in (0, 1))
     cell = {"data": name, "documents": documents, "peers": peers, "wanted": words}
     yield {**cell, "opened": opened[::2], "accuracy": limited, "without limit": unlimited}

@@ -304,7 +304,7 @@ class DroppedFeaturesWarning(UserWarning):
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore", DroppedFeaturesWarning)
         ...     trained = train([holder] * 3, features=names, penalty=0.1)
-        >>> trained.kept_
+        >>> trained.kept_features_
         ('a', 'b')
     """
 

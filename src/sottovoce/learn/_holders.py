@@ -307,7 +307,7 @@ def _of_frame(
 def _read(
     source: "Source", columns: HolderColumns, skipped: Skipped, *, labelled: bool = True
 ) -> Documents:
-    options = ReadOptions(columns=columns.named)
+    options = ReadOptions(columns=columns.given_names)
     try:
         return read_labelled(source, options=options, labelled=labelled, skipped=skipped)
     except MissingColumnError as error:

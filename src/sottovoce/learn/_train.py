@@ -44,7 +44,7 @@ _COUNT_OPTIONS = frozenset(signature(count_together).parameters) - {
 }
 DROPPED_WARNING = (
     "{} of {} features belong to one peer alone and were dropped, since their sums would be that "
-    "peer's own: see kept_ for those that are left, or have peers agree on the features."
+    "peer's own: see kept_features_ for those that are left, or have peers agree on the features."
 )
 
 
@@ -225,7 +225,7 @@ def _label_names(
 def _warn_of_dropped(holders: RowHolders, trained: TrainedClassifier) -> None:
     features = np.array(holders.features, object)
     owners = np.sum([np.isin(features, each.columns) for each in holders.examples.values()], axis=0)
-    lost = int(np.sum((owners == 1) & ~np.isin(features, trained.kept_)))
+    lost = int(np.sum((owners == 1) & ~np.isin(features, trained.kept_features_)))
     if lost:
         text = DROPPED_WARNING.format(lost, len(features))
         warnings.warn(text, DroppedFeaturesWarning, stacklevel=4)

@@ -104,7 +104,7 @@ class TrainedClassifier:
         return read_trained(self._find_result(self._here)).names
 
     @property
-    def kept_(self) -> tuple[str, ...]:
+    def kept_features_(self) -> tuple[str, ...]:
         """The features that were trained on: those that enough documents and peers use."""
         trained = read_trained(self._find_result(self._here))
         first = trained.classifiers[0]
@@ -212,7 +212,7 @@ class TrainedClassifier:
             "mode": self.mode,
             "peers": len(self.terms.peers),
             "features": len(self.features_),
-            "kept": len(self.kept_),
+            "kept": len(self.kept_features_),
             "rounds": self.rounds,
             "bytes": self.bytes,
         }

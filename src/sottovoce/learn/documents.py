@@ -194,7 +194,7 @@ class HolderColumns:
     id: str | None = None
 
     @property
-    def named(self) -> dict[str, str | int]:
+    def given_names(self) -> dict[str, str | int]:
         """Our names of the columns that are called something, with the holder's."""
         return {ours: name for ours, name in vars(self).items() if name is not None}
 
@@ -259,7 +259,7 @@ def read_counted(
     another one of the same words). Rows without a value in a named column are left out. There may
     be no document at all: to refuse none would tell one document from none.
     """
-    named = {"text": "text", **columns.named}
+    named = {"text": "text", **columns.given_names}
     schema = _schema(*named)
     options = ReadOptions(format=options.format, header=options.header, columns=named)
     try:

@@ -135,9 +135,9 @@ class ReleaseQuote(LedgerStanding):
     ...     )
     >>> quoted  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
     ReleaseQuote(documents=2, words=2, columns=2, expected_nonzeros=3,
-                 costs='epsilon 2 of 5 at N=2', left='epsilon 3',
+                 costs='epsilon 2 of 5 at N=2', rest='epsilon 3',
                  guarantee='(N=2, epsilon=2) ... per word')
-    >>> str(quoted.cost), str(quoted.left)
+    >>> str(quoted.cost), str(quoted.rest)
     ('2', '3')
     """
 
@@ -162,7 +162,7 @@ class ReleaseQuote(LedgerStanding):
         return spent * self.account.budget.n
 
     @property
-    def left(self) -> Fraction:
+    def rest(self) -> Fraction:
         """The epsilon that these documents could still spend afterwards, at the same N."""
         return self.account.rest * self.account.budget.n
 
@@ -172,7 +172,7 @@ class ReleaseQuote(LedgerStanding):
         return (
             f"ReleaseQuote(documents={card.documents}, words={card.words}, "
             f"columns={card.columns}, expected_nonzeros={self.expected_nonzeros}, "
-            f"costs={costs!r}, left='epsilon {text_up(self.left)}', "
+            f"costs={costs!r}, rest='epsilon {text_up(self.rest)}', "
             f"guarantee={str(card.guarantee)!r})"
         )
 
@@ -186,7 +186,7 @@ class ReleaseQuote(LedgerStanding):
             ),
             "standard deviation of the noise": self.noise_deviation,
             "epsilon spent": text_up(self.cost),
-            "epsilon left": text_up(self.left),
+            "epsilon left": text_up(self.rest),
             "errors of sums": self.errors,
             "promise": self.card.in_words(),
         }

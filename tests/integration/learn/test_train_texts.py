@@ -140,7 +140,7 @@ def test_labels_of_rows_come_back_in_their_type(kind: str) -> None:
 def test_a_result_prints_counts_and_nothing_that_anybody_holds() -> None:
     trained = train({f"{name} smith": pair for name, pair in PAIRS.items()}, words=WORDS)
     assert repr(trained) == (
-        f"TrainedClassifier(mode='open', peers=4, features=60, kept={len(trained.kept_)}, "
+        f"TrainedClassifier(mode='open', peers=4, features=60, kept={len(trained.kept_features_)}, "
         f"rounds={trained.rounds}, bytes={trained.bytes})"
     )
     shown = str(trained) + trained._repr_html_()
@@ -231,9 +231,9 @@ def test_sentences_stay_with_their_documents() -> None:
         for name, (texts, labels) in PAIRS.items()
     }  # fmt: skip
     options: dict[str, Any] = {"words": [*WORDS, "rarity"], "penalty": 0.1}
-    assert "rarity" not in train(given, **options).kept_
+    assert "rarity" not in train(given, **options).kept_features_
     apart = {name: Documents.from_texts(each.texts, each.labels) for name, each in given.items()}
-    assert "rarity" in train(apart, **options).kept_
+    assert "rarity" in train(apart, **options).kept_features_
 
 
 def test_a_label_that_no_holder_has_is_there_if_it_is_named() -> None:

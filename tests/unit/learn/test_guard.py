@@ -219,9 +219,9 @@ def test_numbers_of_any_size_count_as_used_in_half_of_the_documents() -> None:
     chance = np.random.default_rng(2)
     peers = {n: (chance.normal(size=(60, 30)), y) for n, (_, y) in the_rows().items()}
     trained = train(peers, penalty=0.1)
-    assert len(trained.kept_) == 30
+    assert len(trained.kept_features_) == 30
     few = {n: (x[:12], y[:12]) for n, (x, y) in peers.items()}
-    assert 0 < len(train(few, penalty=0.1).kept_) < 30
+    assert 0 < len(train(few, penalty=0.1).kept_features_) < 30
 
 
 def test_a_coordinator_that_tells_no_alike_words_reads_a_document_as_the_table_says(

@@ -358,8 +358,8 @@ def test_features_of_one_peer_alone_are_dropped_aloud() -> None:
     names = [["a", "b", "c", f"own{i}"] for i in range(4)]
     with pytest.warns(DroppedFeaturesWarning, match="4 of 7 features"):
         trained = train(PEERS, features=names, penalty=0.1)
-    assert trained.kept_ == ("a", "b", "c")
-    assert train(PEERS, penalty=0.1).kept_ == train(PEERS, penalty=0.1).features_
+    assert trained.kept_features_ == ("a", "b", "c")
+    assert train(PEERS, penalty=0.1).kept_features_ == train(PEERS, penalty=0.1).features_
 
 
 def test_what_holds_private_rows_does_not_print_them() -> None:

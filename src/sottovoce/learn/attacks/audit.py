@@ -309,7 +309,7 @@ def openings_heard(
 ) -> tuple[list[OpenedSums], list[str]]:
     """What of these sums is about documents; and the names of those that no attack here takes."""
     heard = {stage.rpartition(": ")[2]: total for stage, total in totals.items()}
-    recipe, words = trained.terms.recipe, trained.kept_
+    recipe, words = trained.terms.recipe, trained.kept_features_
     moments, total = heard.pop("moments", None), heard.pop("statistics", None)
     numbers = None if total is None else _numbers(total, recipe.fraction_bits)
     found = []
