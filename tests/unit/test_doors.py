@@ -315,7 +315,7 @@ def quoted(documents: Source, folder: Path, **options: Any) -> sv.release.Releas
 def test_a_quote_says_what_a_release_would_cost_and_draws_nothing(tmp_path: Path) -> None:
     found = quoted(["my loan", "a boat"], tmp_path, budget=5)
     assert not list(tmp_path.iterdir())
-    assert [found.cost, found.left] == [2, 3]
+    assert [found.cost, found.rest] == [2, 3]
     assert not found.paid_before
     assert found.guarantee == sv.release.LimitedPrecision(2, 2)
     assert (found.card.documents, found.card.words, found.card.columns) == (2, 3, 3)
@@ -331,10 +331,10 @@ def test_a_release_costs_what_was_quoted_and_then_nothing(tmp_path: Path) -> Non
     assert (account.budget, account.spent) == (before.account.budget, before.account.spent)
     assert made.card.in_words() == before.card.in_words()
     again = quoted(texts, tmp_path, out=tmp_path / "out")
-    assert [again.cost, again.left] == [0, 3]
+    assert [again.cost, again.rest] == [0, 3]
     assert again.paid_before
     other = quoted(texts, tmp_path, label="second")
-    assert [other.cost, other.left] == [2, 1]
+    assert [other.cost, other.rest] == [2, 1]
 
 
 def test_a_quote_refuses_what_the_release_would(tmp_path: Path) -> None:
