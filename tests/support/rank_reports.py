@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from sottovoce.advisor.rank.description import Description
-from sottovoce.advisor.rank.shares import SharedReport, prio3
+from sottovoce.advisor.rank.shares import Message, SharedReport, prio3
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.service import RankService
+from support.rank_servers import Clock, InProcessPeer
 
 TOPIC, PERIOD = "debt", 100
 Servers = tuple[FirstServer, SecondServer]
@@ -55,3 +57,18 @@ def report_all(servers: Servers, buckets: Sequence[int], topic: str = TOPIC) -> 
     """Somebody in each of ``buckets`` reports."""
     for place, bucket in enumerate(buckets):
         bring(servers, shared(servers[0].description, place, bucket, topic), topic)
+
+
+def publish(servers: Servers, clock: Clock) -> tuple[int, Any]:
+    """End the period: how many reports are in its histogram, and the counts."""
+    clock.day += 1
+    found = servers[0].histogram(TOPIC, PERIOD)
+    assert found is not None
+    return found["reports"], found["counts"]
+
+
+def sent(servers: Servers, *paths: str) -> list[Message]:
+    """What the first server has sent the second at ``paths``."""
+    peer = servers[0]._peer
+    assert isinstance(peer, InProcessPeer)
+    return [message for path, message in peer.sent if path in paths]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.rank_reports import bring, keep, report_all, shared, token
+from support.rank_reports import Servers, bring, keep, report_all, sent, shared, token
 from support.rank_servers import (
     KEY,
     Clock,
@@ -22,10 +22,10 @@ from support.rank_servers import (
 )
 
 from sottovoce.advisor.rank.client import RankClient
-from sottovoce.errors import InputError, ParameterError, ProtocolError
+from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank import app
 from sottovoce.web.rank.pair import KEPT_PERIODS, FirstServer, SecondServer
-from sottovoce.web.rank.peer import OPEN, PeerKey
+from sottovoce.web.rank.peer import OPEN, VERIFY, PeerKey
 from sottovoce.web.rank.service import Telemetry
 from sottovoce.web.rank.store import (
     HISTOGRAM,
@@ -73,9 +73,9 @@ def test_a_report_whose_sender_went_away_leaves_the_others_acknowledged(
 
 
 def test_asking_the_second_server_about_old_periods_writes_and_tells_nothing(
-    tmp_path: Path, clock: Clock
+    servers: Servers,
 ) -> None:
-    _, second = pair(tmp_path, clock, RULES)
+    second = servers[1]
     told: list[str] = []
     second.telemetry = Telemetry(told.append)
     client = asked(second).client
@@ -100,11 +100,11 @@ class Hanging:
 
 
 def test_a_server_that_is_told_to_stop_does_not_wait_for_the_other(
-    tmp_path: Path, clock: Clock
+    servers: Servers,
 ) -> None:
     """Else its process lives on for as long as a request to the other may take: two minutes."""
-    first, second = pair(tmp_path, clock, RULES)
-    report_all((first, second), [0, 1, 1])
+    first = servers[0]
+    report_all(servers, [0, 1, 1])
     first._peer = hanging = Hanging()
     why: list[str] = []
 
@@ -135,10 +135,10 @@ class Repeating(InProcessPeer):
 
 
 def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
-    tmp_path: Path, clock: Clock
+    servers: Servers, clock: Clock
 ) -> None:
-    first, second = pair(tmp_path, clock, RULES)
-    report_all((first, second), [0, 1, 1, 2])
+    first, second = servers
+    report_all(servers, [0, 1, 1, 2])
     first._peer = Repeating(second)
     first.verify()
     # The second server changes its mind about one.
@@ -158,16 +158,6 @@ def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
     assert more == []
     assert (event["reports"], event["dropped_as_servers_disagree"]) == (3, 1)
     assert first.telemetry.value_of("dropped") == 1
-
-
-def test_a_second_server_refuses_the_store_of_a_first_one(tmp_path: Path, clock: Clock) -> None:
-    """It would answer with a sum of the other's shares: noise, which is published for ever."""
-    for server in pair(tmp_path, clock, RULES):
-        server.close()
-    store = SqliteStore(tmp_path / "first.sqlite")
-    with pytest.raises(InputError, match="of another place"):
-        SecondServer(RULES, store, KEY, clock=clock)
-    store.close()
 
 
 def test_a_report_that_is_refused_for_its_id_spends_no_admission(tmp_path: Path) -> None:
@@ -198,9 +188,9 @@ class OtherPeriods(InProcess):
 
 
 def test_one_server_alone_does_not_say_which_period_a_person_pays_for(
-    tmp_path: Path, clock: Clock
+    servers: Servers, tmp_path: Path
 ) -> None:
-    first, second = pair(tmp_path, clock, RULES)
+    first, second = servers
     client = RankClient(
         OtherPeriods(asked(first).client), tmp_path / "she", budget=4, second=asked(second)
     )
@@ -209,11 +199,6 @@ def test_one_server_alone_does_not_say_which_period_a_person_pays_for(
             client.report("debt", 0.5)
     assert client.account.rest == client.account.budget.epsilon / 2
     client.close()
-
-
-def test_one_server_under_two_spellings_is_not_two(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="must be two"):
-        RankClient("https://ranks.example", tmp_path, budget=1, second="https://Ranks.example/")
 
 
 class Noting(InProcess):
@@ -257,39 +242,29 @@ def test_servers_that_change_their_key_and_stores_within_a_period_get_no_share_a
 
 
 def test_reports_that_one_server_alone_holds_are_not_looked_at_every_second(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each sweep read all of them; an hour of one sender's kept the server from its work."""
-    first, second = pair(tmp_path, clock, RULES)
+    first = servers[0]
     for place in range(3):
         keep(first, shared(RULES, place, 1), 0)
     first.verify()
-    tasks: list[object] = []
-    run = first.writer.run
-
-    def counted(task: Any) -> Any:  # noqa: ANN401 - whatever is run
-        tasks.append(task)
-        return run(task)
-
-    monkeypatch.setattr(first.writer, "run", counted)
+    with monkeypatch.context() as patched:
+        patched.delattr(type(first.writer), "run")
+        first.verify()
+    bring(servers, shared(RULES, 9, 1))
     first.verify()
-    assert tasks == []
-    bring((first, second), shared(RULES, 9, 1))
-    first.verify()
-    assert isinstance(first._peer, InProcessPeer)
-    assert first._peer.sent[-1][1]["tokens"] == [token(9)]
+    assert sent(servers, VERIFY)[-1]["tokens"] == [token(9)]
     assert first.telemetry.value_of("verified") == 1
 
 
-def test_reports_that_could_not_be_asked_about_are_asked_about_later(
-    tmp_path: Path, clock: Clock
-) -> None:
-    first, second = pair(tmp_path, clock, RULES)
+def test_reports_that_could_not_be_asked_about_are_asked_about_later(servers: Servers) -> None:
+    first = servers[0]
     first.verify()
     reached, first._peer = first._peer, Hanging()
     first._peer.go.set()
     for place in range(2):
-        bring((first, second), shared(RULES, place, 1))
+        bring(servers, shared(RULES, place, 1))
         with pytest.raises(ProtocolError, match="too late"):
             first.verify()
     first._peer = reached
@@ -298,14 +273,14 @@ def test_reports_that_could_not_be_asked_about_are_asked_about_later(
 
 
 def test_histograms_that_are_published_are_told_while_the_second_server_hangs(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    servers: Servers, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever asked first waited with the server for as long as a request may take."""
     monkeypatch.setattr("sottovoce.web.rank.pair._ANSWER_S", 0.05)
     monkeypatch.setattr("sottovoce.web.rank.pair._PATIENCE_S", 0.01)
-    first, second = pair(tmp_path, clock, RULES)
+    first = servers[0]
     first.use_store(lambda store: store.keep_first(HISTOGRAM, "debt", 99, "{}"))
-    report_all((first, second), [0, 1, 1])
+    report_all(servers, [0, 1, 1])
     first._peer = hanging = Hanging()
     clock.day += 1
     assert first.periods("debt") == [99]

@@ -136,6 +136,8 @@ def test_servers_that_differ_or_are_too_few_are_refused(tmp_path: Path, clock: C
             RankClient(one, tmp_path / "b", budget=1, second=third).report("debt", 0.5)
         with pytest.raises(ParameterError, match="must be two"):
             RankClient(two, tmp_path / "c", budget=1, second=two)
+    with pytest.raises(ParameterError, match="must be two"):
+        RankClient("https://ranks.example", tmp_path, budget=1, second="https://Ranks.example/")
 
 
 @pytest.mark.parametrize("url", ["http://ranks.example", "ftp://localhost", "localhost:80", ""])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.rank_reports import report_all, shared
+from support.rank_reports import Servers, publish, report_all, shared
 from support.rank_servers import (
     UNLIMITED,
     Clock,
@@ -31,12 +31,12 @@ from sottovoce.web.rank.service import RankService, Telemetry
 from sottovoce.web.rank.store import SqliteStore
 
 METRICS_KEY = "ab" * 32
-RULES = description(buckets=4)
+RULES = description("shares", epsilon="200", buckets=4)
 
 
 @pytest.fixture
 def service(tmp_path: Path, clock: Clock) -> Iterator[RankService]:
-    made = noise_service(tmp_path, clock, RULES)
+    made = noise_service(tmp_path, clock, description(buckets=4))
     yield made
     made.close()
 
@@ -86,9 +86,8 @@ def test_metrics_are_prometheus_text_of_counts_and_latencies_by_route(
 
 
 def test_events_are_lines_of_json_about_periods_and_never_about_a_report(
-    tmp_path: Path, clock: Clock
+    servers: Servers, tmp_path: Path, clock: Clock
 ) -> None:
-    servers = pair(tmp_path, clock, description("shares", epsilon="200", buckets=4))
     log = tmp_path / "events"
     with event_writer(str(log)) as write:
         for server in servers:
@@ -96,8 +95,7 @@ def test_events_are_lines_of_json_about_periods_and_never_about_a_report(
         report_all(servers, [0, 1, 1, 2])
         servers[0].verify()
         assert log.read_text() == ""
-        clock.day += 1
-        servers[0].histogram("debt", 100)
+        publish(servers, clock)
         report_all(servers, [3])
     events = [json.loads(line) for line in log.read_text().splitlines()]
     assert [event["event"] for event in events] == ["sum opened", "histogram published"]
@@ -113,25 +111,14 @@ def test_events_are_lines_of_json_about_periods_and_never_about_a_report(
     }
 
 
-def test_of_too_few_reports_not_even_the_number_is_told(tmp_path: Path, clock: Clock) -> None:
-    servers = pair(tmp_path, clock, description("shares", buckets=4))
-    said: list[str] = []
-    for server in servers:
-        server.telemetry = Telemetry(said.append)
-    report_all(servers, [0, 1])
-    clock.day += 1
-    servers[0].histogram("debt", 100)
-    assert [sorted(json.loads(line)) for line in said] == [["event", "period", "time", "topic"]] * 2
-
-
 def test_a_failure_to_reach_the_other_server_is_told_once_until_it_changes(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sottovoce.web.rank.app._VERIFY_S", 0.01)
-    first, second = pair(tmp_path, clock, description("shares", buckets=4))
+    first, second = servers
     said: list[str] = []
     first.telemetry = Telemetry(said.append)
-    report_all((first, second), [0])
+    report_all(servers, [0])
     second.close()
     with running(first):
         time.sleep(0.2)
@@ -179,48 +166,44 @@ def _hung_up(connection: socket.socket) -> bool:
 
 
 def test_a_store_that_was_put_back_counts_nothing_of_a_period_that_had_begun(
-    tmp_path: Path, clock: Clock
+    servers: Servers, tmp_path: Path, clock: Clock
 ) -> None:
     """Else a sum that was opened after the copy was made would be opened under new noise."""
-    rules = description("shares", epsilon="200", buckets=4)
-    servers = pair(tmp_path, clock, rules)
     report_all(servers, [0, 1, 1])
     servers[0].verify()
     for name in ("first", "second"):
         SqliteStore(tmp_path / f"{name}.sqlite")._file.connection.execute(
             f"VACUUM INTO '{tmp_path / name}.copy'"
         )
-    clock.day += 1
-    once = servers[0].histogram("debt", 100)
-    assert once is not None
+    publish(servers, clock)
     for server in servers:
         server.close()
     for name in ("first", "second"):
         for path in tmp_path.glob(f"{name}.sqlite*"):
             path.unlink()
         (tmp_path / f"{name}.copy").rename(tmp_path / f"{name}.sqlite")
-    again = pair(tmp_path, clock, rules)
+    again = pair(tmp_path, clock, RULES)
     for server in again:
         server.put_back()
     assert again[0].histogram("debt", 100) is None
-    about = {"topic": "debt", "period": 100, "description": rules.version}
+    about = {"topic": "debt", "period": 100, "description": RULES.version}
     told = again[1].answer_open(about | {"tokens": [f"{place:032x}" for place in range(3)]})
     assert told["sum"] == ""
-    late = shared(rules, 9, 2, period=101)
-    head = {"topic": "debt", "period": 101, "description": rules.version}
+    late = shared(RULES, 9, 2, period=101)
+    head = {"topic": "debt", "period": 101, "description": RULES.version}
     answer = asked(again[0]).client.post("/reports", json=head | late.request_fields(0))
     assert answer.status_code == 409
     assert "put back from a copy" in answer.json()["detail"]
     clock.day += 1
-    body = head | {"period": 102} | shared(rules, 9, 2, period=102).request_fields(0)
+    body = head | {"period": 102} | shared(RULES, 9, 2, period=102).request_fields(0)
     assert asked(again[0]).client.post("/reports", json=body).status_code == 200
 
 
 def test_shares_that_the_first_server_never_asks_for_are_deleted(
-    tmp_path: Path, clock: Clock
+    servers: Servers, clock: Clock
 ) -> None:
-    first, second = pair(tmp_path, clock, description("shares", buckets=4))
-    report_all((first, second), [0, 1, 1])
+    second = servers[1]
+    report_all(servers, [0, 1, 1])
     clock.day += KEPT_PERIODS
     second.publish_due()
     assert second.use_store(lambda store: store.number("debt", 100)) == 3

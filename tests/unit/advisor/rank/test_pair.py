@@ -7,8 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.rank_reports import Servers, bring, forged, keep, report_all, shared, token
-from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
+from support.rank_reports import (
+    Servers,
+    bring,
+    forged,
+    keep,
+    publish,
+    report_all,
+    sent,
+    shared,
+    token,
+)
+from support.rank_servers import KEY, Clock, InProcessPeer, description, pair, running
 
 from sottovoce.advisor.rank.description import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
@@ -16,28 +26,10 @@ from sottovoce.web.rank.app import MOST_BODY
 from sottovoce.web.rank.pair import SecondServer
 from sottovoce.web.rank.peer import HEADER, OPEN, SIGNATURE_DIGITS, VERIFY, HttpPeer, PeerKey
 from sottovoce.web.rank.service import Telemetry
-from sottovoce.web.rank.store import OPENING, QUESTION, ReportOutcome, SqliteStore
+from sottovoce.web.rank.store import QUESTION, ReportOutcome, SqliteStore
 
 RULES = description("shares", epsilon="200", buckets=6)
 """So little noise that sums are exact, but for a chance of e^-100."""
-
-
-@pytest.fixture
-def servers(tmp_path: Path, clock: Clock) -> Servers:
-    return pair(tmp_path, clock, RULES)
-
-
-def test_the_sum_runs_over_the_reports_that_both_servers_hold(
-    servers: Servers, clock: Clock
-) -> None:
-    report_all(servers, [3, 3, 4, 5])
-    keep(servers[0], shared(RULES, 50, 0), 0)
-    keep(servers[1], shared(RULES, 51, 0), 1)
-    clock.day += 1
-    found = servers[0].histogram("debt", 100)
-    assert found is not None
-    assert found["reports"] == 4
-    assert found["counts"] == np.bincount([3, 3, 4, 5], minlength=6).tolist()
 
 
 @pytest.mark.parametrize("silenced", [True, False])
@@ -50,20 +42,16 @@ def test_servers_whose_noise_is_silenced_open_the_exact_counts_and_others_do_not
         monkeypatch.setattr(
             "sottovoce.advisor.rank.shares.GeometricMechanism", lambda _rate: silent
         )
-    first, second = pair(tmp_path, clock, description("shares", epsilon="1/10", buckets=6))
+    servers = pair(tmp_path, clock, description("shares", epsilon="1/10", buckets=6))
     buckets = [5, 0, 3, 3, 1, 5, 5, 2, 0, 3]
-    report_all((first, second), buckets)
-    clock.day += 1
-    found = first.histogram("debt", 100)
-    first.close()
-    second.close()
-    assert found is not None
-    assert found["reports"] == len(buckets)
+    report_all(servers, buckets)
+    number, counts = publish(servers, clock)
+    assert number == len(buckets)
     # By their noise's law alone, all six counts are exact once in 10^11 openings.
-    assert (found["counts"] == np.bincount(buckets, minlength=6).tolist()) == silenced
+    assert (counts == np.bincount(buckets, minlength=6).tolist()) == silenced
 
 
-def test_a_report_that_reaches_the_second_server_late_counts_once(
+def test_of_reports_that_both_servers_hold_a_late_one_too_each_counts_once(
     servers: Servers, clock: Clock
 ) -> None:
     report_all(servers, [1, 2, 2])
@@ -73,10 +61,9 @@ def test_a_report_that_reaches_the_second_server_late_counts_once(
     keep(servers[1], late, 1)
     servers[0].verify()
     bring(servers, late)
-    clock.day += 1
-    found = servers[0].histogram("debt", 100)
-    assert found is not None
-    assert (found["reports"], found["counts"]) == (4, [0, 1, 2, 0, 0, 1])
+    for place, server in enumerate(servers):
+        keep(server, shared(RULES, 50 + place, 0), place)
+    assert publish(servers, clock) == (4, [0, 1, 2, 0, 0, 1])
 
 
 def test_what_the_second_server_does_not_hold_is_asked_about_once_and_again_at_the_end(
@@ -85,12 +72,9 @@ def test_what_the_second_server_does_not_hold_is_asked_about_once_and_again_at_t
     keep(servers[0], shared(RULES, 9, 5), 0)
     for _ in range(3):
         servers[0].verify()
-    peer = servers[0]._peer
-    assert isinstance(peer, InProcessPeer)
-    assert [path for path, _ in peer.sent] == [VERIFY]
-    clock.day += 1
-    servers[0].histogram("debt", 100)
-    assert [path for path, _ in peer.sent] == [VERIFY, VERIFY, OPEN]
+    assert len(sent(servers, VERIFY, OPEN)) == 1
+    publish(servers, clock)
+    assert (len(sent(servers, VERIFY)), len(sent(servers, OPEN))) == (2, 1)
 
 
 def test_many_reports_are_verified_some_at_a_time(
@@ -99,23 +83,14 @@ def test_many_reports_are_verified_some_at_a_time(
     monkeypatch.setattr("sottovoce.web.rank.pair.AT_ONCE", 2)
     report_all(servers, [0, 1, 2, 3, 4])
     keep(servers[0], shared(RULES, 1 << 100, 0), 0)
-    clock.day += 1
-    found = servers[0].histogram("debt", 100)
-    assert found is not None
-    assert found["counts"] == [1, 1, 1, 1, 1, 0]
-    peer = servers[0]._peer
-    assert isinstance(peer, InProcessPeer)
-    asked = [message["tokens"] for path, message in peer.sent if path == VERIFY]
-    assert [len(each) for each in asked] == [2, 2, 2]
+    assert publish(servers, clock) == (5, [1, 1, 1, 1, 1, 0])
+    assert [len(message["tokens"]) for message in sent(servers, VERIFY)] == [2, 2, 2]
 
 
 def test_a_report_that_is_not_one_bucket_is_left_out(servers: Servers, clock: Clock) -> None:
     report_all(servers, [5, 5, 5])
     bring(servers, forged(RULES, 9, [2, -1, 0, 0, 0, 0]))
-    clock.day += 1
-    found = servers[0].histogram("debt", 100)
-    assert found is not None
-    assert (found["reports"], found["counts"]) == (3, [0, 0, 0, 0, 0, 3])
+    assert publish(servers, clock) == (3, [0, 0, 0, 0, 0, 3])
     assert [server.telemetry.value_of("refused") for server in servers] == [1, 1]
     assert [server.telemetry.value_of("verified") for server in servers] == [3, 3]
 
@@ -130,30 +105,28 @@ class Contrary(InProcessPeer):
 
 
 def test_a_report_about_which_the_servers_disagree_is_dropped_and_both_say_so(
-    tmp_path: Path, clock: Clock
+    servers: Servers, clock: Clock
 ) -> None:
-    first, second = pair(tmp_path, clock, RULES)
+    first, second = servers
     first._peer = Contrary(second)
     said: list[str] = []
     first.telemetry = second.telemetry = Telemetry(said.append)
-    report_all((first, second), [0, 1, 1, 2])
-    clock.day += 1
-    found = first.histogram("debt", 100)
-    assert found is not None
-    assert (found["reports"], found["counts"]) == (3, [0, 2, 1, 0, 0, 0])
+    report_all(servers, [0, 1, 1, 2])
+    assert publish(servers, clock) == (3, [0, 2, 1, 0, 0, 0])
     events = [json.loads(line) for line in said]
     assert [event["dropped_as_servers_disagree"] for event in events] == [1, 1]
     assert first.telemetry.value_of("dropped") == 2
 
 
-def test_too_few_reports_are_withheld_and_both_servers_drop_them(
+def test_too_few_reports_are_withheld_dropped_and_not_even_their_number_is_told(
     servers: Servers, clock: Clock
 ) -> None:
+    said: list[str] = []
+    for server in servers:
+        server.telemetry = Telemetry(said.append)
     report_all(servers, [5, 5])
-    clock.day += 1
-    found = servers[0].histogram("debt", 100)
-    assert found is not None
-    assert found["counts"] is None
+    assert publish(servers, clock)[1] is None
+    assert [sorted(json.loads(line)) for line in said] == [["event", "period", "time", "topic"]] * 2
     for server in servers:
         assert server.use_store(lambda store: store.list_due(["debt"], 101)) == []
         assert server.use_store(lambda store: store.list_outputs("debt", 100)) == {}
@@ -187,29 +160,10 @@ def test_an_opening_that_broke_off_is_finished_with_the_same_sum(
         with pytest.raises(ProtocolError, match="lost"):
             servers[0].histogram("debt", 100)
     found = servers[0].histogram("debt", 100)
-    openings = [message for path, message in broken.sent if path == OPEN]
+    openings = sent(servers, OPEN)
     assert openings == [openings[0]] * 3
     assert len({servers[1].answer_open(openings[0])["sum"] for _ in range(3)}) == 1
     assert servers[0].histogram("debt", 100) == found
-
-
-def test_a_restarted_pair_finishes_an_opening_with_the_noise_that_the_second_drew(
-    tmp_path: Path, clock: Clock
-) -> None:
-    servers = pair(tmp_path, clock, RULES)
-    servers[0]._peer = Broken(servers[1])
-    report_all(servers, [5] * 5)
-    clock.day += 1
-    with pytest.raises(ProtocolError, match="lost"):
-        servers[0].histogram("debt", 100)
-    noted = servers[1].use_store(lambda store: store.find(OPENING, "debt", 100))
-    for server in servers:
-        server.close()
-    again = pair(tmp_path, clock, RULES)
-    found = again[0].histogram("debt", 100)
-    assert found is not None
-    assert (found["reports"], found["counts"]) == (5, [0, 0, 0, 0, 0, 5])
-    assert again[1].use_store(lambda store: store.find(OPENING, "debt", 100)) == noted
 
 
 def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock: Clock) -> None:
@@ -232,33 +186,24 @@ def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock
     assert first.periods("debt") == []
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"<html>",
-        b"[" * 100_000,
-        b"[]",
-        b'{"shares": 3}',
-        b'{"shares": []}',
-        b'{"shares": ["x", 1, null]}',
-    ],
-)
+ANSWERS = b"<html>", b"[" * 100_000, b"[]", b'{"shares": 3}', b'{"shares": []}'
+
+
+@pytest.mark.parametrize("answer", [*ANSWERS, b'{"shares": ["x", 1, null]}'])
 def test_an_answer_of_the_second_server_that_is_none_is_its_fault(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, sent: bytes
+    servers: Servers, clock: Clock, monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
-    first, second = pair(tmp_path, clock, RULES)
-    report_all((first, second), [5] * 3)
+    report_all(servers, [5] * 3)
     clock.day += 1
-    first._peer = HttpPeer("http://127.0.0.1:9", KEY)
-    monkeypatch.setattr(HttpTransport, "exchange", lambda *_given: (200, sent))
+    servers[0]._peer = HttpPeer("http://127.0.0.1:9", KEY)
+    monkeypatch.setattr(HttpTransport, "exchange", lambda *_given: (200, answer))
     with pytest.raises(ProtocolError):
-        first.publish_due()
+        servers[0].publish_due()
 
 
-def test_only_what_the_other_server_signed_may_be_large(tmp_path: Path, clock: Clock) -> None:
-    first, second = pair(tmp_path, clock, RULES)
+def test_only_what_the_other_server_signed_may_be_large(servers: Servers) -> None:
     large = b"[" + b" " * MOST_BODY + b"]"
-    with running(first), running(second) as server:
+    with running(servers[1]) as server:
         for path in (VERIFY, OPEN):
             forged = "0" * SIGNATURE_DIGITS
             elsewhere = KEY.signature("/elsewhere", large)
@@ -271,20 +216,12 @@ def test_only_what_the_other_server_signed_may_be_large(tmp_path: Path, clock: C
             assert swapped.status_code == 403
 
 
-def demanded(servers: Servers) -> dict[str, Any]:
-    """What the first server demanded of the second."""
-    peer = servers[0]._peer
-    assert isinstance(peer, InProcessPeer)
-    return next(message for path, message in peer.sent if path == OPEN)
-
-
 def test_of_a_topic_and_period_one_sum_is_opened_ever_so_none_is_the_difference_of_two(
     servers: Servers, tmp_path: Path, clock: Clock
 ) -> None:
     report_all(servers, [0, 1, 2, 3, 4, 5])
-    clock.day += 1
-    servers[0].histogram("debt", 100)
-    message, second = demanded(servers), servers[1]
+    publish(servers, clock)
+    (message,), second = sent(servers, OPEN), servers[1]
     fewer = message | {"tokens": message["tokens"][1:]}
     with pytest.raises(ProtocolError, match="opened already"):
         second.answer_open(fewer)
@@ -315,8 +252,7 @@ def test_once_a_sum_was_demanded_no_report_is_added_or_verified(
     servers: Servers, clock: Clock
 ) -> None:
     report_all(servers, [0, 1, 2])
-    clock.day += 1
-    servers[0].histogram("debt", 100)
+    publish(servers, clock)
     for place, server in enumerate(servers):
         late = server.keep("debt", 100, token(9), shared(RULES, 9, 5).payload(place)).result(10)
         assert late is ReportOutcome.CLOSED
@@ -330,18 +266,24 @@ def test_a_running_period_is_verified_and_not_opened(servers: Servers) -> None:
         servers[1].answer_open({"topic": "debt", "period": 100, "tokens": []})
 
 
-def test_a_store_keeps_to_one_key(servers: Servers, tmp_path: Path, clock: Clock) -> None:
-    """A report that was verified under two keys gives its bucket away."""
-    servers[1].close()
-    store = SqliteStore(tmp_path / "second.sqlite")
-    with pytest.raises(InputError, match="another key"):
-        SecondServer(RULES, store, PeerKey(bytes(32)), clock=clock)
+@pytest.mark.parametrize(
+    ("name", "key", "why"),
+    [("second", PeerKey(bytes(32)), "another key"), ("first", KEY, "of another place")],
+)
+def test_a_store_keeps_to_one_key_and_one_place(
+    servers: Servers, tmp_path: Path, name: str, key: PeerKey, why: str
+) -> None:
+    """A report verified under two keys gives its bucket away; a sum of others' shares is noise."""
+    for server in servers:
+        server.close()
+    store = SqliteStore(tmp_path / f"{name}.sqlite")
+    with pytest.raises(InputError, match=why):
+        SecondServer(RULES, store, key)
     store.close()
 
 
-def test_only_the_other_server_may_ask_the_second(tmp_path: Path, clock: Clock) -> None:
-    first, second = pair(tmp_path, clock, RULES)
-    with running(first), running(second) as server:
+def test_only_the_other_server_may_ask_the_second(servers: Servers) -> None:
+    with running(servers[1]) as server:
         path, content = OPEN, b'{"topic": "debt"}'
         other = PeerKey(bytes(32)).signature(path, content)
         for signature in ("", "0" * 64, KEY.signature("/peer/verify", content), other):
@@ -349,9 +291,5 @@ def test_only_the_other_server_may_ask_the_second(tmp_path: Path, clock: Clock) 
             assert answer.status_code == 403
         signed = {HEADER: KEY.signature(path, content)}
         assert server.client.post(path, content=content, headers=signed).status_code == 422
-        assert_no_histograms(server)
-
-
-def assert_no_histograms(server: InProcess) -> None:
-    assert server.call("GET", "/histograms/debt") == {"periods": []}
-    assert server.client.get("/histograms/debt/99").status_code == 404
+        assert server.call("GET", "/histograms/debt") == {"periods": []}
+        assert server.client.get("/histograms/debt/99").status_code == 404
