@@ -1,24 +1,19 @@
 """The page of data flows names every file that the verbs write, with its mode, and no other."""
 
 import inspect
-import json
 import os
 import re
-import signal
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import httpx
 import pytest
 import typer
 from support.hidden_systems import BITS, small_keys_allowed
 from support.ports import free_ports
-from support.warm_python import WarmPopen, warm_parties
+from support.rank_processes import announced, browsing
+from support.warm_python import warm_parties
 
 from sottovoce.assess.state import parts as parts_module
 from sottovoce.cli._app import app
@@ -244,20 +239,6 @@ def _no_log(_event: str, /, **_fields: object) -> None:
     pass
 
 
-@contextmanager
-def started(*arguments: object) -> Iterator[dict[str, str]]:
-    """A command in a process of its own, and the first line of JSON that it prints."""
-    command = [sys.executable, "-m", "sottovoce.cli", *map(str, arguments), "--json"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with WarmPopen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
-
-
 def test_advise_and_rank_servers_write_what_the_page_says(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,8 +247,8 @@ def test_advise_and_rank_servers_write_what_the_page_says(
     asked = ("--topics", "topics.toml")
     server = ("rank-server", *asked, "--measure", "bow-t", "--port", 0, "--store", "rank.sqlite")
     with (
-        started(*server, "--log", "events.jsonl") as ranks,
-        started("advise", *asked, "--rank-server", ranks["url"], "--rank-budget", 1) as page,
+        announced(*server, "--log", "events.jsonl") as ranks,
+        announced("advise", *asked, "--rank-server", ranks["url"], "--rank-budget", 1) as page,
     ):
         use_the_page(page["address"])
         found = written(place, inputs)
@@ -276,11 +257,7 @@ def test_advise_and_rank_servers_write_what_the_page_says(
 
 def use_the_page(address: str) -> None:
     """Bring posts, report, and bring a file that is not understood."""
-    home = address.partition("/enter")[0]
-    with httpx.Client(
-        base_url=home, trust_env=False, timeout=60, headers={"origin": home}
-    ) as browser:
-        browser.get(address)
+    with browsing(address) as browser:
         browser.post("/start/demo")
         browser.post("/start/paste", data={"posts": "2024-03-01 debts, a debt and loans"})
         said = browser.get("/report", params={"name": "debt"}).text

@@ -130,6 +130,14 @@ def listening(service: RankService) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
+def report_once(
+    url: str, folder: Path, score: float = 0.4, *, budget: int = 1, second: str | None = None
+) -> int:
+    """Somebody who keeps ``folder`` reports on "debt", and goes; the period."""
+    with closing(RankClient(url, folder, budget=budget, second=second)) as client:
+        return client.report("debt", score)
+
+
 @contextmanager
 def having_published(
     folder: Path, epsilon: Fraction = Fraction(60), topics: int = 1
@@ -141,8 +149,6 @@ def having_published(
     rules = Description("noise", epsilon, named, period_s=DAY, minimum=3)
     with listening(noise_service(folder, clock, rules)) as url:
         for person in range(10):
-            client = RankClient(url, folder / f"person {person}", budget=60)
-            client.report("debt", 0.1 + person / 1000)
-            client.close()
+            report_once(url, folder / f"person {person}", 0.1 + person / 1000, budget=60)
         clock.day += 1
         yield url

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.advisor_page import PageClient, served
+from support.rank_servers import Clock
 
 
 @pytest.fixture(scope="module")
@@ -26,3 +27,8 @@ def demo(client: PageClient) -> PageClient:
     """Let in, and looking at the demo community."""
     assert client.post("/start/demo").headers["location"] == "/standing"
     return client
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()

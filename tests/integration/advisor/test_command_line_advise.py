@@ -1,24 +1,22 @@
 """``sottovoce advise`` as a process."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
+from support.rank_processes import COMMAND, announced, browsing
 from support.warm_python import WarmPopen
 
 Run = Callable[..., tuple[int, str, str]]
-COMMAND = [sys.executable, "-m", "sottovoce.cli", "advise"]
 
 
 def test_the_address_it_prints_opens_the_page_once(tmp_path: Path) -> None:
-    command = [*COMMAND, "--json", "--no-open", "--store", str(tmp_path / "kept.sqlite")]
+    command = [*COMMAND, "advise", "--json", "--no-open", "--store", str(tmp_path / "kept.sqlite")]
     with WarmPopen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -49,6 +47,9 @@ def test_the_address_it_prints_opens_the_page_once(tmp_path: Path) -> None:
         (["--port", "1", "--host", "192.0.2.1", "--i-know-others-can-reach-it"], "port 1:"),
         (["--topics", "topics.toml"], "--community"),
         (["--community", "posts.csv"], "posts.csv"),
+        (["--rank-budget", "1"], "--rank-server"),
+        (["--second-rank-server", "https://b.example"], "--rank-budget"),
+        (["--rank-server", "https://a.example", "--rank-budget", "none"], "--rank-budget"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(
@@ -75,19 +76,8 @@ def test_a_port_in_use_is_said_once(run: Run, tmp_path: Path) -> None:
 def test_a_community_of_ones_own_is_compared_with(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "community"
     assert run("simulate", folder, "--users", 100, "--weeks", 2)[0] == 0
-    command = [*COMMAND, "--json", "--no-open", "--store", str(tmp_path / "kept.sqlite")]
-    command += ["--community", str(folder / "posts.parquet")]
-    command += ["--topics", str(folder / "topics.toml")]
-    environment = {**os.environ, "SOTTOVOCE_DEBUG": "1"}
-    with WarmPopen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        try:
-            assert process.stdout is not None
-            address = json.loads(process.stdout.readline())["address"]
-            home = address.partition("/enter")[0]
-            with httpx.Client(trust_env=False, timeout=60, headers={"origin": home}) as browser:
-                browser.get(address)
-                browser.post(f"{home}/start/paste", data={"posts": "debts and loans"})
-                assert "of 101" in browser.get(f"{home}/standing").text
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
+    known = ("--community", folder / "posts.parquet", "--topics", folder / "topics.toml")
+    store = ("--no-open", "--store", tmp_path / "kept.sqlite")
+    with announced("advise", *store, *known) as page, browsing(page["address"]) as browser:
+        browser.post("/start/paste", data={"posts": "debts and loans"})
+        assert "of 101" in browser.get("/standing").text

@@ -1,12 +1,7 @@
 """Reporting from the page: nothing without consent, exactly what was agreed to, once."""
 
-import json
-import os
 import re
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -15,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 from support.advisor_page import PageClient, served
+from support.rank_processes import announced, browsing
 from support.rank_servers import KEY, Clock, listening
-from support.warm_python import WarmPopen
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.rank.description import (
@@ -36,7 +31,6 @@ from sottovoce.web.rank.store import SqliteStore
 Run = Callable[..., tuple[int, str, str]]
 TOPIC, OTHER = "drug addiction", "pregnancy"
 POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-03-20 bread"
-COMMAND = [sys.executable, "-m", "sottovoce.cli"]
 
 
 def rules(mode: Mode = "noise", epsilon: int = 1) -> Description:
@@ -62,24 +56,19 @@ def stored(path: Path) -> list[tuple[str, int, bytes]]:
     return found
 
 
-def mark(client: PageClient, topic: str = TOPIC) -> str:
+def mark(client: httpx.Client, topic: str = TOPIC) -> str:
     found = re.search(r'name="agreed" value="([0-9a-f]+)"', offer(client, topic).text)
     assert found is not None
     return found[1]
 
 
-def offer(client: PageClient, topic: str = TOPIC) -> httpx.Response:
+def offer(client: httpx.Client, topic: str = TOPIC) -> httpx.Response:
     return client.get("/report", params={"name": topic})
 
 
-def agree(client: PageClient, agreed: str, topic: str = TOPIC) -> httpx.Response:
+def agree(client: httpx.Client, agreed: str, topic: str = TOPIC) -> httpx.Response:
     form = {"name": topic, "agreed": agreed, "agree": "yes"}
     return client.post("/report", data=form)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -96,12 +85,8 @@ def test_a_report_is_offered_with_its_cost_and_sent_only_after_consent(
         address = f"/report?name={TOPIC.replace(' ', '+')}"
         assert address in client.get("/topic", params={"name": TOPIC}).text
         said = offer(client).text
-        for words in (
-            "Not your posts",
-            "1 of your privacy budget",
-            "about 2.7, times likelier",
-            "when your range changes",
-        ):
+        cost = ("1 of your privacy budget", "about 2.7, times likelier")
+        for words in ("Not your posts", *cost, "when your range changes"):
             assert words in said
         agreed = mark(client)
         assert client.post("/report", data={"name": TOPIC, "agreed": agreed}).status_code == 422
@@ -161,38 +146,31 @@ def test_what_changed_after_she_agreed_is_not_sent(url: str, tmp_path: Path, clo
 
 
 def test_a_server_that_is_gone_or_has_other_rules_gets_nothing(
-    tmp_path: Path, clock: Clock
+    url: str, tmp_path: Path, clock: Clock
 ) -> None:
     with ExitStack() as stack:
-        before = RankService(rules(), SqliteStore(tmp_path / "before.sqlite"), clock=clock)
-        url = stack.enter_context(listening(before))
         client = stack.enter_context(page_of(tmp_path, url, budget=5))
-        inner = client.page
-        while not hasattr(inner, "state"):
-            inner = inner._app  # type: ignore[attr-defined] # each guard holds the next
+        reporting = client.session.reporting
+        assert reporting is not None
         changed = SqliteStore(tmp_path / "after.sqlite")
         other = listening(RankService(rules(epsilon=2), changed, clock=clock))
-        inner.state.session.reporting._servers = (stack.enter_context(other),)
+        reporting._servers = (stack.enter_context(other),)
         said = offer(client)
         assert said.status_code == 409
         assert "rules have changed" in said.text
-        inner.state.session.reporting._servers = ("http://127.0.0.1:9",)
+        reporting._servers = ("http://127.0.0.1:9",)
         assert "cannot be reached" in offer(client).text
         assert stored(tmp_path / "after.sqlite") == []
 
 
 def test_shares_go_to_two_servers(tmp_path: Path, clock: Clock) -> None:
     shared = rules("shares")
-    with ExitStack() as stack:
-        second_store = SqliteStore(tmp_path / "second.sqlite")
-        second = stack.enter_context(
-            listening(SecondServer(shared, second_store, KEY, clock=clock))
-        )
-        first_store = SqliteStore(tmp_path / "first.sqlite")
-        first = stack.enter_context(
-            listening(FirstServer(shared, first_store, KEY, HttpPeer(second, KEY), clock=clock))
-        )
-        client = stack.enter_context(page_of(tmp_path, first, second))
+    stores = [SqliteStore(tmp_path / f"{name}.sqlite") for name in ("first", "second")]
+    with (
+        listening(SecondServer(shared, stores[1], KEY, clock=clock)) as second,
+        listening(FirstServer(shared, stores[0], KEY, HttpPeer(second, KEY), clock=clock)) as first,
+        page_of(tmp_path, first, second) as client,
+    ):
         assert "two servers put their lists together" in offer(client).text
         assert agree(client, mark(client)).status_code == 303
         one, other = (stored(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
@@ -202,59 +180,21 @@ def test_shares_go_to_two_servers(tmp_path: Path, clock: Clock) -> None:
         assert "budget does not allow it" in offer(client).text
 
 
-@contextmanager
-def started(*arguments: object) -> Iterator[dict[str, str]]:
-    """A command in a process of its own, and the first line of JSON that it prints."""
-    command = [*COMMAND, *map(str, arguments), "--json"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with WarmPopen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
-
-
 def test_the_commands_report_from_one_process_to_another(run: Run, tmp_path: Path) -> None:
     assert run("simulate", tmp_path / "c", "--users", 50, "--weeks", 2)[0] == 0
     topics, store = tmp_path / "c" / "topics.toml", tmp_path / "server.sqlite"
     given = ("--topics", topics, "--measure", "bow-dt", "--port", 0, "--store", store)
     with (
-        started("rank-server", *given) as server,
-        started(
+        announced("rank-server", *given) as server,
+        announced(
             "advise", "--no-open", "--store", tmp_path / "she" / "a.sqlite", "--topics", topics,
             "--rank-server", server["url"], "--rank-budget", 1,
         ) as page,
     ):  # fmt: skip
-        home = page["address"].partition("/enter")[0]
-        with httpx.Client(
-            base_url=home, trust_env=False, timeout=60, headers={"origin": home}
-        ) as browser:
-            browser.get(page["address"])
+        with browsing(page["address"]) as browser:
             browser.post("/start/paste", data={"posts": "debts and loans"})
             (name, *_) = re.findall(r'href="/topic\?name=(\w+)"', browser.get("/standing").text)
-            said = browser.get("/report", params={"name": name}).text
-            agreed = re.findall(r'name="agreed" value="([0-9a-f]+)"', said)[0]
-            form = {"name": name, "agreed": agreed, "agree": "yes"}
-            assert browser.post("/report", data=form).status_code == 303
+            assert agree(browser, mark(browser, name), name).status_code == 303
         assert [row[0] for row in stored(store)] == [name]
         ledger = tmp_path / "she" / "rank-reports" / "rank.ledger"
         assert ledger.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--rank-budget", "1"], "--rank-server"),
-        (["--second-rank-server", "https://b.example"], "--rank-budget"),
-        (["--rank-server", "https://a.example", "--rank-budget", "none"], "--rank-budget"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(
-    run: Run, tmp_path: Path, options: list[str], sentence: str
-) -> None:
-    code, _, err = run("advise", "--no-open", "--store", tmp_path / "s.sqlite", *options)
-    assert code == 2
-    assert sentence in err
-    assert len(err.splitlines()) == 1

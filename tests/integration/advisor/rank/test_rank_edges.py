@@ -5,30 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.rank_processes import TOPICS
 from support.rank_servers import Clock, description, having_published, listening, noise_service
 
 from sottovoce.advisor.rank.histogram import load_edges
 
 Command = Callable[..., tuple[int, str, str]]
-TOPICS = """
-[[topic]]
-name = "debt"
-domain = "money"
-words = ["debt", "loan"]
-sensitive = true
-
-[[topic]]
-name = "illness"
-domain = "health"
-words = ["ill"]
-sensitive = true
-"""
+ILLNESS = '[[topic]]\nname = "illness"\ndomain = "health"\nwords = ["ill"]\nsensitive = true\n'
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("topics.toml").write_text(TOPICS)
+    Path("topics.toml").write_text(TOPICS + ILLNESS)
     return tmp_path
 
 

@@ -1,10 +1,8 @@
 """Two rank servers as processes, either of them killed amid openings again and again."""
 
 import json
-import os
 import random
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,13 +11,13 @@ from typing import Any
 
 import pytest
 from support.ports import free_ports
+from support.rank_processes import COMMAND, TOPICS, new_key
+from support.rank_servers import report_once
 
-from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.description import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
 
 PERIOD_S = 5
-TOPICS = '[[topic]]\nname = "debt"\ndomain = "money"\nwords = ["debt"]\nsensitive = true\n'
 SCORES = [0.1, 0.1, 0.4, 0.9, 0.9, 0.9]
 
 
@@ -30,7 +28,7 @@ class Process:
         words = ["--mode", "shares", "--topics", "topics.toml", "--measure", "lda", "--json"]
         given = ["--buckets", 4, "--epsilon", 200, "--minimum", 3, "--period", f"{PERIOD_S}s"]
         mine = ["--peer-key", "peer.key", "--store", f"{name}.sqlite", "--port", port, *options]
-        self._command = [sys.executable, "-m", "sottovoce.cli", "rank-server", *words]
+        self._command = [*COMMAND, "rank-server", *words]
         self._command += map(str, [*given, *mine])
         self._folder, self.url = folder, f"http://127.0.0.1:{port}"
         self.start()
@@ -49,9 +47,7 @@ class Process:
 
 @contextmanager
 def two_servers(folder: Path) -> Iterator[tuple[Process, Process]]:
-    key = folder / "peer.key"
-    key.write_text(os.urandom(32).hex())
-    key.chmod(0o600)
+    new_key(folder / "peer.key")
     (folder / "topics.toml").write_text(TOPICS)
     ports = free_ports(2)
     with ExitStack() as stack:
@@ -65,12 +61,10 @@ def two_servers(folder: Path) -> Iterator[tuple[Process, Process]]:
 def reported(folder: Path, first: Process, second: Process) -> int:
     """Everybody reports in one period, which is waited for; its number."""
     time.sleep(PERIOD_S - time.time() % PERIOD_S)
-    periods = set()
-    for person, score in enumerate(SCORES):
-        client = RankClient(first.url, folder / f"person {person}", budget=2000, second=second.url)
-        periods.add(client.report("debt", score))
-        client.close()
-    (period,) = periods
+    (period,) = {
+        report_once(first.url, folder / f"person {person}", score, budget=2000, second=second.url)
+        for person, score in enumerate(SCORES)
+    }
     return period
 
 

@@ -5,15 +5,15 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.rank_processes import Running
-from support.rank_reports import report_all, shared
-from support.rank_servers import KEY, Clock, InProcessPeer, description
+from support.rank_reports import Servers, report_all, shared, token
+from support.rank_servers import KEY, Clock, InProcessPeer, description, report_once
 
-from sottovoce.advisor.rank.client import RankClient
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank.pair import FirstServer, SecondServer
 from sottovoce.web.rank.store import (
@@ -28,6 +28,7 @@ from sottovoce.web.rank.store import (
 BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 NOBODY = 65534
 """PostgreSQL refuses to run as root."""
+REPORTS = [StoredReport("debt", 7, token(place), bytes([place])) for place in range(5)]
 
 
 def quietly(command: list[str], folder: Path) -> None:
@@ -75,16 +76,15 @@ def postgres(cluster: Path, request: pytest.FixtureRequest) -> str:
 
 
 def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> None:
-    reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
-    few = list(enumerate(reports[:3]))
+    few = list(enumerate(REPORTS[:3]))
     told = []
     for where in (postgres, str(tmp_path / "rank.sqlite")):
         store = open_store(where)
         store.bind("a description")
-        changed = StoredReport("debt", 7, reports[0].token, b"other")
+        changed = StoredReport("debt", 7, REPORTS[0].token, b"other")
         steps: list[object] = [
-            store.add(reports),
-            store.add([*reports[:2], changed]),
+            store.add(REPORTS),
+            store.add([*REPORTS[:2], changed]),
             store.list_payloads("debt", 7),
             store.list_due(["debt", "illness"], 7),
             store.list_due(["debt", "illness"], 8),
@@ -103,7 +103,7 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
             store.find(HISTOGRAM, "debt", 7),
             store.list_periods("debt", 10),
             store.list_payloads("debt", 7),
-            store.add(reports[:1]),
+            store.add(REPORTS[:1]),
             store.add([replace(each, period=8, member=f"m{at % 2}") for at, each in few]),
             store.counts_from(),
             store.put_back(9),
@@ -127,14 +127,13 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
 def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
     postgres: str, tmp_path: Path
 ) -> None:
-    reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
-    tokens = [report.token for report in reports]
+    tokens = [report.token for report in REPORTS]
     told = []
     for where in (postgres, str(tmp_path / "rank.sqlite")):
         store = open_store(where)
         store.bind("a description", "a key")
         steps: list[object] = [
-            store.add(reports),
+            store.add(REPORTS),
             store.list_waiting("debt", 7, "", 3),
             store.list_waiting("debt", 7, tokens[2], 3),
             store.find_reports("debt", 7, [tokens[4], "f" * 32]),
@@ -142,7 +141,7 @@ def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
             store.decide("debt", 7, {tokens[0]: b"", tokens[1]: b"another"}),
             store.list_outputs("debt", 7),
             store.list_waiting("debt", 7, "", 10),
-            store.add(reports[:1]),
+            store.add(REPORTS[:1]),
             store.list_waiting("debt", 7, "", 10),
             store.keep_first(QUESTION, "debt", 7, "a question"),
             store.decide("debt", 7, {tokens[2]: b"late"}),
@@ -161,35 +160,35 @@ def test_postgresql_keeps_the_same_of_verified_reports_as_sqlite(
     assert told[0][12:] == [kept, "an opening", {}, {}, 0]
 
 
+RULES = description("shares", epsilon="200", buckets=4)
+
+
+@contextmanager
+def servers(first: str | Path, second: str | Path, clock: Clock) -> Iterator[Servers]:
+    """Two servers on these stores, closed at the end."""
+    other = SecondServer(RULES, open_store(str(second)), KEY, clock=clock)
+    one = FirstServer(RULES, open_store(str(first)), KEY, InProcessPeer(other), clock=clock)
+    with closing(other), closing(one):
+        yield one, other
+
+
 def test_two_servers_on_postgresql_verify_and_open_one_sum(postgres: str, tmp_path: Path) -> None:
-    rules, clock = description("shares", epsilon="200", buckets=4), Clock()
-
-    def servers() -> tuple[FirstServer, SecondServer]:
-        second = SecondServer(rules, open_store(postgres), KEY, clock=clock)
-        store = open_store(str(tmp_path / "first.sqlite"))
-        return FirstServer(rules, store, KEY, InProcessPeer(second), clock=clock), second
-
-    first, second = servers()
-    report_all((first, second), [0, 2, 2])
-    first.verify()
-    first.close()
-    second.close()
+    clock, place = Clock(), tmp_path / "first.sqlite"
+    with servers(place, postgres, clock) as both:
+        report_all(both, [0, 2, 2])
+        both[0].verify()
     clock.day += 1
-    first, second = servers()
-    tokens = [f"{place:032x}" for place in range(3)]
-    demanded = {"topic": "debt", "period": 100, "description": rules.version, "tokens": tokens}
-    once = second.answer_open(demanded)
-    second.close()
-    first.close()
-    first, second = servers()
-    assert second.answer_open(demanded) == once
-    found = first.histogram("debt", 100)
-    assert found is not None
-    assert (found["reports"], found["counts"]) == (3, [1, 0, 2, 0])
-    with pytest.raises(ProtocolError, match="opened already"):
-        second.answer_open(demanded | {"tokens": tokens[1:]})
-    first.close()
-    second.close()
+    tokens = [token(person) for person in range(3)]
+    demanded = {"topic": "debt", "period": 100, "description": RULES.version, "tokens": tokens}
+    with servers(place, postgres, clock) as (_, second):
+        once = second.answer_open(demanded)
+    with servers(place, postgres, clock) as (first, second):
+        assert second.answer_open(demanded) == once
+        found = first.histogram("debt", 100)
+        assert found is not None
+        assert (found["reports"], found["counts"]) == (3, [1, 0, 2, 0])
+        with pytest.raises(ProtocolError, match="opened already"):
+            second.answer_open(demanded | {"tokens": tokens[1:]})
 
 
 def test_a_connection_that_postgresql_ended_is_made_again(postgres: str) -> None:
@@ -211,50 +210,36 @@ def test_a_copy_by_pg_dump_is_put_back_with_its_histograms_and_without_its_repor
     postgres: str, cluster: Path, tmp_path: Path
 ) -> None:
     """What was opened after the copy was made is not opened again, as in SQLite."""
-    rules, clock = description("shares", epsilon="200", buckets=4), Clock()
-
-    def servers() -> tuple[FirstServer, SecondServer]:
-        second = SecondServer(rules, open_store(str(tmp_path / "second.sqlite")), KEY, clock=clock)
-        peer = InProcessPeer(second)
-        return FirstServer(rules, open_store(postgres), KEY, peer, clock=clock), second
-
-    first, second = servers()
-    report_all((first, second), [0, 2, 2])
-    clock.day += 1
-    earlier = first.histogram("debt", 100)
-    for report in [shared(rules, place, 1, period=101) for place in range(3)]:
-        for server in (first, second):
-            server.keep("debt", 101, report.token, report.payload(server.place)).result(10)
+    clock, place = Clock(), tmp_path / "second.sqlite"
     copy, tools = str(cluster / "first.copy"), BIN[-1]
-    quietly([str(tools / "pg_dump"), "--format=custom", f"--file={copy}", postgres], cluster)
-    clock.day += 1
-    later = first.histogram("debt", 101)
-    assert later is not None
-    assert later["counts"] == [0, 3, 0, 0]
-    first.close()
-    second.close()
+    with servers(postgres, place, clock) as both:
+        report_all(both, [0, 2, 2])
+        clock.day += 1
+        earlier = both[0].histogram("debt", 100)
+        for report in [shared(RULES, person, 1, period=101) for person in range(3)]:
+            for server in both:
+                server.keep("debt", 101, report.token, report.payload(server.place)).result(10)
+        quietly([str(tools / "pg_dump"), "--format=custom", f"--file={copy}", postgres], cluster)
+        clock.day += 1
+        later = both[0].histogram("debt", 101)
+        assert later is not None
+        assert later["counts"] == [0, 3, 0, 0]
     restore = [str(tools / "pg_restore"), "--clean", "--if-exists", f"--dbname={postgres}", copy]
     quietly(restore, cluster)
     store = open_store(postgres)
     with pytest.raises(InputError, match="another key"):
-        store.bind(rules.version, "another")
+        store.bind(RULES.version, "another")
     assert store.number("debt", 101) == 3
     store.close()
-    first, second = servers()
-    first.put_back()
-    assert first.counts_from == 103
-    assert first.histogram("debt", 100) == earlier
-    assert first.histogram("debt", 101) is None
-    first.close()
-    second.close()
+    with servers(postgres, place, clock) as (first, _):
+        first.put_back()
+        assert first.counts_from == 103
+        assert first.histogram("debt", 100) == earlier
+        assert first.histogram("debt", 101) is None
 
 
 def test_a_server_on_postgresql_takes_reports(postgres: str, tmp_path: Path) -> None:
-    server = Running(tmp_path, "--period", "52w", "--store", postgres)
-    try:
-        client = RankClient(server.url, tmp_path / "she", budget=1)
-        assert client.report("debt", 0.4) == client.report("debt", 0.4)
-        client.close()
-    finally:
-        printed = server.stop()
-    assert "rank@" not in printed
+    with Running(tmp_path, "--period", "52w", "--store", postgres) as server:
+        periods = {report_once(server.url, tmp_path / "she") for _ in range(2)}
+    assert len(periods) == 1
+    assert "rank@" not in server.printed

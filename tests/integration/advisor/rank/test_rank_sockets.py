@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from support.rank_reports import keep, shared
-from support.rank_servers import KEY, Clock, description, listening, noise_service
+from support.rank_servers import KEY, Clock, description, listening, noise_service, report_once
 from support.slow_senders import given_up, impatient
 
 from sottovoce.advisor.rank.client import RankClient
@@ -23,9 +23,7 @@ def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:
     clock = Clock()
     with listening(noise_service(tmp_path, clock, description(epsilon="60"))) as url:
         for person in range(10):
-            client = RankClient(url, tmp_path / f"person {person}", budget=60)
-            client.report("debt", person / 10)
-            client.close()
+            report_once(url, tmp_path / f"person {person}", person / 10, budget=60)
         clock.day += 1
         she = RankClient(url, tmp_path / "person 9", budget=60)
         found = she.rank("debt", 0.9)
@@ -47,11 +45,8 @@ def test_people_learn_their_ranks_from_two_servers(tmp_path: Path) -> None:
         first = pair_at(second_url, tmp_path, clock)
         with listening(first) as first_url:
             for person in range(10):
-                client = RankClient(
-                    first_url, tmp_path / f"person {person}", budget=60, second=second_url
-                )
-                client.report("debt", person / 10)
-                client.close()
+                folder = tmp_path / f"person {person}"
+                report_once(first_url, folder, person / 10, budget=60, second=second_url)
             clock.day += 1
             she = RankClient(first_url, tmp_path / "person 9", budget=60, second=second_url)
             assert she.histogram("debt").counts == tuple(np.tile([1.0, 0.0], 10))
@@ -111,6 +106,4 @@ def test_a_report_that_never_ends_is_given_up(
         status, answer = given_up(urlsplit(url).port or 0, head)
         assert status == "408"
         assert "took too long" in answer
-        client = RankClient(url, tmp_path / "she", budget=1)
-        client.report("debt", 0.5)
-        client.close()
+        report_once(url, tmp_path / "she")
