@@ -20,7 +20,7 @@ from sottovoce.assess.explanation import Explanation, UserPosts
 from sottovoce.assess.job import Assessment
 from sottovoce.assess.measures.catalogue import MEASURES, plan_scoring
 from sottovoce.assess.ranking import Ranking, rank, ranking_of
-from sottovoce.assess.request import AssessRequest, model_folder, take_keywords
+from sottovoce.assess.request import AssessRequest, model_folder
 from sottovoce.assess.setting import M_KEPT, Bucket, Setting
 from sottovoce.corpus.read.corpus import Corpus, Source, open_posts, sample_source
 from sottovoce.corpus.read.guessed import keep_reading, warned_reading
@@ -29,6 +29,7 @@ from sottovoce.corpus.schema import POSTS
 from sottovoce.corpus.vocabulary import NOT_ENGLISH, seems_english
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import only_one, output_folder
+from sottovoce.keywords import take_keywords
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, Space
 

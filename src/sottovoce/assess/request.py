@@ -3,13 +3,12 @@
 `assess_posts` makes one from its keywords, ``sottovoce assess`` and ``explain`` from their options.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property, wraps
-from inspect import signature
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import ParamSpec, Protocol, Self, TypeAlias, TypeVar
+from typing import Protocol, Self, TypeAlias
 
 from sottovoce.assess.alerts import alerts_file
 from sottovoce.assess.measures.catalogue import GROUPS, RECOMMENDED, named_measure
@@ -26,9 +25,6 @@ from sottovoce.topics.shipped.rules import shipped_catalogue
 from sottovoce.topics.space import Mode, Space
 
 EVERY_S = 60.0
-Keywords = ParamSpec("Keywords")
-Request = TypeVar("Request")
-Result = TypeVar("Result")
 WITHOUT_BACKGROUND = "bow-t"
 """What a ranking goes by where nobody names a measure or gives a model.
 
@@ -237,22 +233,6 @@ class AssessRequest:
     def add_space(self, space: Space) -> Self:
         """The same with one more model."""
         return replace(self, model=(*self.spaces, space))
-
-
-def take_keywords(
-    request: Callable[Keywords, Request],
-) -> Callable[[Callable[[Request], Result]], Callable[Keywords, Result]]:
-    """Let a function of a request take the request's own keywords."""
-
-    def decorate(act: Callable[[Request], Result]) -> Callable[Keywords, Result]:
-        @wraps(act)
-        def call(*given: Keywords.args, **options: Keywords.kwargs) -> Result:
-            return act(request(*given, **options))
-
-        call.__signature__ = signature(request)  # type: ignore[attr-defined] # functions take it
-        return call
-
-    return decorate
 
 
 def model_folder(state: Path) -> Path:

@@ -166,11 +166,12 @@ def release(
         **vars(rows),
         **vars(charge),
         **vars(words),
+        dry_run=dry_run,
     )
     folder = folder_of(promise.out, engine) or promise.out
     where = OnSpark(engine, corpus, promise.out) if engine.is_spark else ThisMachine(folder)
     listener = ReleaseTerminal(None if engine.is_spark else reading)
-    job, made = carry_out(request, where, listener, dry_run=dry_run)
+    job, made = carry_out(request, where, listener)
     if isinstance(made, ReleaseQuote):
         listener.warn(made.uncounted, made.fixes(request.limit))
     show_release(job, made, as_json, None if dry_run else promise.out)

@@ -109,7 +109,8 @@ def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
     if len(documents) < FEWEST_PEOPLE:
         raise InputError(
             f"four platforms need at least {FEWEST_PEOPLE} people in all, got {len(documents)}: of "
-            "fewer, too few use any one word for its sum to be opened. Ask for more with --users."
+            "fewer, too few use any one word for its sum to be opened. Run sottovoce demo --users "
+            "with more."
         )
     places = np.arange(len(documents)) % len(PEERS)
     peers = {name: documents.part(places == at) for at, name in enumerate(PEERS)}

@@ -11,7 +11,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -224,11 +224,12 @@ def _in_bytes(number: int) -> str:
     return f"{number / 1000**place:.1f} {units[place]}" if place else f"{number} bytes"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class ReleaseRequest:
     """One release, as it was asked; `release_counts` says what each keyword means."""
 
     documents: Source
+    _: KW_ONLY
     epsilon: Exact
     precision: int
     words: FilePath | Vocabulary | Iterable[str] | None = None
@@ -259,6 +260,7 @@ class ReleaseRequest:
     stop_words: str | None = None
     label: str = ""
     reading: ReadOptions = field(default_factory=ReadOptions)
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, rows of counts among it: no ledger could know them again."""

@@ -5,14 +5,13 @@ spent. A dry run ends there. Else the spend is committed, noise is drawn once, a
 put into its folder.
 """
 
-import inspect
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, overload
+from typing import Literal, ParamSpec, Protocol, cast, overload
 
 import pyarrow as pa
 
@@ -20,6 +19,7 @@ from sottovoce.corpus.read.corpus import Source
 from sottovoce.corpus.read.guessed import warned_reading
 from sottovoce.corpus.read.tally import ReadOptions, Tallied, Tally
 from sottovoce.errors import ParameterError
+from sottovoce.keywords import take_keywords
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace, ledger_place
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.card import ReleaseCard
@@ -35,6 +35,9 @@ from sottovoce.release.quote import (
     open_account,
 )
 from sottovoce.release.release import Release, load_release
+
+Made = ParamSpec("Made")
+Quoted = ParamSpec("Quoted")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -139,7 +142,7 @@ class ThisMachine:
 
 
 def carry_out(
-    request: ReleaseRequest, engine: Engine, listener: ReleaseListener, *, dry_run: bool = False
+    request: ReleaseRequest, engine: Engine, listener: ReleaseListener
 ) -> tuple[Job, ReleaseQuote | Done]:
     """Release as asked, or only quote it; the same request again gives the same bytes for free."""
     asked, place = request.inputs(), engine.find_ledger(request)
@@ -156,7 +159,7 @@ def carry_out(
         listener.warn(*job.plan.warnings())
         standing = find_standing(job, place, request.limit, engine.folder)
         listener.warn(warning)
-        if dry_run:
+        if request.dry_run:
             return job, make_quote(job, standing)
         listener.say_budget(standing.fixes(request.limit))
         with listener.show_step("Drawing noise"):
@@ -172,26 +175,41 @@ def carry_out(
     return job, Done(**vars(now), card=card)
 
 
-@overload
-def release_counts(
-    documents: Source,
-    *,
-    dry_run: Literal[False] = False,
-    **options: Any,  # noqa: ANN401 - those of a request
-) -> Release: ...
+@dataclass(frozen=True, eq=False)
+class _MadeRequest(ReleaseRequest):
+    dry_run: Literal[False] = False
 
 
-@overload
-def release_counts(
-    documents: Source,
-    *,
-    dry_run: Literal[True],
-    **options: Any,  # noqa: ANN401 - those of a request
-) -> ReleaseQuote: ...
+@dataclass(frozen=True, eq=False)
+class _QuotedRequest(ReleaseRequest):
+    dry_run: Literal[True]
 
 
+class ReleaseCall(Protocol[Made, Quoted]):
+    """Takes the keywords of a request; a dry run gives a quote, and else there is a release."""
+
+    @overload
+    def __call__(self, *given: Made.args, **options: Made.kwargs) -> Release: ...
+    @overload
+    def __call__(self, *given: Quoted.args, **options: Quoted.kwargs) -> ReleaseQuote: ...
+
+
+def _take_keywords(
+    _made: Callable[Made, ReleaseRequest], _quoted: Callable[Quoted, ReleaseRequest]
+) -> Callable[[Callable[[ReleaseRequest], Release | ReleaseQuote]], ReleaseCall[Made, Quoted]]:
+    """Let a function of a request take its keywords; checkers tell by ``dry_run`` what is given."""
+
+    def decorate(
+        act: Callable[[ReleaseRequest], Release | ReleaseQuote],
+    ) -> ReleaseCall[Made, Quoted]:
+        return cast("ReleaseCall[Made, Quoted]", take_keywords(ReleaseRequest)(act))
+
+    return decorate
+
+
+@_take_keywords(_MadeRequest, _QuotedRequest)
 def release_counts(  # noqa: D417 - the options are a request's
-    documents: Source, *, dry_run: bool = False, **options: Any
+    request: ReleaseRequest,
 ) -> Release | ReleaseQuote:
     """Release word counts so that what a passage says stays in doubt.
 
@@ -248,14 +266,10 @@ def release_counts(  # noqa: D417 - the options are a request's
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
-    return _release(ReleaseRequest(documents=documents, **options), dry_run)
-
-
-def _release(request: ReleaseRequest, dry_run: bool) -> Release | ReleaseQuote:
     _check_words(request)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) if request.out is None else Path(request.out)
-        _, made = carry_out(request, ThisMachine(folder), ReleaseListener(), dry_run=dry_run)
+        _, made = carry_out(request, ThisMachine(folder), ReleaseListener())
         if isinstance(made, ReleaseQuote):
             return made
         released = load_release(folder)
@@ -271,14 +285,3 @@ def _check_words(request: ReleaseRequest) -> None:
             "documents may tell something about them. Give one, or say so with "
             "declare_data_dependent=True; the card will say so."
         )
-
-
-def _signature() -> inspect.Signature:
-    """What `help` shows: the request's keywords, with their defaults."""
-    documents, *options = inspect.signature(ReleaseRequest).parameters.values()
-    positional = documents.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    dry_run = inspect.Parameter("dry_run", inspect.Parameter.KEYWORD_ONLY, default=False)
-    return inspect.Signature([positional, *options, dry_run])
-
-
-release_counts.__signature__ = _signature()  # type: ignore[attr-defined] # functions take it
