@@ -12,8 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 from support.demos import SIZES, quick_demo
@@ -253,18 +251,6 @@ def test_bad_files_end_with_exit_code_2_and_no_output(
     assert PRIVATE not in err
     assert err.count("\n") == 1
     assert not [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
-
-
-def test_truncated_parquet_is_refused(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "posts.parquet"
-    pq.write_table(
-        pa.table({"user": ["a"] * 999, "time": [1] * 999, "text": [PRIVATE] * 999}), path
-    )
-    path.write_bytes(path.read_bytes()[:-40])
-    code, _, err = run("describe", path)
-    assert code == 2
-    assert "damaged, cut short" in err
-    assert PRIVATE not in err
 
 
 def test_a_repeated_user_and_topic_in_the_truth_is_refused(

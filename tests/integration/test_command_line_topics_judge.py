@@ -326,12 +326,6 @@ def test_as_many_judges_are_asked_as_the_study_asks() -> None:
     assert own == (votes.TOPIC_JUDGES, votes.PROFILE_JUDGES)
 
 
-def test_a_folder_that_holds_no_model_is_refused(run: Run, folder: Path) -> None:
-    code, _, err = run("topics", "match", folder, "topics.toml")
-    assert code == 2
-    assert "Traceback" not in err
-
-
 def test_no_sheet_takes_the_place_of_a_key_or_of_the_posts(run: Run, folder: Path) -> None:
     pairs = pq.read_table("truth.parquet").select(["user", "topic"]).slice(0, 6)
     pq.write_table(pairs, "who.parquet")

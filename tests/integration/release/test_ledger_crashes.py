@@ -33,6 +33,12 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
+def finish(*children: subprocess.Popen[str]) -> None:
+    for child in children:
+        assert child.communicate()[1] == ""
+        assert child.returncode == 0
+
+
 def new_ledger(path: Path, epsilon: int) -> None:
     ledger = Ledger(path, create=True)
     ledger.set_budget(CORPUS, LimitedPrecision(1, epsilon), DOCUMENTS)
@@ -64,7 +70,8 @@ def check_truth(path: Path, published: Path) -> None:
         assert file_digest(output.path) == output.sha256 == file_digest(published / name)
 
 
-def check_kills(tmp_path: Path, kills: int) -> None:
+@pytest.mark.parametrize("kills", [20, pytest.param(500, marks=pytest.mark.long)])
+def test_kills_lose_nothing_and_spend_nothing_twice(tmp_path: Path, kills: int) -> None:
     path, published = tmp_path / "ledger.sqlite", tmp_path / "published"
     published.mkdir()
     new_ledger(path, 1000)
@@ -74,29 +81,15 @@ def check_kills(tmp_path: Path, kills: int) -> None:
         check_truth(path, published)
     done = len(list(published.glob("r*")))
     assert done > kills // 4
-    last = start("release", str(path), str(done + 3), str(published))
-    assert last.communicate()[1] == ""
-    assert last.returncode == 0
+    finish(start("release", str(path), str(done + 3), str(published)))
     check_truth(path, published)
     assert not list(tmp_path.glob("*.outputs/.*"))
-
-
-def test_twenty_kills_lose_nothing_and_spend_nothing_twice(tmp_path: Path) -> None:
-    check_kills(tmp_path, 20)
-
-
-@pytest.mark.long
-def test_five_hundred_kills_lose_nothing_and_spend_nothing_twice(tmp_path: Path) -> None:
-    check_kills(tmp_path, 500)
 
 
 def test_sixteen_racing_processes_spend_the_budget_exactly(tmp_path: Path) -> None:
     """None of them finds the ledger made, and together they want three times its budget."""
     path = tmp_path / "ledger.sqlite"
-    children = [start("race", str(path), f"p{i}") for i in range(16)]
-    for child in children:
-        assert child.communicate()[1] == ""
-        assert child.returncode == 0
+    finish(*[start("race", str(path), f"p{i}") for i in range(16)])
     ledger = Ledger(path)
     assert ledger.account(CORPUS).rest == 0
     spends = ledger.spends(CORPUS)
@@ -109,10 +102,7 @@ def test_processes_with_overlapping_corpora_spend_a_documents_budget_exactly(
     tmp_path: Path, processes: int
 ) -> None:
     path = tmp_path / "ledger.sqlite"
-    children = [start("overlap", str(path), f"p{i}") for i in range(processes)]
-    for child in children:
-        assert child.communicate()[1] == ""
-        assert child.returncode == 0
+    finish(*[start("overlap", str(path), f"p{i}") for i in range(processes)])
     accounts = Ledger(path).accounts()
     spends = [spend for account in accounts for spend in Ledger(path).spends(account.corpus)]
     assert len(spends) == 20
@@ -125,10 +115,7 @@ def test_processes_with_overlapping_corpora_spend_a_documents_budget_exactly(
 
 def test_processes_with_one_request_draw_once(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
-    children = [start("race", str(path), "same") for _ in range(4)]
-    for child in children:
-        assert child.communicate()[1] == ""
-        assert child.returncode == 0
+    finish(*[start("race", str(path), "same") for _ in range(4)])
     ledger = Ledger(path)
     assert len(ledger.spends(CORPUS)) == 10
     assert ledger.account(CORPUS).spent == 1

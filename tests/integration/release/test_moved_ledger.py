@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from support.failing_calls import LOST_ANSWERS, ONCE_AND_LASTING, Outcomes, fail_each
@@ -42,21 +42,25 @@ def on(machine: Path) -> Iterator[None]:
         yield
 
 
+def move(machine: Path, name: str, target: Path) -> None:
+    """Move what lies there, by its name, while on that machine."""
+    with on(machine):
+        move_ledger(machine / name, target)
+
+
+def copy_ledger(machine: Path, folder: Path, name: str = "my") -> None:
+    for file in list(machine.glob("my.ledger*")):
+        copy = folder / file.name.replace("my.", f"{name}.")
+        (shutil.copytree if file.is_dir() else shutil.copy)(file, copy)
+
+
 def release(machine: Path, *, label: str = "", ledger: str = "my.ledger") -> bytes:
     """Counts of the same texts, at one epsilon of a budget of four."""
     with on(machine):
         out = machine / "out"
         shutil.rmtree(out, ignore_errors=True)
-        sv.release_counts(
-            TEXTS,
-            words=WORDS,
-            epsilon=1,
-            precision=2,
-            budget=4,
-            label=label,
-            ledger=machine / ledger,
-            out=out,
-        )
+        asked: Any = {"label": label, "ledger": machine / ledger, "out": out}
+        sv.release_counts(TEXTS, words=WORDS, epsilon=1, precision=2, budget=4, **asked)
         return (out / "counts.npz").read_bytes()
 
 
@@ -75,17 +79,18 @@ def machines(folder: Path) -> tuple[Path, Path]:
     return folder / "old", folder / "new"
 
 
-def spend_once(folder: Path) -> None:
+def spend_once(folder: Path) -> tuple[Path, Path]:
+    """The old machine, on which a release was made, and the new one."""
     old, new = machines(folder)
     old.mkdir()
     new.mkdir()
     release(old)
+    return old, new
 
 
 def moved(folder: Path, run: Run) -> tuple[Path, Path]:
     """From the old machine to the new one, by the command."""
-    spend_once(folder)
-    old, new = machines(folder)
+    old, new = spend_once(folder)
     for machine, words in ((old, ("my.ledger", "a.zip")), (new, ("a.zip", "my.ledger"))):
         if machine == new:
             (old / "a.zip").rename(new / "a.zip")
@@ -136,13 +141,9 @@ def test_no_command_takes_a_ledger_that_left_for_one_that_never_was(
 
 
 def test_a_copy_that_was_kept_where_it_left_is_refused(tmp_path: Path) -> None:
-    spend_once(tmp_path)
-    old, _ = machines(tmp_path)
-    for file in list(old.glob("my.ledger*")):
-        copy = old / file.name.replace("my.", "copy.")
-        (shutil.copytree if file.is_dir() else shutil.copy)(file, copy)
-    with on(old):
-        move_ledger(old / "my.ledger", old / "a.zip")
+    old, _ = spend_once(tmp_path)
+    copy_ledger(old, old, "copy")
+    move(old, "my.ledger", old / "a.zip")
     (old / "a.zip").unlink()
     for file in list(old.glob("copy.ledger*")):
         file.rename(old / file.name.replace("copy.", "my."))
@@ -150,23 +151,18 @@ def test_a_copy_that_was_kept_where_it_left_is_refused(tmp_path: Path) -> None:
         release(old)
     with pytest.raises(LedgerError, match="was moved from this machine"):
         release(old, label="other")
-    with on(old), pytest.raises(LedgerError, match="was moved from this machine"):
-        move_ledger(old / "my.ledger", old / "b.zip")
+    with pytest.raises(LedgerError, match="was moved from this machine"):
+        move(old, "my.ledger", old / "b.zip")
 
 
 def test_an_older_copy_is_noticed_on_the_new_machine(tmp_path: Path) -> None:
     """Its count of spends has come along."""
-    spend_once(tmp_path)
-    old, new = machines(tmp_path)
+    old, new = spend_once(tmp_path)
     (tmp_path / "backup").mkdir()
-    for file in list(old.glob("my.ledger*")):
-        copy = tmp_path / "backup" / file.name
-        (shutil.copytree if file.is_dir() else shutil.copy)(file, copy)
+    copy_ledger(old, tmp_path / "backup")
     release(old, label="second")
-    with on(old):
-        move_ledger(old / "my.ledger", new / "a.zip")
-    with on(new):
-        move_ledger(new / "a.zip", new / "moved.ledger")
+    move(old, "my.ledger", new / "a.zip")
+    move(new, "a.zip", new / "moved.ledger")
     for file in (tmp_path / "backup").iterdir():
         file.rename(new / file.name)
     with pytest.raises(LedgerError, match="it is an old copy"):
@@ -174,60 +170,48 @@ def test_an_older_copy_is_noticed_on_the_new_machine(tmp_path: Path) -> None:
 
 
 def test_an_archive_does_not_bring_back_what_has_gone_on(tmp_path: Path) -> None:
-    spend_once(tmp_path)
-    old, new = machines(tmp_path)
-    with on(old):
-        move_ledger(old / "my.ledger", new / "a.zip")
+    old, new = spend_once(tmp_path)
+    move(old, "my.ledger", new / "a.zip")
     shutil.copy(new / "a.zip", new / "copy.zip")
-    with on(new):
-        move_ledger(new / "a.zip", new / "my.ledger")
+    move(new, "a.zip", new / "my.ledger")
     release(new, label="second")
-    with on(new), pytest.raises(InputError, match="the archive is an old copy"):
-        move_ledger(new / "copy.zip", new / "twice.ledger")
-    with on(new):
-        move_ledger(new / "my.ledger", new / "b.zip")
-    with on(new), pytest.raises(InputError, match="the archive is an old copy"):
-        move_ledger(new / "copy.zip", new / "twice.ledger")
+    with pytest.raises(InputError, match="the archive is an old copy"):
+        move(new, "copy.zip", new / "twice.ledger")
+    move(new, "my.ledger", new / "b.zip")
+    with pytest.raises(InputError, match="the archive is an old copy"):
+        move(new, "copy.zip", new / "twice.ledger")
 
 
 def test_a_ledger_can_be_moved_back(tmp_path: Path) -> None:
-    spend_once(tmp_path)
-    old, new = machines(tmp_path)
+    old, new = spend_once(tmp_path)
     there = release(old)
     for here, other in ((old, new), (new, old)):
-        with on(here):
-            move_ledger(here / "my.ledger", here / "a.zip")
+        move(here, "my.ledger", here / "a.zip")
         (here / "a.zip").rename(other / "a.zip")
-        with on(other):
-            move_ledger(other / "a.zip", other / "my.ledger")
+        move(other, "a.zip", other / "my.ledger")
     assert release(old) == there
     release(old, label="second")
     assert not works(new)
 
 
 def test_another_ledgers_release_asks_the_one_that_was_moved_here(tmp_path: Path) -> None:
-    spend_once(tmp_path)
-    old, new = machines(tmp_path)
-    with on(old):
-        move_ledger(old / "my.ledger", new / "a.zip")
-    with on(new):
-        move_ledger(new / "a.zip", new / "my.ledger")
+    old, new = spend_once(tmp_path)
+    move(old, "my.ledger", new / "a.zip")
+    move(new, "a.zip", new / "my.ledger")
     with pytest.warns(UserWarning, match=r"my\.ledger"):
         release(new, ledger="other.ledger")
 
 
 def test_nothing_is_written_over_and_no_stranger_is_let_in(tmp_path: Path) -> None:
-    spend_once(tmp_path)
-    old, new = machines(tmp_path)
+    old, new = spend_once(tmp_path)
     (old / "a.zip").write_text("mine")
-    with on(old), pytest.raises(InputError, match="there already"):
-        move_ledger(old / "my.ledger", old / "a.zip")
+    with pytest.raises(InputError, match="there already"):
+        move(old, "my.ledger", old / "a.zip")
     assert works(old)
-    with on(old):
-        move_ledger(old / "my.ledger", new / "a.zip")
+    move(old, "my.ledger", new / "a.zip")
     (new / "my.ledger").write_text("mine")
-    with on(new), pytest.raises(InputError, match="there already"):
-        move_ledger(new / "a.zip", new / "my.ledger")
+    with pytest.raises(InputError, match="there already"):
+        move(new, "a.zip", new / "my.ledger")
     assert (new / "my.ledger").read_text() == "mine"
     with zipfile.ZipFile(new / "a.zip") as packed:
         facts = json.loads(packed.read("move.json"))
@@ -235,12 +219,12 @@ def test_nothing_is_written_over_and_no_stranger_is_let_in(tmp_path: Path) -> No
         with zipfile.ZipFile(new / "false.zip", "w") as packed:
             packed.writestr("move.json", json.dumps({**facts, **more}))
             packed.writestr(name, b"x")
-        with on(new), pytest.raises(InputError, match="no archive of a ledger"):
-            move_ledger(new / "false.zip", new / "your.ledger")
+        with pytest.raises(InputError, match="no archive of a ledger"):
+            move(new, "false.zip", new / "your.ledger")
     cut = (new / "a.zip").read_bytes()
     (new / "cut.zip").write_bytes(cut[: len(cut) // 2])
-    with on(new), pytest.raises(InputError, match="no archive of a ledger"):
-        move_ledger(new / "cut.zip", new / "your.ledger")
+    with pytest.raises(InputError, match="no archive of a ledger"):
+        move(new, "cut.zip", new / "your.ledger")
     assert not (new / "your.ledger").exists()
 
 
@@ -274,16 +258,13 @@ def _compress(archive: bytes) -> bytes:
 def test_a_damaged_archive_is_said_to_be_one_and_nothing_is_unpacked(
     tmp_path: Path, harm: Callable[[bytes], bytes]
 ) -> None:
-    spend_once(tmp_path)
-    old, new = machines(tmp_path)
-    with on(old):
-        move_ledger(old / "my.ledger", new / "a.zip")
+    old, new = spend_once(tmp_path)
+    move(old, "my.ledger", new / "a.zip")
     (new / "harmed.zip").write_bytes(harm((new / "a.zip").read_bytes()))
-    with on(new), pytest.raises(InputError, match="no archive of a ledger, or it is damaged"):
-        move_ledger(new / "harmed.zip", new / "my.ledger")
+    with pytest.raises(InputError, match="no archive of a ledger, or it is damaged"):
+        move(new, "harmed.zip", new / "my.ledger")
     assert {file.name for file in new.iterdir()} == {"a.zip", "harmed.zip"}
-    with on(new):
-        move_ledger(new / "a.zip", new / "my.ledger")
+    move(new, "a.zip", new / "my.ledger")
     assert works(new)
 
 
@@ -296,14 +277,12 @@ def refuse_wrong(outcomes: Outcomes) -> None:
 
 def pack(folder: Path) -> None:
     old, new = machines(folder)
-    with on(old):
-        move_ledger(old / "my.ledger", new / "a.zip")
+    move(old, "my.ledger", new / "a.zip")
 
 
 def arrive(folder: Path) -> None:
     _, new = machines(folder)
-    with on(new):
-        move_ledger(new / "a.zip", new / "my.ledger")
+    move(new, "a.zip", new / "my.ledger")
 
 
 def check_one_place(folder: Path) -> None:

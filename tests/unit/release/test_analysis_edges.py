@@ -1,17 +1,14 @@
 """Reading a release at the ends of what it may be: few documents, hardly any noise, odd asking."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import sparse
 
 import sottovoce as sv
-from sottovoce.cli.analyse import _label_lines
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import SignalMeter
@@ -108,17 +105,6 @@ def test_a_classifier_refuses_a_release_with_several_maps(
         sv.release.PrivateNaiveBayes().fit(grouped, hardly_noised.checked_labels())
     with pytest.raises(ParameterError, match="needs a release with one map"):
         fitted.predict_released(grouped)
-
-
-def test_labels_that_pandas_calls_missing_are_refused(hardly_noised: sv.release.Release) -> None:
-    labels = pd.array([*["a", "b"] * 5, "a", None], dtype="string")
-    with pytest.raises(ParameterError, match="got 1 that are missing"):
-        hardly_noised.classifier(labels)
-
-
-def test_a_file_of_labels_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
-    (tmp_path / "labels.txt").write_text("a\nb\n", encoding="utf-8-sig")
-    assert _label_lines(tmp_path / "labels.txt") == ["a", "b"]
 
 
 def test_topics_are_a_whole_number(hardly_noised: sv.release.Release) -> None:

@@ -61,11 +61,6 @@ def test_words_by_label_are_those_of_each_labels_documents(labelled: sv.release.
     assert {row["label"] for row in again} == {"x", "y"}
 
 
-def test_a_release_without_labels_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="carries no labels"):
-        released(tmp_path).words(by_label=True)
-
-
 def test_pairs_are_sums_of_products_of_different_words(labelled: sv.release.Release) -> None:
     dense = labelled.counts.toarray()
     found = labelled.pairs(most=3, order="together")
@@ -158,10 +153,6 @@ def test_a_release_that_dropped_outputs_has_no_law_to_read_it_by(tmp_path: Path)
     cut = released(tmp_path, threshold=1)
     with pytest.raises(ParameterError, match="dropped outputs below 1.*without a threshold"):
         cut.words()
-
-
-def test_the_law_is_that_of_the_cards_noise(labelled: sv.release.Release) -> None:
-    assert labelled.law == NoiseLaw(20.0)
 
 
 @pytest.mark.parametrize(("rate", "documents"), [(5.0, 40), (1.0, 3), (1.0, 1), (0.5, 100)])

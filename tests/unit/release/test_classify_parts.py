@@ -12,10 +12,8 @@ from sottovoce.release.classify.features import (
     BitFeature,
     BurstFeature,
     CellLikelihoods,
-    CountFeature,
     ExpectedCells,
     feature_of,
-    positive,
 )
 from sottovoce.release.classify.inputs import Labelled, calibration
 from sottovoce.release.classify.logistic import SoftmaxProblem
@@ -45,11 +43,6 @@ def test_a_feature_is_unbiased_and_has_the_stated_noise(kind: str, rate: float) 
             assert variance <= feature.variance * (1 + 1e-9)
 
 
-def test_bits_have_half_of_the_noise() -> None:
-    law = NoiseLaw(0.3)
-    assert BitFeature(law).variance == pytest.approx(CountFeature(law).variance / 2)
-
-
 def test_bursts_are_bits_where_no_token_follows_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sottovoce.release.classify.features.BURST", 0.0)
     law, cells = NoiseLaw(0.4), sparse.csr_array([[-1, 0, 1, 9]])
@@ -57,11 +50,6 @@ def test_bursts_are_bits_where_no_token_follows_another(monkeypatch: pytest.Monk
     assert bursts.toarray() == pytest.approx(bits.toarray())
     assert shift == pytest.approx(same)
     assert BurstFeature(law).variance == pytest.approx(law.variance / 2)
-
-
-def test_only_positive_cells_are_kept() -> None:
-    cells = sparse.csr_array([[0, -2, 3], [1, 0, 0], [-1, -1, -1]])
-    assert positive(cells).toarray().tolist() == [[0, 0, 3], [1, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize("mean", [-0.5, 0.0, 0.02, 1.5])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from support.sklearn_checks import check_on_counts
 
-from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.compression.embedding import (
     Embedding,
     EmbeddingClusterCompression,
@@ -115,14 +115,6 @@ def test_cluster_puts_like_words_together_and_disperse_keeps_them_apart() -> Non
         assert len(set(columns_of(apart, COLOURS))) == 3
 
 
-def test_words_that_the_embedding_lacks_fill_the_room_left() -> None:
-    known = Embedding(("cat", "dog", "red"), np.eye(3, dtype=np.float32))
-    for kind in (EmbeddingClusterCompression, EmbeddingDisperseCompression):
-        for columns in range(1, 6):
-            fitted = kind(columns, embedding=known, vocabulary=VOCABULARY).fit(COUNTS)
-            assert np.ptp(fitted.map_.sizes) <= 1
-
-
 def test_an_embedding_that_covers_too_few_words_is_refused() -> None:
     few = Embedding(("cat", "dog"), np.eye(2, dtype=np.float32))
     with pytest.raises(ParameterError, match=r"at least 50% of the words, got 2 of 6"):
@@ -172,23 +164,6 @@ def test_groups_that_would_share_a_map_are_refused() -> None:
 def test_columns_out_of_bounds_are_refused(columns: Any) -> None:  # noqa: ANN401  # bad on purpose
     with pytest.raises(ParameterError, match="columns must be"):
         RandomCompression(columns).fit(COUNTS)
-
-
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        ([[np.nan, 1, 1]], "NaN"),
-        ([[np.inf, 1, 1]], "infinity"),
-        ([[-1, 0, 1]], "counts must be >= 0"),
-        ([[0.5, 0, 1]], "whole numbers, got fractions"),
-        ([[2**41, 0, 1]], "at most 2\\^40"),
-        ([["a", "b", "c"]], "numeric"),
-        ([1, 2, 3], "Expected 2D array"),
-    ],
-)
-def test_what_is_no_count_is_refused(counts: Any, message: str) -> None:  # noqa: ANN401  # bad
-    with pytest.raises(CorpusError, match=message):
-        RandomCompression(2).fit(counts)
 
 
 def test_a_wrong_width_is_refused_both_ways() -> None:
@@ -244,17 +219,6 @@ def test_a_map_cannot_be_changed_and_equals_only_its_like() -> None:
     assert word_map == WordMap(np.array([0, 1, 1]), 2)
     assert word_map != WordMap(np.array([0, 1, 1]), 3)
     assert word_map != [0, 1, 1]
-
-
-def test_columns_are_named() -> None:
-    names = RandomCompression(2).fit(COUNTS).get_feature_names_out()
-    assert names.tolist() == ["column0", "column1"]
-
-
-def test_every_refusal_is_an_input_error_and_a_value_error() -> None:
-    with pytest.raises(InputError) as caught:
-        RandomCompression(9).fit(COUNTS)
-    assert isinstance(caught.value, ValueError)
 
 
 class KnowsEveryWord:

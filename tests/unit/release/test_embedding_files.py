@@ -64,11 +64,6 @@ def test_lookup_gives_zeros_for_unknown_words() -> None:
     assert known.tolist() == [True, False, True]
 
 
-def test_lookup_takes_the_first_of_a_repeated_word() -> None:
-    embedding = Embedding(("a", "a"), np.array([[1], [2]], dtype=np.float32))
-    assert embedding.lookup(["a"])[0].tolist() == [[1]]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

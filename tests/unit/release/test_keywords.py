@@ -17,7 +17,9 @@ def test_checkers_know_what_a_call_gives_and_which_keywords_it_takes(tmp_path: P
     ledger = tmp_path / "ledger"
     made = sv.release_counts(["debt"], words=["debt"], epsilon=2, precision=2, ledger=ledger)
     assert_type(made, Release)
-    quoted = sv.release_counts(["debt"], words=["debt"], epsilon=2, precision=2, dry_run=True)
+    quoted = sv.release_counts(
+        ["debt"], words=["debt"], epsilon=2, precision=2, ledger=ledger, dry_run=True
+    )
     assert_type(quoted, ReleaseQuote)
     assert (type(made), type(quoted)) == (Release, ReleaseQuote)
     with pytest.raises(TypeError, match="precisoin"):

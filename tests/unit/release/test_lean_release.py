@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from sottovoce.privacy import _sparse_noise as sparse_noise
 from sottovoce.privacy._sparse_noise import SparseNoise
 from sottovoce.privacy.mechanism import GeometricMechanism
-from sottovoce.release.compression.maps import RandomCompression
 from sottovoce.release.counts import Counts, checked_counts
 
 DENSE, SPARSE = "1/2", "5"
@@ -29,11 +28,6 @@ def test_counts_that_are_not_in_order_are_put_in_order_on_a_copy() -> None:
     assert checked_counts(messy).toarray().tolist() == [[0, 3]]
     assert messy.data.tolist() == [1, 0, 2]
     assert messy.indices.tolist() == [1, 0, 1]
-
-
-def test_compressed_counts_keep_narrow_indices() -> None:
-    columns = RandomCompression(3, random_state=0).fit_transform(some_counts())
-    assert columns.indices.dtype == columns.indptr.dtype == np.int32
 
 
 @pytest.mark.kernel

@@ -41,12 +41,6 @@ def test_maps_come_back_as_they_were_saved(stem: Path) -> None:
     assert (card.method, card.words, card.columns, card.maps) == ("random", 4, 2, 2)
 
 
-def test_the_card_is_plain_json_with_the_hash_of_the_array(stem: Path) -> None:
-    card = json.loads(stem.with_suffix(".json").read_text())
-    assert card["sha256"] == hashlib.sha256(stem.with_suffix(".npz").read_bytes()).hexdigest()
-    assert card["format"] == "sottovoce-map"
-
-
 def test_the_same_maps_give_the_same_bytes(stem: Path) -> None:
     assert packed_maps(MAPS, method="random")[0] == stem.with_suffix(".npz").read_bytes()
 

@@ -11,7 +11,7 @@ from support.sklearn_checks import check_on_counts
 
 from sottovoce.arrays import Floats, Integers
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.errors import ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce.topics import load_model
@@ -86,12 +86,6 @@ def test_a_release_brings_its_law_and_needs_no_rate(fitted: PrivateTopics) -> No
     assert np.array_equal(fitted.components_, again.components_)
 
 
-def test_words_of_a_compressed_release_cannot_be_told_apart() -> None:
-    release = FakeRelease(sparse.csr_array(_released()), NoiseLaw(RATE), is_compressed=True)
-    with pytest.raises(ParameterError, match="cannot be told apart"):
-        PrivateTopics(2).fit(release)
-
-
 def test_pairs_are_those_of_all_documents_where_only_some_are_kept() -> None:
     counts = np.tile(_released(), (60, 1))
     few = PrivateTopics(2, rate=RATE, reader="pairs", most_cells=100).fit(counts)
@@ -122,11 +116,6 @@ def test_a_saved_model_is_one_that_assess_takes(fitted: PrivateTopics, tmp_path:
 def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(ParameterError, match=told):
         PrivateTopics(**{"n_topics": 2, "rate": RATE} | settings).fit(_released())
-
-
-def test_fractions_are_no_counts() -> None:
-    with pytest.raises(CorpusError, match="fractions"):
-        PrivateTopics(1, rate=RATE).fit(_released() + 0.5)
 
 
 def test_scikit_learn_accepts_the_estimator(monkeypatch: pytest.MonkeyPatch) -> None:

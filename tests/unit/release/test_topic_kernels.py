@@ -154,18 +154,3 @@ def test_positive_cells_are_kept_up_to_a_number_and_totals_are_those_of_all() ->
     assert whole.totals / whole.documents == pytest.approx(part.totals / part.documents)
     assert whole.totals.tolist() == matrix.sum(axis=0).tolist()
     assert int(whole.values.max()) == 1023
-
-
-def test_documents_are_taken_and_words_left_out() -> None:
-    matrix = _released(9, 6)
-    cells = _cells(matrix)
-    taken = cells.select(np.isin(np.arange(9), (2, 7)))
-    assert _dense(taken).tolist() == np.maximum(matrix[[2, 7]], 0).tolist()
-    assert taken.totals == pytest.approx(cells.totals * 2 / 9)
-    kept = np.arange(6) < 3
-    assert _dense(cells.of_words(kept)).tolist() == (np.maximum(matrix, 0) * kept).tolist()
-
-
-def _dense(cells: PositiveCells) -> Integers:
-    arrays = cells.values.astype(np.int64), cells.words.astype(np.int64), cells.pointers
-    return np.asarray(sparse.csr_array(arrays, shape=(cells.documents, cells.width)).toarray())
