@@ -291,13 +291,13 @@ _COLLECTION = (
 
 def rank_statement(rules: Description) -> PrivacyStatement:
     """What a server with these rules promises to whoever reports."""
-    told = _noise(rules) if rules.mode == "noise" else _shares(rules)
+    told = _noise_answers(rules) if rules.mode == "noise" else _shares_answers(rules)
     told |= {"accuracy": _ACCURACY, "collection": _COLLECTION.format(rules.minimum)}
     of = f"rank server, mode {rules.mode}, of {', '.join(rules.by_name)}"
     return PrivacyStatement(of, {name: told[name] for name in QUESTIONS})
 
 
-def _noise(rules: Description) -> dict[str, str]:
+def _noise_answers(rules: Description) -> dict[str, str]:
     epsilon = text_up(rules.epsilon)
     return {
         "unit": _UNIT.format("each bucket that they were ever in is one"),
@@ -322,7 +322,7 @@ def _noise(rules: Description) -> dict[str, str]:
     }
 
 
-def _shares(rules: Description) -> dict[str, str]:
+def _shares_answers(rules: Description) -> dict[str, str]:
     epsilon = text_up(rules.epsilon)
     return {
         "unit": _UNIT.format("each period is one"),

@@ -41,7 +41,7 @@ def _columns(header: StateHeader) -> dict[str, str]:
     return {"user": "string", **counts, **pairs, **slots}
 
 
-def layout(header: StateHeader) -> str:
+def schema_text(header: StateHeader) -> str:
     """The same, as Spark writes schemas."""
     return ", ".join(f"{name} {kind}" for name, kind in _columns(header).items())
 
@@ -63,7 +63,7 @@ def score_posts(shipped: Shipped, raw: Iterator[pa.RecordBatch]) -> Iterator[pa.
             if _bound_on_bytes(work.header, posts) > _HELD_BYTES:
                 more = True
                 break
-        yield from rows_of(state)
+        yield from state_rows(state)
     yield _tally_row(work.header, tally)
 
 
@@ -81,7 +81,7 @@ def merge_rows(shipped: Shipped, grouped: Iterator[pa.RecordBatch]) -> Iterator[
             tallies = _flat(values["tally"].filter(nobody)).reshape(-1, TALLIES)
             yield _tally_row(header, tally_of(tallies.sum(axis=0)))
         there = pc.invert(nobody)
-        yield from rows_of(
+        yield from state_rows(
             fill_state(header, users.filter(there), {k: v.filter(there) for k, v in values.items()})
         )
 
@@ -118,7 +118,7 @@ def states_in(header: StateHeader, rows: Iterable[pa.RecordBatch]) -> Iterator[S
             yield fill_state(header, there["user"], values)
 
 
-def rows_of(state: State) -> Iterator[pa.RecordBatch]:
+def state_rows(state: State) -> Iterator[pa.RecordBatch]:
     """A state as rows, some megabytes at a time."""
     if not len(state):
         return

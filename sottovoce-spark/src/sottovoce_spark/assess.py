@@ -31,8 +31,8 @@ from sottovoce_spark._states import (
     CommunityCounts,
     community_of,
     count_community,
-    layout,
     merge_rows,
+    schema_text,
     score_posts,
     value_columns,
 )
@@ -161,11 +161,11 @@ def merged_states(posts: Spark, shipped: Shipped) -> Spark:
 
     header = shipped.work().header
     raw = posts.select("user", "time", "text")
-    scored = raw.mapInArrow(partial(score_posts, shipped), layout(header))
+    scored = raw.mapInArrow(partial(score_posts, shipped), schema_text(header))
     gathered = scored.groupBy("user").agg(
         sql.collect_list(sql.struct(*value_columns(header))).alias("parts")
     )
-    return gathered.mapInArrow(partial(merge_rows, shipped), layout(header))
+    return gathered.mapInArrow(partial(merge_rows, shipped), schema_text(header))
 
 
 def gather_community(states: Spark, shipped: Shipped) -> CommunityCounts:

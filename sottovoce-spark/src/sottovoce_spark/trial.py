@@ -7,7 +7,7 @@ from sottovoce.errors import InputError
 from sottovoce.release.inputs import CountsElsewhere
 from sottovoce.release.job import Job
 from sottovoce.release.plan import maps_of
-from sottovoce.release.trial import Drawn
+from sottovoce.release.trial import DrawnRelease
 from sottovoce_spark._noise import Block, BlockName, NoiseTask, block_row, write_shards
 from sottovoce_spark.repeatable import noise_secret
 from sottovoce_spark.shards import Shard, ShardedCounts, list_shards
@@ -15,7 +15,7 @@ from sottovoce_spark.shards import Shard, ShardedCounts, list_shards
 _BLOCK, _SHARD = 60, 150
 
 
-def drawn_in_shards(job: Job) -> Drawn:
+def drawn_in_shards(job: Job) -> DrawnRelease:
     """Each block of documents noised by its task and written into a shard, read back together."""
     plan, counts = job.plan, job.documents.counts
     if isinstance(counts, CountsElsewhere):
@@ -39,4 +39,4 @@ def drawn_in_shards(job: Job) -> Drawn:
         ]
         shards = list_shards(counts.shape[0], plan.columns, str(plan.noise.rate), found)
         released = ShardedCounts(Path(name), shards).whole()
-    return Drawn(released.toarray(), list(maps), frequencies)
+    return DrawnRelease(released.toarray(), list(maps), frequencies)

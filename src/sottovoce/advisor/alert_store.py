@@ -176,7 +176,7 @@ def _bands_changed(
         was = _was_inside(cursor, standing, percent)
         if _is_inside(standing, percent, setting.hysteresis, was=was) != was:
             (left if was else entered).append(percent)
-            _note(cursor, standing, percent, entered=not was)
+            _store_band(cursor, standing, percent, entered=not was)
     if entered:
         return _BandChange(min(entered), entered=True)
     return _BandChange(max(left), entered=False) if left else None
@@ -191,7 +191,7 @@ def _more_outright(cursor: sqlite3.Cursor, topic: str, posts: int) -> bool:
 
 def _was_inside(cursor: sqlite3.Cursor, standing: Standing, percent: int) -> bool:
     query = "SELECT 1 FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
-    place = (_ranking(standing), standing.topic, percent)
+    place = (_ranking_name(standing), standing.topic, percent)
     return cursor.execute(query, place).fetchone() is not None
 
 
@@ -201,16 +201,16 @@ def _is_inside(standing: Standing, percent: int, hysteresis: float, *, was: bool
     return inside(standing.high, standing.users, percent, hysteresis, was=was)
 
 
-def _note(cursor: sqlite3.Cursor, standing: Standing, percent: int, *, entered: bool) -> None:
+def _store_band(cursor: sqlite3.Cursor, standing: Standing, percent: int, *, entered: bool) -> None:
     change = (
         "INSERT INTO inside VALUES (?, ?, ?)"
         if entered
         else "DELETE FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
     )
-    cursor.execute(change, (_ranking(standing), standing.topic, percent))
+    cursor.execute(change, (_ranking_name(standing), standing.topic, percent))
 
 
-def _ranking(standing: Standing) -> str:
+def _ranking_name(standing: Standing) -> str:
     """By what and among whom: who left a band of made-up people has left none of real ones."""
     return f"{standing.measure} among made-up people" if standing.simulated else standing.measure
 

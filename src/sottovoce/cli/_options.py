@@ -62,11 +62,11 @@ def _most_left_out(tally: Tally) -> str:
     reason, _ = tally.skipped.most_common(1)[0]
     return (
         f"WARNING: MOST ROWS WERE LEFT OUT, {left_out:,} of {rows:,}. What follows is about the "
-        f"other {tally.rows_kept:,} only.{_MENDED_BY.get(reason, '')}"
+        f"other {tally.rows_kept:,} only.{_REMEDIES.get(reason, '')}"
     )
 
 
-_MENDED_BY = {
+_REMEDIES = {
     Skip.TIME: " Are days or months first in its times, or is another column the time?",
     Skip.USER: " Is another column the user?",
     Skip.TEXT: " Is another column the text?",
@@ -121,7 +121,7 @@ class ScoreOptions(OptionGroup):
     mode: str | None = None
 
 
-def parsed_share(written: str | None) -> float | None:
+def parse_share(written: str | None) -> float | None:
     """The option --concerned."""
     if written is None:
         return None
@@ -160,7 +160,7 @@ def load_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
 
 
 @contextmanager
-def mentioning_resume(folder: Path | None) -> Iterator[None]:
+def mention_resume(folder: Path | None) -> Iterator[None]:
     """Say on the way out of a stopped command that it can go on."""
     from sottovoce.errors import Stopped  # noqa: PLC0415 - it imports the commands
 
@@ -224,7 +224,7 @@ class ReadingOptions(OptionGroup):
     encoding: str = AUTO
     longest: Annotated[int, typer.Option("--max-line-bytes")] = LONGEST
 
-    def as_told(self) -> ReadOptions:
+    def to_read_options(self) -> ReadOptions:
         """For a reader, which guesses no encoding."""
         return ReadOptions(
             format=cast("Format | None", self.file_format),
@@ -247,7 +247,7 @@ class ReadingOptions(OptionGroup):
         """How to read ``posts``: as told, as kept ``beside``, or as guessed, which is said."""
         from sottovoce.corpus.read.guessed import chosen_reading  # noqa: PLC0415 - fast --help
 
-        told = self.as_told() if told is None else told
+        told = self.to_read_options() if told is None else told
         found = chosen_reading(posts, schema, told, encoding=self.encoding, beside=beside)
         for line in found.said:
             typer.echo(line, err=True)

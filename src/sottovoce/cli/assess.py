@@ -13,9 +13,9 @@ from sottovoce.cli._options import (
     ConcernedOption,
     ReadingOptions,
     ScoreOptions,
-    mentioning_resume,
+    mention_resume,
     needs_extra,
-    parsed_share,
+    parse_share,
 )
 from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
@@ -139,13 +139,13 @@ def assess(
     from sottovoce.files import check_outputs  # noqa: PLC0415 - keeps --help fast
 
     precision = engine.precision()
-    state, share = kept.choose_file(posts, out), parsed_share(shown.concerned)
+    state, share = kept.choose_file(posts, out), parse_share(shown.concerned)
     report = CommunityReport.choose(shown.report, people=shown.people, concerned=share)
     options = asdict(scoring) | asdict(kept)
     options |= {"merge": kept.merge or (), "state": state, "out": out, "topic": ranked.topic}
     options["measures"] = "all" if engine.is_spark and ranked.measure is None else ranked.measure
     del options["update"]
-    request = AssessRequest(posts=posts, clean=clean, reading=reading.as_told(), **options)
+    request = AssessRequest(posts=posts, clean=clean, reading=reading.to_read_options(), **options)
     request.check_outputs(shown.report)
     if engine.is_spark:
         engine.refuse({"--state": state, "--merge": kept.merge, "--keep-posts": kept.keep_posts})
@@ -156,7 +156,7 @@ def assess(
         return
     check_ending(out)
     check_outputs(out, state, shown.report)
-    with mentioning_resume(kept.checkpoint), needs_extra("topics"):
+    with mention_resume(kept.checkpoint), needs_extra("topics"):
         done = carry_out(
             request, Terminal(reading, report), shown=bool(ranked.topic or shown.show_users)
         )

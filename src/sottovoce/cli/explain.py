@@ -60,7 +60,9 @@ def explain(
     from sottovoce.cli._community_report import Terminal  # noqa: PLC0415 - keeps --help fast
 
     options = asdict(scoring) | {"measures": [choose_measure(measure, state)], "topic": [topic]}
-    request = AssessRequest(None, state=state, clean=clean, reading=reading.as_told(), **options)
+    request = AssessRequest(
+        None, state=state, clean=clean, reading=reading.to_read_options(), **options
+    )
     with needs_extra("topics"):
         why = explain_rank(
             request, posts, user, Terminal(reading), without=without or (), most=most

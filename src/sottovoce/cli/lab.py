@@ -104,7 +104,7 @@ def study(
         return
     given = {"out": out, "seeds": seeds, "quick": quick, **vars(data), **vars(parts)}
     given |= {"format": reading.file_format, "fields": reading.fields, "header": reading.header}
-    chosen, options, unused = studies.prepare_study(name, given, reading.as_told())
+    chosen, options, unused = studies.prepare_study(name, given, reading.to_read_options())
     if unused:
         typer.echo(f"{name} has no use for {unused}; it runs as without.", err=True)
     with progress(f"Running study {name}"):

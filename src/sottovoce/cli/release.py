@@ -160,7 +160,7 @@ def release(
         engine.refuse({"--by": rows.by, **dates})
     request = ReleaseRequest(
         documents=corpus,
-        reading=reading.as_told(),
+        reading=reading.to_read_options(),
         **vars(promise),
         **vars(columns),
         **vars(rows),
@@ -280,7 +280,7 @@ def loop(
             topics=topics,
             limit=limit,
             seed=seed,
-            reading=reading.choose(corpus, POSTS) if is_posts else reading.as_told(),
+            reading=reading.choose(corpus, POSTS) if is_posts else reading.to_read_options(),
             **{name: value for name, value in several.items() if value not in (None, [])},
         )
     show_study(result, name=NAME, title=TITLE, out=out, as_json=as_json)

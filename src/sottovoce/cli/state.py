@@ -8,7 +8,7 @@ import typer
 
 from sottovoce.cli._engines import show_lifts
 from sottovoce.cli._groups import OptionGroup
-from sottovoce.cli._options import ConcernedOption, ScoreOptions, parsed_share
+from sottovoce.cli._options import ConcernedOption, ScoreOptions, parse_share
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
 from sottovoce.errors import ParameterError
 
@@ -65,7 +65,7 @@ def alerts(
     from sottovoce.files import check_outputs  # noqa: PLC0415 - keeps --help fast
 
     check_outputs(out)
-    share = parsed_share(concerned)
+    share = parse_share(concerned)
     with progress("Ranking users"):
         found = check_alerts(
             state,

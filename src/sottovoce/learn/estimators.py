@@ -43,7 +43,7 @@ class Prepared(NamedTuple):
     means: Floats
     scales: Floats
 
-    def undone(self, theta: Floats) -> LinearModel:
+    def unstandardise(self, theta: Floats) -> LinearModel:
         """A classifier of prepared rows as one of the rows as they came."""
         coefficients = theta[:-1] / self.scales
         return LinearModel(coefficients, float(theta[-1] - coefficients @ self.means))
@@ -181,7 +181,7 @@ class RadoBoostClassifier(TwoClassLinear):
     def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
         ready = prepare_rows(rows)
         rados = own_rados(ready.rows, signs, self.n_rados, self.random_state)
-        return ready.undone(boost(rados, self.rounds))
+        return ready.unstandardise(boost(rados, self.rounds))
 
 
 class RadoDescentClassifier(TwoClassLinear):
@@ -226,7 +226,7 @@ class RadoDescentClassifier(TwoClassLinear):
         weights = np.full(rados.shape[1], float(self.weight))
         end = descend(rados, weights, most_steps=self.most_steps, tolerance=self.tolerance)
         self.n_iter_ = max(end.steps, 1)
-        return ready.undone(end.theta)
+        return ready.unstandardise(end.theta)
 
 
 class MLossClassifier(TwoClassLinear):
@@ -274,7 +274,7 @@ class MLossClassifier(TwoClassLinear):
             epsilon=self.epsilon,
         )
         theta = m_loss_minimiser(moments, len(rows), weights, penalty=self.penalty)
-        return ready.undone(theta)
+        return ready.unstandardise(theta)
 
 
 class SummedRidgeClassifier(TwoClassLinear):

@@ -235,7 +235,7 @@ class Standard:
         x[:, self.constant] = 0.0
         return np.hstack([x, np.ones((len(x), 1))])
 
-    def undone(self, theta: Floats) -> LinearModel:
+    def unstandardise(self, theta: Floats) -> LinearModel:
         """A classifier of standardised rows as one of the kept features as they came."""
         coefficients = np.where(self.constant, 0.0, theta[:-1] / self.scales)
         return LinearModel(coefficients, float(theta[-1] - coefficients @ self.means))

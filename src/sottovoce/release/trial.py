@@ -56,7 +56,7 @@ _VALUES = (*_SMALL, 49, 50, 64, 100, 255, 256, 1000, 65_536, 1_000_000)
 _SHARE, _SIDE = Fraction(1, 2), 64
 
 
-class Drawn(NamedTuple):
+class DrawnRelease(NamedTuple):
     """What a way of releasing made of a job."""
 
     counts: Dense
@@ -64,7 +64,7 @@ class Drawn(NamedTuple):
     frequencies: NDArray[np.float64]
 
 
-Draw: TypeAlias = Callable[[Job], Drawn]
+Draw: TypeAlias = Callable[[Job], DrawnRelease]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +83,10 @@ def audit_whole_way(
 
     ``others`` are further ways to draw a job, by their names.
     """
-    ways = ways_at(rate, threshold, others or {})
-    known = {name: noise_of(way) for name, way in ways.items()}
+    ways = list_ways(rate, threshold, others or {})
+    known = {name: draw_noise(way) for name, way in ways.items()}
     plain = ReleaseSettings(LimitedPrecision.at_rate(rate))
-    known |= {f"frequencies, {kind}": bought_noise(plain, kind) for kind in PAID_PRIORS}
+    known |= {f"frequencies, {kind}": frequency_noise(plain, kind) for kind in PAID_PRIORS}
     same = [each for each in known.values() if each.rate == rate]
     parts = len(known) + 1
     return [
@@ -95,7 +95,7 @@ def audit_whole_way(
     ]
 
 
-def ways_at(
+def list_ways(
     rate: Fraction, threshold: int | None, others: dict[str, Draw]
 ) -> dict[str, PublishingWay]:
     """Every way to release, and at ``rate`` and others the plain one."""
@@ -132,14 +132,14 @@ def ways_at(
         for each in _RATES
         if each != rate
     }
-    ways = {name: PublishingWay(each, once, drawn_here) for name, each in settings.items()}
-    ways["as released"] = PublishingWay(plain, 2 * once, drawn_here)
+    ways = {name: PublishingWay(each, once, draw_release) for name, each in settings.items()}
+    ways["as released"] = PublishingWay(plain, 2 * once, draw_release)
     steady = settings["constant work"]
     for name, each in (("", plain), (", rare noise", rare), (", constant work", steady)):
-        ways[f"few at a time{name}"] = PublishingWay(each, small, drawn_here)
+        ways[f"few at a time{name}"] = PublishingWay(each, small, draw_release)
         # On two threads, and on one that goes on to a second block.
         many = made_up_counts(1, 400 if each is rare else 900, 600)
-        ways[f"many at once{name}"] = PublishingWay(each, [many], drawn_here)
+        ways[f"many at once{name}"] = PublishingWay(each, [many], draw_release)
     for name, draw in others.items():
         several = "compressed, several maps"
         for how in ("as released", several, "rate 4", "constant work", "from 2 on"):
@@ -162,12 +162,12 @@ def made_up_counts(seed: int = 0, documents: int = _DOCUMENTS, words: int = _WOR
     return np.asarray(counts, np.int64)
 
 
-def noise_of(way: PublishingWay) -> Known:
+def draw_noise(way: PublishingWay) -> Known:
     """The noise that a way of releasing puts on its documents, draw after draw."""
     noise, truth = [], []
     threshold = way.settings.threshold
     for counts in way.counts:
-        job = job_of(way.settings, counts)
+        job = make_job(way.settings, counts)
         drawn, rate = way.draw(job), job.plan.noise_rate
         true = apply_maps(counts, drawn.maps)
         noise.append(fill_dropped(drawn.counts, true, rate, threshold))
@@ -176,7 +176,7 @@ def noise_of(way: PublishingWay) -> Known:
     return Known(np.vstack(noise), np.vstack(truth), rate, np.vstack(way.counts), draws)
 
 
-def drawn_here(job: Job) -> Drawn:
+def draw_release(job: Job) -> DrawnRelease:
     """What the bundle of a release holds, read back."""
     with tempfile.TemporaryDirectory() as name:
         bundle = Path(name) / "bundle"
@@ -185,17 +185,17 @@ def drawn_here(job: Job) -> Drawn:
             archive.extractall(name)
         counts = sparse.load_npz(Path(name) / COUNTS_FILE).toarray()
         frequencies = np.load(Path(name) / FREQUENCIES_FILE, allow_pickle=False)
-        return Drawn(counts, load_maps(Path(name) / MAP_STEM)[0], frequencies)
+        return DrawnRelease(counts, load_maps(Path(name) / MAP_STEM)[0], frequencies)
 
 
-def bought_noise(plain: ReleaseSettings, kind: str) -> Known:
+def frequency_noise(plain: ReleaseSettings, kind: str) -> Known:
     """The noise in the frequencies of one document after another."""
     prior = cast("PriorKind", kind)
     map_ = replace(plain, compression="random", columns=_COLUMNS)
     settings = replace(map_, prior=prior, prior_share=_SHARE)
     least = ceil(40 / settings.prior_rate)
     words = np.arange(_SIDE)[None, :] % 5 + least
-    noise = [drawn_here(job_of(settings, words)).frequencies - words[0] for _ in range(_SIDE)]
+    noise = [draw_release(make_job(settings, words)).frequencies - words[0] for _ in range(_SIDE)]
     truth = np.repeat(words - least, _SIDE, axis=0)
     return Known(np.array(noise, np.int64), truth, settings.prior_rate, truth, np.arange(_SIDE))
 
@@ -209,7 +209,7 @@ def apply_maps(counts: Dense, maps: list[WordMap]) -> Dense:
     return out
 
 
-def job_of(settings: ReleaseSettings, counts: Dense) -> Job:
+def make_job(settings: ReleaseSettings, counts: Dense) -> Job:
     """A release of made-up documents with such counts."""
     words = Vocabulary.public([f"word{i}" for i in range(counts.shape[1])])
     documents = CountedDocuments(sparse.csr_array(counts), words, "made up")
@@ -221,7 +221,7 @@ def written_noise(rate: Fraction, threshold: int | None = None) -> Callable[[Den
     settings = ReleaseSettings(LimitedPrecision.at_rate(rate), threshold=threshold)
 
     def draw_counts(counts: Dense) -> Dense:
-        job = job_of(settings, counts)
+        job = make_job(settings, counts)
         return np.asarray(job.draw().counts.toarray())
 
     return draw_counts

@@ -6,11 +6,11 @@ import pytest
 from sottovoce_lab.bench import advise
 from sottovoce_lab.bench.advise import (
     BrowserSession,
-    asked_at_once,
     bench_advise,
     csv_of,
     long_history,
     p95_ms,
+    time_windows,
 )
 
 from sottovoce.advisor.community import Community
@@ -80,7 +80,7 @@ def test_a_question_that_waits_for_another_counts_from_when_it_was_due(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(advise, "_PAUSE_S", 0.01)
-    taken = asked_at_once(Silent(), lambda *_: time.sleep(0.1), windows=2, questions=3)
+    taken = time_windows(Silent(), lambda *_: time.sleep(0.1), windows=2, questions=3)
     # Due every 0.01 s and answered every 0.1 s: the third was due 0.28 s before its answer.
     assert len(taken) == 6
     assert max(taken) > 0.25
@@ -91,7 +91,7 @@ def test_a_window_without_an_answer_is_told() -> None:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        asked_at_once(Silent(), refused, windows=2, questions=1)
+        time_windows(Silent(), refused, windows=2, questions=1)
 
 
 def test_percentiles_are_of_the_questions_after_the_warm_up(

@@ -21,7 +21,7 @@ from sottovoce_lab.release._classified import (
 )
 from sottovoce_lab.release.analyse_rows import NAMES
 from sottovoce_lab.release.parts import PartStore
-from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, count_pinned, counted_corpus
+from sottovoce_lab.release.pinned import PINNED, PinnedCorpus, count_corpus, count_pinned
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.classify.inputs import Labelled
@@ -126,7 +126,7 @@ def test_a_single_source_is_counted_from_its_own_texts_alone(
     rows = {"src": ["dbpedia", "medquad"] * 6, "text": [own, others] * 6}
     parquet.write_table(pa.table(rows), tmp_path / "background.parquet")
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    corpus = counted_corpus("dbpedia")
+    corpus = count_corpus("dbpedia")
     assert set(corpus.words) == set(own.split())
     assert corpus.counts.shape == (6, 5)
     assert corpus.labels is None

@@ -81,7 +81,7 @@ def test_chebyshev_comes_close_to_the_plain_solve() -> None:
 def test_theta_matches_the_open_mode(exact: Run) -> None:
     standard = exact.coordinator.standard
     assert standard is not None
-    model = standard.undone(exact.plain_theta())
+    model = standard.unstandardise(exact.plain_theta())
     opened = train(PEERS, penalty=0.1)
     np.testing.assert_allclose(model.coefficients, opened.coef_[0], atol=1e-3)
     assert abs(model.intercept - opened.intercept_[0]) < 1e-3

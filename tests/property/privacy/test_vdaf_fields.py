@@ -9,8 +9,8 @@ from sottovoce.privacy.vdaf._proof import (
     complete_values,
     double_values,
     inverse_transform,
+    lagrange_weights,
     transform,
-    weights,
 )
 from sottovoce.privacy.vdaf.field import FIELD64, FIELD128, Field, multiples
 
@@ -80,7 +80,7 @@ def test_values_coefficients_and_points_of_a_polynomial_agree(
     assert residues(field, field.integers(more)) == at_finer
     whole = complete_values(more[:-1], finer, field.p)
     assert (whole == more).all()
-    factors = weights(field.elements([point]), roots, field.part(size), field.p)
+    factors = lagrange_weights(field.elements([point]), roots, field.part(size), field.p)
     found = field.integers(field.dot(factors, values))
     assert residues(field, found) == [plain(field, coefficients, point) % p]
 

@@ -8,7 +8,7 @@ import pytest
 from support.evenness import evenness
 from support.prio3 import CONTEXT, VERIFY_KEY, drawn
 
-from sottovoce.privacy.vdaf._proof import Proof, added_up
+from sottovoce.privacy.vdaf._proof import Proof, add_shares
 from sottovoce.privacy.vdaf._xof import XofUsage
 from sottovoce.privacy.vdaf.field import Words
 from sottovoce.privacy.vdaf.prio3 import Prio3, Prio3Histogram
@@ -37,7 +37,7 @@ def views(bucket: int, seed: int) -> Views:
             for place, share in enumerate(report.input_shares)
         ]
         opened = [HISTOGRAM._messages.verifier_share(share)[0] for share in sent]
-        found["opened wires"].append(added_up(HISTOGRAM._field, opened)[1 : ARITY + 1])
+        found["opened wires"].append(add_shares(HISTOGRAM._field, opened)[1 : ARITY + 1])
     return found
 
 
@@ -86,7 +86,9 @@ def told(reports: int) -> int:
             HISTOGRAM.verify_init(VERIFY_KEY, place, report.nonce, report.public_share, share)
             for place, share in enumerate(report.input_shares)
         ]
-        opened = added_up(field, [HISTOGRAM._messages.verifier_share(each)[0] for _, each in begun])
+        opened = add_shares(
+            field, [HISTOGRAM._messages.verifier_share(each)[0] for _, each in begun]
+        )
         length = proof.query_length
         asked = HISTOGRAM._elements(
             XofUsage.QUERY_RANDOMNESS, VERIFY_KEY, b"\1" + report.nonce, length

@@ -43,11 +43,11 @@ def sampler_fails() -> str:
 
 def sampler_findings() -> Iterator[Finding]:
     """What `audit_whole_way` finds and whether a keystream repeats, one after the other."""
-    ways = trial.ways_at(RATE, None, {"in shards": drawn_in_shards})
+    ways = trial.list_ways(RATE, None, {"in shards": drawn_in_shards})
     plain, parts, known = ways["as released"].settings, len(ways) + len(PAID_PRIORS) + 1, []
     for draw in (
-        *(partial(trial.noise_of, way) for way in ways.values()),
-        *(partial(trial.bought_noise, plain, kind) for kind in PAID_PRIORS),
+        *(partial(trial.draw_noise, way) for way in ways.values()),
+        *(partial(trial.frequency_noise, plain, kind) for kind in PAID_PRIORS),
     ):
         known.append(draw())
         yield from audit_law(known[-1], parts)

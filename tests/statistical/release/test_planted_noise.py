@@ -27,11 +27,11 @@ from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.release.quote import open_account
 from sottovoce.release.trial import (
     PublishingWay,
-    bought_noise,
-    drawn_here,
+    draw_noise,
+    draw_release,
+    frequency_noise,
+    list_ways,
     made_up_counts,
-    noise_of,
-    ways_at,
 )
 
 RATE = Fraction(1, 2)
@@ -53,10 +53,10 @@ def whole_way(name: str) -> list[str]:
     if name == "a keystream that repeats":
         findings = [audit_repeats(RATE, partial(mechanism.noise, threads=1))]
     elif name == "bought frequencies exact":
-        findings = audit_law(bought_noise(PLAIN, "central"))
+        findings = audit_law(frequency_noise(PLAIN, "central"))
     else:
-        way = PublishingWay(settings, [made_up_counts()], drawn_here)
-        findings = audit_law(noise_of(way))
+        way = PublishingWay(settings, [made_up_counts()], draw_release)
+        findings = audit_law(draw_noise(way))
     return [finding.name for finding in findings if not finding.holds]
 
 
@@ -103,7 +103,7 @@ def test_the_audit_of_a_release_makes_every_check(
     FAULTS["a column without noise in the plan"](monkeypatch)
     brief = ("as released", "compressed", "constant work")
     monkeypatch.setattr(
-        trial, "ways_at", lambda *asked: {name: ways_at(*asked)[name] for name in brief}
+        trial, "list_ways", lambda *asked: {name: list_ways(*asked)[name] for name in brief}
     )
     folder = folder_of(tmp_path, corpus(documents=200, words=100))
     findings = {each.name: each.holds for each in audit_release(folder, trials=1 << 10).findings}
@@ -125,7 +125,7 @@ def test_the_whole_way_of_sound_noise_is_found_sound() -> None:
 @pytest.mark.parametrize("kind", ["local", "central"])
 def test_sound_frequencies_that_were_bought_are_found_sound(kind: str, rate: str) -> None:
     settings = replace(PLAIN, guarantee=LimitedPrecision.at_rate(Fraction(rate)))
-    findings = audit_law(bought_noise(settings, kind))
+    findings = audit_law(frequency_noise(settings, kind))
     assert [str(finding) for finding in findings if not finding.holds] == []
 
 

@@ -20,7 +20,7 @@ from sottovoce.assess.measures.catalogue import (
     share_concerned,
 )
 from sottovoce.assess.ranking import BANDS
-from sottovoce.cli._options import parsed_share
+from sottovoce.cli._options import parse_share
 from sottovoce.errors import ParameterError
 
 SHARE = re.compile(r"%|\bof 100\b|\bin 100\b")
@@ -85,13 +85,13 @@ def test_alerts_and_rankings_say_the_same() -> None:
 
 @pytest.mark.parametrize(("written", "share"), [("2%", 0.02), ("0.02", 0.02), (" 0.5 % ", 0.005)])
 def test_a_share_is_written_as_a_percentage_or_a_fraction(written: str, share: float) -> None:
-    assert parsed_share(written) == pytest.approx(share)
+    assert parse_share(written) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("written", ["2", "0", "11%", "few", "nan", "-1%", "%"])
 def test_what_is_no_share_or_too_large_a_one_is_refused(written: str) -> None:
     with pytest.raises(ParameterError, match=r"concerned must (be a share > 0|look like 2%)"):
-        parsed_share(written)
+        parse_share(written)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.11, float("nan"), "2%"])

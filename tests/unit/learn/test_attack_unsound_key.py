@@ -29,10 +29,10 @@ from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.blinding import PublicBlinding
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.key_files import (
-    ROUNDS,
-    _challenges,
+    ROOT_ROUNDS,
     _check_proven,
-    _even_challenges,
+    _root_challenges,
+    _square_challenges,
     proven_key_to_text,
     public_key_from_text,
     public_key_to_text,
@@ -132,8 +132,8 @@ def best_proof() -> tuple[int, ...]:
     """What the owner can show: all n-th roots, and the square roots that there are."""
     phi, n = prod(each - 1 for each in primes()), int(key().n)
     exponent = gmpy2.invert(n, phi)
-    roots = [int(gmpy2.powmod(each, exponent, n)) for each in _challenges(n)]
-    return (*roots, *(_best_root(each, n) for each in _even_challenges(n)))
+    roots = [int(gmpy2.powmod(each, exponent, n)) for each in _root_challenges(n)]
+    return (*roots, *(_best_root(each, n) for each in _square_challenges(n)))
 
 
 def _best_root(number: int, n: int) -> int:
@@ -148,7 +148,7 @@ def test_its_owner_cannot_prove_it() -> None:
     n = key().n
     assert all(
         gmpy2.powmod(root, n, n) == each
-        for root, each in zip(proof[:ROUNDS], _challenges(n), strict=True)
+        for root, each in zip(proof[:ROOT_ROUNDS], _root_challenges(n), strict=True)
     )
     with pytest.raises(InputError, match="proof of a public key does not hold"):
         public_key_from_text(public_key_to_text(key(), proof), needs_proof=True)

@@ -216,9 +216,9 @@ def test_no_proof_is_found_where_blinding_does_not_permute() -> None:
         q += 2 * p
     public = PublicKey._trust(p * q)
     phi = (p - 1) * (q - 1)
-    from sottovoce.learn.paillier.key_files import _challenges  # noqa: PLC0415 - only here
+    from sottovoce.learn.paillier.key_files import _root_challenges  # noqa: PLC0415 - only here
 
-    rootless = [c for c in _challenges(public.n) if pow(c, phi // p, p * q) != 1]
+    rootless = [c for c in _root_challenges(public.n) if pow(c, phi // p, p * q) != 1]
     assert len(rootless) == 8
 
 

@@ -68,7 +68,7 @@ def test_a_constant_column_is_zero_and_told(value: float) -> None:
     standard, rows = standardised(parts, moment_bits=30)
     np.testing.assert_array_equal(standard.constant, [False, True])
     np.testing.assert_array_equal(rows[:, 1], 0)
-    assert standard.undone(np.array([1.0, 5.0, 0.5])).coefficients[1] == 0
+    assert standard.unstandardise(np.array([1.0, 5.0, 0.5])).coefficients[1] == 0
 
 
 def far_peers() -> list[tuple[Floats, Floats]]:

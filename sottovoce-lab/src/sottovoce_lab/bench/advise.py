@@ -36,7 +36,7 @@ from sottovoce.errors import CheckFailedError
 from sottovoce.parsing import parse_json
 from sottovoce_lab.bench.rows import TIMEOUT_S, BenchRow, OwnCommand, bench_row, best_time
 
-_FOUND = (200, 303)
+_OK_STATUSES = (200, 303)
 
 
 class BrowserSession:
@@ -102,7 +102,7 @@ class BrowserSession:
             "Sec-Fetch-Site": "same-origin",
         }
         answer, content = self._ask(method, path, body, headers)
-        if answer.status not in _FOUND:
+        if answer.status not in _OK_STATUSES:
             raise CheckFailedError(f"the page answered {method} {path} with {answer.status}.")
         return content
 
@@ -174,7 +174,7 @@ def bench_advise(posts: int = COUNT, *, questions: int = QUESTIONS) -> list[Benc
             *_draft_rows(person, page, questions),
             _windows_row(person, page, questions),
         ]
-    return [*rows, _again_row(person)]
+    return [*rows, _whole_assessment_row(person)]
 
 
 def long_history(community: Community, count: int, seed: int = 0) -> list[Post]:
@@ -256,7 +256,7 @@ def _windows_row(person: Person, page: BrowserSession, questions: int) -> BenchR
         gone = number % len(shown)
         return window.what_if(topic, shown, shown[:gone] + shown[gone + 1 :])
 
-    taken = asked_at_once(page, ask, WINDOWS, max(1, questions * 4 // WINDOWS))
+    taken = time_windows(page, ask, WINDOWS, max(1, questions * 4 // WINDOWS))
     case = f"what-if on {len(person.posts):,} posts, page, {WINDOWS} windows at once"
     return _row(case, float(np.percentile(taken, 95)) * 1000, WINDOWS_LIMIT_MS)
 
@@ -287,7 +287,7 @@ def _read_places(change: str) -> tuple[int, int] | None:
     return low, int(found[2].replace(",", "")) if found[2] else low
 
 
-def _again_row(person: Person) -> BenchRow:
+def _whole_assessment_row(person: Person) -> BenchRow:
     """The same what-if by scoring the whole community again, once, beside the engine's median."""
     community = person.community
     others = [(user, post) for user in community.users for post in community.posts_of(user)]
@@ -315,7 +315,7 @@ def _table(posts: Sequence[tuple[str, Post]]) -> pa.Table:
     return pa.table([list(users), times, texts], schema=POSTS)
 
 
-def asked_at_once(
+def time_windows(
     page: BrowserSession, ask: Callable[[BrowserSession, int], object], windows: int, questions: int
 ) -> list[float]:
     """How long each answer took, in seconds: ``questions`` a second apart in every window.

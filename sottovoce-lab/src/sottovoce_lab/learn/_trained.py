@@ -204,7 +204,7 @@ def hidden_trained(given: PeerTraining) -> HiddenTrained:
     opened = opened_integers(own, held)
     exact = opened == plain.adjugate
     theta = np.array([float(each) for each in plain.theta]) if exact else np.array(opened)
-    model = lift_model(standard.undone(theta), kept)
+    model = lift_model(standard.unstandardise(theta), kept)
     return HiddenTrained(model, traffic, exact, terms=given.terms, known=known, keys=keys)
 
 

@@ -125,7 +125,7 @@ class ClassifiedCorpus:
 
     def parameters(self, rate: Fraction | None) -> Parameters:
         """What a part is known by; the text itself has no rate."""
-        known = self.corpus.known_by("classifiers", None if rate is None else str(rate))
+        known = self.corpus.part_parameters("classifiers", None if rate is None else str(rate))
         return {**known, "classes": self.classes}
 
 
@@ -134,17 +134,19 @@ def classified_rows(
 ) -> list[Row]:
     """Ours, the baselines and their difference at every rate, on true and on released documents."""
     known = ClassifiedCorpus.from_corpus(corpus)
-    text = store.values(known.parameters(None), partial(_on_text, known))[TRUE][TEXT]
+    text = store.values(known.parameters(None), partial(_text_accuracy, known))[TRUE][TEXT]
     rows = [reader_row(known.setting(None), TEXT, [text])]
     for rate in rates:
-        parts = store.values_by_seed(known.parameters(rate), seeds, partial(_one_seed, known, rate))
+        parts = store.values_by_seed(
+            known.parameters(rate), seeds, partial(_seed_accuracies, known, rate)
+        )
         for which in (TRUE, RELEASED):
             setting = known.setting(float(rate), released=which == RELEASED)
             rows += compared_rows(setting, by_reader(parts, which), reference=text)
     return rows
 
 
-def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
+def _seed_accuracies(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
     """Accuracy of every reader over all folds, on true and on released documents."""
     cells = checked_counts(geometric_noise(known.corpus.counts, rate), signed=True)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
@@ -170,7 +172,7 @@ def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
     }
 
 
-def _on_text(known: ClassifiedCorpus) -> Values:
+def _text_accuracy(known: ClassifiedCorpus) -> Values:
     """The chosen reader's accuracy where there is almost no noise."""
     right, counts = 0.0, known.corpus.counts
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)

@@ -132,7 +132,7 @@ def _corpus(name: str, sizes: AnalyseSizes) -> PinnedCorpus:
     return PINNED[name]().first(sizes.documents)
 
 
-def topics_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+def topics_reader(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
     """Topics of every data set, and of drawn documents of every number."""
     topics, cache = sizes.topics, store.folder
     corpora: list[tuple[Callable[[], AnyCorpus], tuple[Fraction, ...]]] = [
@@ -154,7 +154,7 @@ def topics_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list
     ]
 
 
-def classifiers_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+def classifiers_reader(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
     """Accuracy on each data set that has classes."""
     return [
         row
@@ -163,7 +163,7 @@ def classifiers_part(data: str | None, sizes: AnalyseSizes, store: PartStore) ->
     ]
 
 
-def sums_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+def sums_reader(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
     """Intervals and errors of sums on every data set."""
     rates = [float(rate) for rate in sizes.rates]
     return [
@@ -174,9 +174,9 @@ def sums_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[R
 
 
 READERS: dict[str, Callable[[str | None, AnalyseSizes, PartStore], list[Row]]] = {
-    "topics": topics_part,
-    "classifiers": classifiers_part,
-    "sums": sums_part,
+    "topics": topics_reader,
+    "classifiers": classifiers_reader,
+    "sums": sums_reader,
 }
 
 
@@ -201,7 +201,7 @@ def _rate_rows(
     corpus: PinnedCorpus, truth: Moments, rate: float, seeds: int, store: PartStore
 ) -> list[Row]:
     documents, words = corpus.counts.shape
-    known = corpus.known_by("sums", rate)
+    known = corpus.part_parameters("sums", rate)
     parts = store.values_by_seed(known, seeds, partial(summed_values, corpus.counts, truth, rate))
     setting = partial(AnalyseSetting, data=corpus.name, documents=documents, words=words, rate=rate)
     rows = [

@@ -36,7 +36,7 @@ from sottovoce_lab._data import SIMULATED
 from sottovoce_lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce_lab.release.count_measures import unigram_jaccard
 from sottovoce_lab.release.parts import Parameters, PartStore, Values, by_reader
-from sottovoce_lab.release.pinned import PINNED, counted_corpus
+from sottovoce_lab.release.pinned import PINNED, count_corpus
 
 RECOGNISED = 0.3
 """A topic is recognised where its Jaccard with the one it is matched to is above this."""
@@ -231,7 +231,7 @@ def drawn_corpus(
     name = SIMULATED if source == "complaints" else f"{SIMULATED} from {source}"
     if source == MADE_UP:
         return DrawnCorpus(name, (made_up_topics(words, topics),), documents)
-    counts = counted_corpus(source, words).counts
+    counts = count_corpus(source, words).counts
     known = reference_topics(counts, ITERATIONS[source], topics, cache, references=1)
     return DrawnCorpus(name, known, documents)
 

@@ -35,7 +35,7 @@ class PinnedCorpus:
     words: tuple[str, ...]
     labels: NDArray[np.str_] | None
 
-    def known_by(self, reader: str, rate: str | float | None) -> Parameters:
+    def part_parameters(self, reader: str, rate: str | float | None) -> Parameters:
         """What a part of a reader's study of it is known by."""
         documents, words = self.counts.shape
         sizes = {"documents": documents, "words": words}
@@ -98,11 +98,11 @@ def _read_texts(name: str) -> Texts:
     return table.filter(pc.field("src") == name)["text"].to_pylist(), None
 
 
-def counted_corpus(name: str, most_words: int = WORDS) -> PinnedCorpus:
+def count_corpus(name: str, most_words: int = WORDS) -> PinnedCorpus:
     """The corpus of that name, with as many of its most frequent words."""
     return count_pinned(name, *_read_texts(name), most_words)
 
 
 PINNED: dict[str, Callable[[], PinnedCorpus]] = {
-    name: partial(counted_corpus, name) for name in FILES
+    name: partial(count_corpus, name) for name in FILES
 }

@@ -11,7 +11,7 @@ _WORD_LISTS = {name: str(words) for name, words in table("contexts.toml").items(
 WORD_SETS = {name: frozenset(words.split()) for name, words in _WORD_LISTS.items()}
 
 
-def _sayings(name: str) -> dict[str, list[tuple[str, ...]]]:
+def _load_sayings(name: str) -> dict[str, list[tuple[str, ...]]]:
     """The sayings of a list, by their first word."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for each in _WORD_LISTS[name].split(","):
@@ -21,8 +21,8 @@ def _sayings(name: str) -> dict[str, list[tuple[str, ...]]]:
     return found
 
 
-_NOT_DENIED = _sayings("not_denied")
-_ASIDES = _sayings("asides")
+_NOT_DENIED = _load_sayings("not_denied")
+_ASIDES = _load_sayings("asides")
 FRAMES = load_frames()
 _LETTERS = FRAMES.letters
 AUTHOR, MY, ME, YOU = (_LETTERS[name] for name in ("i", "my", "me", "you"))
@@ -32,13 +32,13 @@ _BARRED = frozenset({AUTHOR, YOU, THEY, KIN, NOT, IF, WOULD})
 OTHERS = frozenset({YOU, THEY, KIN})
 OWN = frozenset({AUTHOR, MY, ME})
 OTHER, DOING = "_", "V"
-_NEAR = 3
+_DOUBT_REACH = 3
 _IT = (["it"], ["that"], ["this"])
 _STORY = re.compile(
     r" in (?:the|a|my|this|that|our) (?:\S+ )?"
     r"(?:film|play|novel|musical|show|game|dream|story|panto|soap|book)\W? "
 )
-_LONG = 4
+_LONGEST_OTHER = 4
 # "Being ill is ..." speaks of being ill; "being ill, I ..." of its author.
 _GERUNDS = frozenset(("being", "having", "living"))
 _STATES = frozenset(("is", "are", "was", "does", "means", "can"))
@@ -88,18 +88,18 @@ class SentenceReading:
 
 
 def _lost_i(word: str) -> bool:
-    verb = len(word) > _LONG and word.endswith(("ed", "ing"))
+    verb = len(word) > _LONGEST_OTHER and word.endswith(("ed", "ing"))
     return verb or word in WORD_SETS["without_i"]
 
 
-def reading_of(sentence: Sentence, written: str) -> SentenceReading:
+def read_sentence(sentence: Sentence, written: str) -> SentenceReading:
     """The letters of a sentence's words; negations that deny nothing are read as adverbs.
 
     A word with a capital letter before a verb, as in "and Dave has", is somebody's name; where a
     sentence begins, it is one only if it is a given name.
     """
     known = FRAMES.letter_of
-    letters = [known.get(word) or _unknown(word) for word in sentence.words]
+    letters = [known.get(word) or _guess_letter(word) for word in sentence.words]
     for place in range(len(letters) - 1):
         if letters[place] == OTHER and sentence.words[place + 1] in _AFTER_NAME:
             start = sentence.spans[place][0]
@@ -109,11 +109,11 @@ def reading_of(sentence: Sentence, written: str) -> SentenceReading:
                 letters[place] = KIN if named else OTHER
     _read_asides(sentence.words, letters)
     if NOT in letters or KIN in letters or "but" in sentence.words:
-        _read_over(sentence.words, letters)
+        _read_over_negations(sentence.words, letters)
     return SentenceReading(sentence, letters)
 
 
-def _unknown(word: str) -> str:
+def _guess_letter(word: str) -> str:
     if word[0].isdigit():
         return _LETTERS["number"]
     if word == QUOTE:
@@ -121,7 +121,7 @@ def _unknown(word: str) -> str:
     return DOING if word.endswith("ing") else OTHER
 
 
-def _starts(sayings: dict[str, list[tuple[str, ...]]], words: list[str], place: int) -> int:
+def _saying_length(sayings: dict[str, list[tuple[str, ...]]], words: list[str], place: int) -> int:
     """How many words of a saying stand at ``place``; 0 if none does."""
     for saying in sayings.get(words[place], ()):
         if tuple(words[place : place + len(saying)]) == saying:
@@ -133,26 +133,26 @@ def _read_asides(words: list[str], letters: list[str]) -> None:
     """Read over asides: "thank you" names nobody, "if I'm honest" doubts nothing."""
     for place, word in enumerate(words):
         if word in _ASIDES:
-            length = _starts(_ASIDES, words, place)
+            length = _saying_length(_ASIDES, words, place)
             letters[place : place + length] = [_ADVERB] * length
         called = word in WORD_SETS["vocatives"] and words[place - 1 : place] == [","]
         if called and words[place + 1 : place + 2] in ([], [","]):
             letters[place] = _ADVERB
 
 
-def _read_over(words: list[str], letters: list[str]) -> None:
+def _read_over_negations(words: list[str], letters: list[str]) -> None:
     for place, letter in enumerate(letters):
         if letter == WOULD and words[place + 1 : place + 2] == ["be"] and "but" in words[place:]:
             letters[place] = _ADVERB
         if words[place : place + 2] == ["anything", "but"]:
             letters[place : place + 2] = [NOT, _ADVERB]
-        if _contrary(words, place):
+        if _is_contrary(words, place):
             letters[place] = letters[place + 3] = _ADVERB
-        for near in range(place, place + _starts(_NOT_DENIED, words, place)):
+        for near in range(place, place + _saying_length(_NOT_DENIED, words, place)):
             letters[near] = _ADVERB if letters[near] == NOT else letters[near]
 
 
-def _contrary(words: list[str], place: int) -> bool:
+def _is_contrary(words: list[str], place: int) -> bool:
     """Whether it is said as contrary to fact: "if I weren't in a wheelchair"."""
     if words[place] not in {"if", "wish"} or words[place + 3 : place + 4] != ["not"]:
         return False
@@ -167,7 +167,7 @@ def find_objection(reading: SentenceReading, first: int, last: int, *, own: int)
     words, letters = reading.sentence.words, reading.letters
     clause = _clause_start(words, first)
     left, before = words[clause:first], letters[clause:first]
-    refused = _unsaid(left, before, letters[first:own], by_author=letters[first] == AUTHOR)
+    refused = _find_denial(left, before, letters[first:own], by_author=letters[first] == AUTHOR)
     if not refused and letters[first] == AUTHOR:
         near = range(max(0, first - 6), first)
         spoken = [words[k] for k in near if letters[k] != _ADVERB]
@@ -178,18 +178,18 @@ def find_objection(reading: SentenceReading, first: int, last: int, *, own: int)
     return (
         refused
         or _find_following_objection(words, last, mine=mine)
-        or _is_my(words, letters, (first, last), before, left)
+        or _find_metaphor(words, letters, (first, last), before, left)
     )
 
 
-def _unsaid(left: list[str], before: list[str], inside: list[str], *, by_author: bool) -> str:
+def _find_denial(left: list[str], before: list[str], inside: list[str], *, by_author: bool) -> str:
     if inside[:1] == [ME] and NOT in before[-3:]:
         return "negation"
     if NOT in inside or _is_denial(left, before, starts_with_i=by_author):
         return "negation"
     doubted = by_author and any(
         word in WORD_SETS["doubted"] and letter != _ADVERB
-        for word, letter in zip(left[-_NEAR:], before[-_NEAR:], strict=True)
+        for word, letter in zip(left[-_DOUBT_REACH:], before[-_DOUBT_REACH:], strict=True)
     )
     return "hypothetical" if doubted or IF in before or IF in inside or WOULD in inside else ""
 
@@ -209,10 +209,10 @@ def _find_following_objection(words: list[str], last: int, *, mine: bool) -> str
         return ""
     field = words[last] in WORD_SETS["compounds"]
     theirs = not mine and words[last] in WORD_SETS["compounds_of_others"]
-    return "compound" if field or theirs or _joke(words[last:]) else ""
+    return "compound" if field or theirs or _is_joke(words[last:]) else ""
 
 
-def _is_my(
+def _find_metaphor(
     words: list[str], letters: list[str], at: tuple[int, int], before: list[str], left: list[str]
 ) -> str:
     """Whether something else is said to be mine: "coffee is my antidepressant"."""
@@ -224,7 +224,7 @@ def _is_my(
     return "metaphor" if named or like else ""
 
 
-def _joke(after: list[str]) -> bool:
+def _is_joke(after: list[str]) -> bool:
     """Whether what follows names it as a joke does: "called being near cheese", say."""
     return (
         after[0] == "called"
@@ -278,7 +278,7 @@ def is_fiction(reading: SentenceReading) -> bool:
     )
 
 
-def only_met(reading: SentenceReading, first: int, last: int, *, did: bool = False) -> bool:
+def is_only_met(reading: SentenceReading, first: int, last: int, *, did: bool = False) -> bool:
     """Whether a verb between "I" and the topic's word says that the author met it, no more.
 
     What one loves or hates, one may well have done: ``did``.
@@ -288,12 +288,12 @@ def only_met(reading: SentenceReading, first: int, last: int, *, did: bool = Fal
     return met or not (did or WORD_SETS["feel"].isdisjoint(words))
 
 
-def other_subject(reading: SentenceReading, first: int) -> bool:
+def has_other_subject(reading: SentenceReading, first: int) -> bool:
     """Whether the nearest subject before ``first``, in its clause, is somebody else."""
     return _nearest_subject(reading, first) in OTHERS
 
 
-def own_subject(reading: SentenceReading, first: int) -> bool:
+def has_own_subject(reading: SentenceReading, first: int) -> bool:
     """Whether the nearest subject before ``first``, in its clause, is the author."""
     return _nearest_subject(reading, first) == AUTHOR
 
@@ -304,7 +304,7 @@ def _nearest_subject(reading: SentenceReading, first: int) -> str:
     return next((a for a in reversed(reading.letters[start:first]) if a in named), "")
 
 
-def takes(reading: SentenceReading) -> bool:
+def is_taking(reading: SentenceReading) -> bool:
     """Whether a verb says that something is taken, as a medicine is."""
     return not WORD_SETS["taking"].isdisjoint(reading.sentence.words)
 

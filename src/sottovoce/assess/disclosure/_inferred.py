@@ -16,15 +16,15 @@ from sottovoce.assess.disclosure._context import (
     YOU,
     SentenceReading,
     find_objection,
+    has_other_subject,
     is_doubt,
     is_fiction,
     is_of_body,
     is_one_person,
+    is_only_met,
     is_opinion,
     is_soon,
     is_verdict,
-    only_met,
-    other_subject,
 )
 from sottovoce.assess.disclosure._post import (
     ARE,
@@ -83,7 +83,7 @@ def _signs(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator
         if letter == "T":
             first, last = marked.places[place]
             refused = _find_sign_objection(post, marked, place, reading)
-            if not refused and only_met(reading, 0, first):
+            if not refused and is_only_met(reading, 0, first):
                 refused = "work"
             refused = refused or find_objection(reading, first, last, own=first)
             yield RuleMatch(first, last, "sign", refused)
@@ -116,7 +116,7 @@ def _near(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[
             first, last = marked.places[start][0], marked.places[place][1]
             refused = find_objection(reading, first, last, own=marked.places[place][0])
             noun = marked.letters[place + 1 : place + 2] in ("_", KIN) and letter in "SM"
-            if not refused and (only_met(reading, first, last) or is_opinion(reading) or noun):
+            if not refused and (is_only_met(reading, first, last) or is_opinion(reading) or noun):
                 refused = "work"
             if not refused and letter in _OF_PERSONS and of_a_thing(marked.letters[:place]):
                 refused = "metaphor"
@@ -144,12 +144,12 @@ def _infer_deeds(post: ReadPost, marked: Marked, reading: SentenceReading) -> It
         if letter != "A" or marked.letters[place - 1 : place] in _OF:
             continue
         first, last = marked.places[place]
-        if not other_subject(reading, first):
+        if not has_other_subject(reading, first):
             clause = marked.letters[:place].rpartition(",")[2]
             refused = find_objection(reading, first, last, own=first)
             if not _DENIED.isdisjoint(clause):
                 refused = "negation"
-            if only_met(reading, first - len(clause), first, did=True):
+            if is_only_met(reading, first - len(clause), first, did=True):
                 refused = refused or "work"
             if of_a_thing(marked.letters[:place]):
                 refused = refused or "metaphor"
@@ -193,7 +193,7 @@ def _infer_lone_terms(
             refused = refused or "nobody"
         if of_a_thing(marked.letters[:place]) and not is_of_body(reading):
             refused = refused or "metaphor"
-        if only_met(reading, max(first - len(clause), 0), last):
+        if is_only_met(reading, max(first - len(clause), 0), last):
             refused = refused or "work"
         yield RuleMatch(first, last, "alone", refused)
 
@@ -218,7 +218,7 @@ def _with_me(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterat
         first, last = marked.places[place]
         refused = find_objection(reading, first, last, own=first)
         met = is_opinion(reading) or is_doubt(reading, first) or _THING.search(before) is not None
-        met = met or only_met(reading, 0, len(reading.sentence.words))
+        met = met or is_only_met(reading, 0, len(reading.sentence.words))
         yield RuleMatch(first, last, "with me", refused or ("work" if met else ""))
 
 

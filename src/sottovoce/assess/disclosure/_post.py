@@ -19,7 +19,7 @@ from sottovoce.assess.disclosure._context import (
     WORD_SETS,
     YOU,
     SentenceReading,
-    reading_of,
+    read_sentence,
 )
 from sottovoce.assess.disclosure._terms import BARRED, CompiledPhrase, CompiledTopic
 from sottovoce.assess.disclosure._tokens import sentences, without_quotations
@@ -273,7 +273,7 @@ class ReadPost:
     @cached_property
     def readings(self) -> list[SentenceReading]:
         own = without_quotations(self.text)
-        return [reading_of(each, self.written) for each in sentences(own, self.mended)]
+        return [read_sentence(each, self.written) for each in sentences(own, self.mended)]
 
     @cached_property
     def spoken(self) -> list[str]:
@@ -291,7 +291,7 @@ class ReadPost:
         whole = self.text.replace(">", " ")
         if whole == without_quotations(self.text):
             return self.readings
-        return [reading_of(each, self.written) for each in sentences(whole, self.mended)]
+        return [read_sentence(each, self.written) for each in sentences(whole, self.mended)]
 
     @cached_property
     def quotes(self) -> bool:

@@ -25,12 +25,12 @@ from sottovoce.assess.disclosure._context import (
     WOULD,
     SentenceReading,
     find_objection,
+    has_other_subject,
+    has_own_subject,
     is_fiction,
     is_now,
-    only_met,
-    other_subject,
-    own_subject,
-    takes,
+    is_only_met,
+    is_taking,
 )
 from sottovoce.assess.disclosure._post import (
     ARE,
@@ -94,7 +94,7 @@ def phrases_in(
         last = first + match.group().count(" ")
         first = max(first, 0)
         spoken = frozenset(match.group().replace(BARRED, "").split())
-        named = phrase.own or not _OWN_WORDS.isdisjoint(spoken) or own_subject(reading, first)
+        named = phrase.own or not _OWN_WORDS.isdisjoint(spoken) or has_own_subject(reading, first)
         refused = find_objection(reading, first, last, own=first)
         refused = refused or _find_other_owner(post, reading, first, last, named=named)
         if not refused and post.professional:
@@ -111,7 +111,7 @@ def _find_other_owner(
     told = told or (post.nobody and (post.casual or is_now(reading)))
     my_kin = reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]
     reasons = {
-        "third person": my_kin or (not named and other_subject(reading, first)),
+        "third person": my_kin or (not named and has_other_subject(reading, first)),
         "advice": is_advice(reading),
         "news": not named and is_news(reading),
         "metaphor": not named and of_a_thing("".join(reading.letters[:first])),
@@ -150,11 +150,11 @@ def _find_frame_objection(
     ours = reading.sentence.words[words[0]] == "our"
     if post.professional and name in _MINE and (ours or _PLACES.intersection(spoken)):
         return "work"
-    if name in _BY_VERB and only_met(reading, *words, did=name == "did"):
+    if name in _BY_VERB and is_only_met(reading, *words, did=name == "did"):
         return "work"
     if name == "is, after a list" and post.professional:
         return "work"
-    return "work" if name in _OF_WORK and post.professional and not takes(reading) else ""
+    return "work" if name in _OF_WORK and post.professional and not is_taking(reading) else ""
 
 
 def _on_the_body(reading: SentenceReading, first: int) -> bool:

@@ -28,18 +28,28 @@ _GAP = "(?:[^ ,'" + BARRED + "]+ ){0,%d}?"
 _GAP_AFTER_MY = "(?:(?!(?:is|are|was|were|has|have|had|be|been) )[^ ,'" + BARRED + "]+ ){0,2}?"
 _MY = f"(?:(?:my|our){_WORD_END})"
 _GAPS = {"~": 3, "~~": 6}
-_SHORTEST = 3
-_SAID = ("S", "M", "C")
+_LONGEST_WITHOUT_PLURAL = 3
+_STATED_ROLES = ("S", "M", "C")
 _LETTERS = re.compile(r"[a-z]+")
-_LONG = 7
+_SHORTEST_MISTYPED = 7
 _VOWELS = "aeiou"
 # Right words that look like one of ours mistyped.
-_OTHERS = frozenset(("addition", "additions", "believes", "disable", "disables", "convection"))
+_LOOKALIKES = frozenset(("addition", "additions", "believes", "disable", "disables", "convection"))
 # Stands for any term, where phrases are numbered; clues have the numbers below it.
 TERM = -1
 CLUE, WORD = "K", "W"
 """The letters of clues and of the topic's other words, where evidence is weighed."""
-_CONTENT = ("kin", "quality", "number", "time", "suffer", "diagnose", "identify", "self", "update")
+_CONTENT_CLASSES = (
+    "kin",
+    "quality",
+    "number",
+    "time",
+    "suffer",
+    "diagnose",
+    "identify",
+    "self",
+    "update",
+)
 _DIGIT = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
@@ -79,7 +89,7 @@ class CompiledTopic:
     def single(self) -> Iterator[str]:
         """Its terms of one word that say what one is or has."""
         for forms in self.terms.values():
-            yield from (form[0] for form, role in forms if len(form) == 1 and role in _SAID)
+            yield from (form[0] for form, role in forms if len(form) == 1 and role in _STATED_ROLES)
 
     @property
     def words(self) -> Iterator[str]:
@@ -112,7 +122,7 @@ class CompiledTopic:
             yield from (form for form, letter in forms if letter == CLUE)
 
 
-def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) -> CompiledTopic:
+def compile_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) -> CompiledTopic:
     """Make a topic ready: by its own rules, or by its words alone, read as conditions."""
     roles: dict[str, Iterable[str]] = {"conditions": words}
     phrases: tuple[str, ...] = ()
@@ -123,16 +133,16 @@ def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) 
     return CompiledTopic(
         name,
         _terms(roles),
-        tuple(compiled_phrase(phrase) for phrase in phrases),
-        tuple(compiled_phrase(phrase) for phrase in harmless),
-        () if rules is None else tuple(compiled_phrase(phrase) for phrase in rules.denials),
-        _unsure(rules),
+        tuple(compile_phrase(phrase) for phrase in phrases),
+        tuple(compile_phrase(phrase) for phrase in harmless),
+        () if rules is None else tuple(compile_phrase(phrase) for phrase in rules.denials),
+        _unsure_terms(rules),
         rules is not None and rules.illness,
         {} if rules is None else _hints(rules),
     )
 
 
-def _unsure(rules: TopicRules | None) -> frozenset[tuple[str, ...]]:
+def _unsure_terms(rules: TopicRules | None) -> frozenset[tuple[str, ...]]:
     """Terms with an everyday meaning, and what several are: one author is not "alcoholics"."""
     if rules is None:
         return frozenset()
@@ -172,11 +182,11 @@ def _forms(term: str) -> Iterator[tuple[str, ...]]:
     words = tuple(_DIGIT.sub(" ", term).split())
     yield words
     last = words[-1]
-    if len(last) > _SHORTEST and last.isalpha() and not last.endswith("s"):
+    if len(last) > _LONGEST_WITHOUT_PLURAL and last.isalpha() and not last.endswith("s"):
         yield (*words[:-1], last + "s")
 
 
-def compiled_phrase(phrase: str) -> CompiledPhrase:
+def compile_phrase(phrase: str) -> CompiledPhrase:
     """Read a phrase: words, (one|of|these), optional ones with ?, # for a number, ~ for a gap.
 
     "$" after a word is the end of the sentence. Inside brackets a choice may have several words,
@@ -197,7 +207,7 @@ def compiled_phrase(phrase: str) -> CompiledPhrase:
         if not optional and bare not in _CLASSES:
             needs.append(_list_needed_words(choice))
     own = elements[0] in {"<i>", "<my>", "i", "my", "our", "we"}
-    usable = sorted((need for need in needs if need), key=_commonest)
+    usable = sorted((need for need in needs if need), key=_need_rarity)
     return CompiledPhrase("(?<= )" + "".join(parts), tuple(usable), own)
 
 
@@ -224,22 +234,22 @@ def _list_needed_words(choice: str) -> frozenset[str]:
 def _commonness() -> dict[str, int]:
     """2 for function words, 1 for other words of the classes; what is not in it is rare."""
     frames = load_frames()
-    content = {frames.letters[name] for name in _CONTENT}
+    content = {frames.letters[name] for name in _CONTENT_CLASSES}
     known = {word: 1 if letter in content else 2 for word, letter in frames.letter_of.items()}
     return dict.fromkeys(str(table("contexts.toml")["common"]).split(), 1) | known
 
 
-def _rarity(word: str) -> tuple[int, int]:
+def _word_rarity(word: str) -> tuple[int, int]:
     """A key by which rare words come first."""
     return _commonness().get(word, 0), -len(word)
 
 
 def _rarest_first(form: tuple[str, ...]) -> Sequence[str]:
-    return form if len(form) == 1 else sorted(form, key=_rarity)
+    return form if len(form) == 1 else sorted(form, key=_word_rarity)
 
 
-def _commonest(need: frozenset[str]) -> tuple[int, int, int]:
-    common, length = max(map(_rarity, need))
+def _need_rarity(need: frozenset[str]) -> tuple[int, int, int]:
+    common, length = max(map(_word_rarity, need))
     return common, length, len(need)
 
 
@@ -251,8 +261,8 @@ def misspellings(words: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     >>> misspellings(["pregnant"], [])["pregant"]
     'pregnant'
     """
-    long = [word for word in words if len(word) >= _LONG and word.isalpha()]
-    right = {*known, *words, *_OTHERS}
+    long = [word for word in words if len(word) >= _SHORTEST_MISTYPED and word.isalpha()]
+    right = {*known, *words, *_LOOKALIKES}
     return {wrong: word for word in long for wrong in _mistype_word(word) if wrong not in right}
 
 

@@ -21,7 +21,7 @@ from sottovoce.assess.disclosure._said import (
     signals_of,
     telling,
 )
-from sottovoce.assess.disclosure._terms import TERM, CompiledTopic, compiled_topic, misspellings
+from sottovoce.assess.disclosure._terms import TERM, CompiledTopic, compile_topic, misspellings
 from sottovoce.assess.disclosure._tokens import load_frames, lower_words, own_tags, words_of
 from sottovoce.assess.disclosure.levels import Disclosure, DisclosureLevel
 from sottovoce.corpus.words.rules import normal_form, normal_form_placed
@@ -331,7 +331,7 @@ def _knowledge(named: tuple[tuple[str, tuple[str, ...]], ...]) -> ReaderKnowledg
 
 @cache
 def _compile_topic(name: str, words: tuple[str, ...]) -> CompiledTopic:
-    return compiled_topic(name, words, rules_of(name))
+    return compile_topic(name, words, rules_of(name))
 
 
 @cache

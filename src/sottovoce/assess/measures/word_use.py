@@ -33,7 +33,7 @@ def differential_privacy_risk(use: WordUse, words: NDArray[np.int64]) -> NDArray
     users without salient words score lowest does not hold: leaving, they make each word that
     others use likelier by n/(n-1).
     """
-    used, unused = changes(use.holders()[words], use.population)
+    used, unused = probability_changes(use.holders()[words], use.population)
     return largest_of_each(use.bits, words, used, unused)
 
 
@@ -41,11 +41,11 @@ def differential_privacy_risk_of_presence(
     use: WordUse, words: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The same maximum over the words the user has used only: 0 for a user without any of them."""
-    used, _ = changes(use.holders()[words], use.population)
+    used, _ = probability_changes(use.holders()[words], use.population)
     return largest_of_each(use.bits, words, used, np.zeros(words.size))
 
 
-def changes(
+def probability_changes(
     holders: NDArray[np.int64], users: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """|log2(P_U / P_U*)| of each word, for a user who has it and for one who has not."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, assert_never, cast, get_args
 
 from sottovoce.cli._groups import Only, OptionGroup
-from sottovoce.cli._options import PlainReadingOptions, mentioning_resume, warn_about_rows
+from sottovoce.cli._options import PlainReadingOptions, mention_resume, warn_about_rows
 from sottovoce.cli._output import AsJson, counted_progress, progress, show_facts, show_json
 from sottovoce.errors import ParameterError
 
@@ -170,7 +170,7 @@ def train(
             f"--first-person and --second-person are for --space voice, got {space}."
         )
     check_folder(out)
-    texts = open_documents(background, options=reading.as_told())
+    texts = open_documents(background, options=reading.to_read_options())
     if space == "voice":
         parameters, chosen = words.describe_voice(), words.choose_voice_words()
         with progress("Training"):
@@ -205,7 +205,7 @@ def _train_in_passes(
     folder = kept.checkpoint or out.with_name(f"{out.name}.checkpoint")
     files = Checkpoint(folder, every, kept.resume)
     chosen, seed, workers = words.choose_words(), training.seed, training.workers
-    with counted_progress("Training") as shown, mentioning_resume(folder):
+    with counted_progress("Training") as shown, mention_resume(folder):
         how: dict[str, Any] = {"words": chosen, "public": not private}
         how |= {"checkpoint": files, "progress": shown}
         match space:

@@ -63,10 +63,10 @@ KeyProof: TypeAlias = tuple[int, ...]
 KnownKeys: TypeAlias = MutableMapping[int, PublicKey]
 _PERMUTATION = b"sottovoce paillier permutation proof 1"
 _TWO_PRIMES = b"sottovoce paillier two primes proof 1"
-_EXCESS_BYTES = 16
+_SPARE_BYTES = 16
 _SECURITY_BITS = 128
 # No prime below 2^16 divides n, so a root exists by luck with a chance below 2^-16.
-ROUNDS = _SECURITY_BITS // (SMALL_LIMIT.bit_length() - 1)
+ROOT_ROUNDS = _SECURITY_BITS // (SMALL_LIMIT.bit_length() - 1)
 SQUARE_ROUNDS = _SECURITY_BITS
 _REMEMBERED = 64
 
@@ -91,15 +91,15 @@ def prove_key(private: PrivateKey) -> KeyProof:
     """
     secret, n = private.secret, private.public.n
     exponent = gmpy2.invert(n, (secret.p - 1) * (secret.q - 1))
-    roots = (int(gmpy2.powmod(each, exponent, n)) for each in _challenges(n))
-    squares = (_square_root(each, secret.p, secret.q) for each in _even_challenges(n))
+    roots = (int(gmpy2.powmod(each, exponent, n)) for each in _root_challenges(n))
+    squares = (_square_root(each, secret.p, secret.q) for each in _square_challenges(n))
     return (*roots, *squares)
 
 
 def check_key_proof(public: PublicKey, proof: KeyProof) -> None:
     """Refuse a key whose proof does not hold."""
     n = public.n
-    sound = not has_small_factor(n) and len(proof) == ROUNDS + SQUARE_ROUNDS
+    sound = not has_small_factor(n) and len(proof) == ROOT_ROUNDS + SQUARE_ROUNDS
     if not sound or not all(0 < root < n for root in proof) or not _holds(n, proof):
         raise InputError("the proof of a public key does not hold; ask its owner for another key.")
 
@@ -119,11 +119,11 @@ def _check_proven(modulus: int, proof: KeyProof) -> None:
 def _holds(n: int, proof: KeyProof) -> bool:
     permutes = all(
         gmpy2.powmod(root, n, n) == challenge
-        for root, challenge in zip(proof[:ROUNDS], _challenges(n), strict=True)
+        for root, challenge in zip(proof[:ROOT_ROUNDS], _root_challenges(n), strict=True)
     )
     return permutes and all(
         root * root % n in (challenge, n - challenge)
-        for root, challenge in zip(proof[ROUNDS:], _even_challenges(n), strict=True)
+        for root, challenge in zip(proof[ROOT_ROUNDS:], _square_challenges(n), strict=True)
     )
 
 
@@ -135,23 +135,25 @@ def _square_root(number: int, p: int, q: int) -> int:
     return int(at_q + q * ((at_p - at_q) * gmpy2.invert(q, p) % p))
 
 
-def _challenges(n: int) -> list[int]:
-    return [_hash_number(_PERMUTATION + bytes([number]), n) for number in range(ROUNDS)]
+def _root_challenges(n: int) -> list[int]:
+    return [_hash_number(_PERMUTATION + bytes([number]), n) for number in range(ROOT_ROUNDS)]
 
 
-def _even_challenges(n: int) -> list[int]:
+def _square_challenges(n: int) -> list[int]:
     """Of Jacobi symbol +1."""
-    return [_even(_TWO_PRIMES + bytes([number]), n) for number in range(SQUARE_ROUNDS)]
+    return [
+        _hash_of_symbol_one(_TWO_PRIMES + bytes([number]), n) for number in range(SQUARE_ROUNDS)
+    ]
 
 
-def _even(name: bytes, n: int) -> int:
+def _hash_of_symbol_one(name: bytes, n: int) -> int:
     hashes = (_hash_number(name + attempt.to_bytes(4, "big"), n) for attempt in count())
     return next(each for each in hashes if gmpy2.jacobi(each, n) == 1)
 
 
 def _hash_number(name: bytes, n: int) -> int:
     size = (int(n).bit_length() + 7) // 8
-    hashed = hashlib.shake_256(name + int(n).to_bytes(size, "big")).digest(size + _EXCESS_BYTES)
+    hashed = hashlib.shake_256(name + int(n).to_bytes(size, "big")).digest(size + _SPARE_BYTES)
     return int.from_bytes(hashed, "big") % int(n)
 
 
@@ -159,7 +161,7 @@ PUBLIC_FORMAT = "sottovoce-paillier-public-key"
 PRIVATE_FORMAT = "sottovoce-paillier-private-key"
 VERSION = 1
 _LARGEST_FILE = 1 << 20
-_TEXTS: WeakKeyDictionary[PrivateKey, str] = WeakKeyDictionary()
+_PROVEN_TEXTS: WeakKeyDictionary[PrivateKey, str] = WeakKeyDictionary()
 
 
 def public_key_to_text(public: PublicKey, proof: KeyProof = ()) -> str:
@@ -170,9 +172,9 @@ def public_key_to_text(public: PublicKey, proof: KeyProof = ()) -> str:
 
 def proven_key_to_text(private: PrivateKey) -> str:
     """One's own public key with its proof, which is made once for as long as the key is there."""
-    if private not in _TEXTS:
-        _TEXTS[private] = public_key_to_text(private.public, prove_key(private))
-    return _TEXTS[private]
+    if private not in _PROVEN_TEXTS:
+        _PROVEN_TEXTS[private] = public_key_to_text(private.public, prove_key(private))
+    return _PROVEN_TEXTS[private]
 
 
 def public_key_from_text(
@@ -215,7 +217,7 @@ def save_private_key(private: PrivateKey, path: Path, *, passphrase: str | None 
 
 def load_private_key(path: Path, *, passphrase: str | None = None) -> PrivateKey:
     """Read and check a private key; refuses a file that others can read."""
-    fields = parse_fields(_text(path), "a private key")
+    fields = parse_fields(_read_text(path), "a private key")
     check_format(fields, PRIVATE_FORMAT, VERSION)
     refuse_open_to_others(path)
     primes = _unseal_fields(fields, passphrase) if "sealed" in fields else fields
@@ -241,7 +243,7 @@ def _unseal_fields(fields: Fields, passphrase: str | None) -> Fields:
     return parse_fields(opened, "a private key")
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return small_text(path, _LARGEST_FILE, "a key file")
     except UnicodeDecodeError:

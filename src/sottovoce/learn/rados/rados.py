@@ -376,4 +376,4 @@ def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearMo
     moments = RadoMoments(1, mean, covariance + np.outer(mean, mean))
     weights = confidence_weights(d, low_confidence=[d - 1])
     theta = m_loss_minimiser(moments, 1, weights, penalty=penalty)
-    return standard.undone(theta / (2 * np.sqrt(standard.count)))
+    return standard.unstandardise(theta / (2 * np.sqrt(standard.count)))

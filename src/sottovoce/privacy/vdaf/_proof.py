@@ -128,7 +128,7 @@ def complete_values(values: Words, roots: Words, p: Words) -> Words:
 
 
 @kernel
-def weights(point: Words, roots: Words, part: Words, p: Words) -> Words:
+def lagrange_weights(point: Words, roots: Words, part: Words, p: Words) -> Words:
     """L_i at the one element of ``point``, without a division: what is before times what is after.
 
     They add up the values at the roots to the value at the point.
@@ -190,7 +190,9 @@ class Proof:
         """A proof that ``vector`` is valid; ``seeds`` are random, one for each wire."""
         field, size = self.field, self.points
         wires = self._wires(vector, seeds, joint, 1)
-        found = gadget(wires, field.roots(size), field.roots(2 * size), field.part(size), field.p)
+        found = apply_gadget(
+            wires, field.roots(size), field.roots(2 * size), field.part(size), field.p
+        )
         return np.concatenate([seeds, found[:-1]])
 
     def query(self, vector: Words, proof: Words, asked: Words, joint: Words, shares: int) -> Words:
@@ -209,8 +211,10 @@ class Proof:
         outputs = self.circuit.outputs(results, vector, shares)
         if self._factors:
             outputs = field.dot(asked[: self._factors], outputs)
-        at_point = combine_values(wires, weights(point, roots, field.part(size), field.p), field.p)
-        last = field.dot(values, weights(point, finer, field.part(2 * size), field.p))
+        at_point = combine_values(
+            wires, lagrange_weights(point, roots, field.part(size), field.p), field.p
+        )
+        last = field.dot(values, lagrange_weights(point, finer, field.part(2 * size), field.p))
         return np.concatenate([outputs, at_point, last])
 
     def holds(self, verifier: Words) -> bool:
@@ -230,7 +234,7 @@ class Proof:
 
 
 @kernel
-def gadget(wires: Words, roots: Words, finer: Words, part: Words, p: Words) -> Words:
+def apply_gadget(wires: Words, roots: Words, finer: Words, part: Words, p: Words) -> Words:
     """The gadget of wires that are polynomials, at twice as many roots of unity."""
     found = np.zeros_like(finer)
     for pair in range(0, wires.shape[0], 2):
@@ -251,7 +255,7 @@ def combine_values(rows: Words, factors: Words, p: Words) -> Words:
     return found
 
 
-def added_up(field: Field, vectors: Sequence[Words]) -> Words:
+def add_shares(field: Field, vectors: Sequence[Words]) -> Words:
     """The sum of shares."""
     found = vectors[0]
     for vector in vectors[1:]:

@@ -40,7 +40,7 @@ from typing import ClassVar, Generic, TypeVar
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.privacy.randomness import random_bytes
 from sottovoce.privacy.vdaf._circuits import Circuit, CountCircuit, HistogramCircuit, SumVecCircuit
-from sottovoce.privacy.vdaf._proof import Proof, added_up
+from sottovoce.privacy.vdaf._proof import Proof, add_shares
 from sottovoce.privacy.vdaf._xof import SEED_BYTES, XofUsage, domain_tag, xof_bytes, xof_elements
 from sottovoce.privacy.vdaf.field import Words
 
@@ -78,51 +78,57 @@ class Messages:
     shares: int
 
     @cached_property
-    def seed(self) -> int:
+    def seed_bytes(self) -> int:
         """Bytes of a part, a blind or a seed of joint randomness."""
         return SEED_BYTES if self.proof.circuit.joint_length else 0
 
     @cached_property
-    def _vector(self) -> int:
+    def _vector_bytes(self) -> int:
         return self.proof.circuit.measurement_length * self.proof.field.size
 
     @cached_property
-    def _proof(self) -> int:
+    def _proof_bytes(self) -> int:
         return self.proof.length * self.proof.field.size
 
     @cached_property
-    def _verifier(self) -> int:
+    def _verifier_bytes(self) -> int:
         return self.proof.verifier_length * self.proof.field.size
 
     @cached_property
-    def report(self) -> int:
+    def report_bytes(self) -> int:
         """Bytes of a report, without the nonce."""
-        leader = self._vector + self._proof + self.seed
-        return self.shares * self.seed + leader + (self.shares - 1) * (SEED_BYTES + self.seed)
+        leader = self._vector_bytes + self._proof_bytes + self.seed_bytes
+        return (
+            self.shares * self.seed_bytes
+            + leader
+            + (self.shares - 1) * (SEED_BYTES + self.seed_bytes)
+        )
 
     def public_share(self, message: bytes) -> list[bytes]:
         """The parts of the joint randomness."""
-        return self._cut("a public share", message, [self.seed] * self.shares)
+        return self._cut("a public share", message, [self.seed_bytes] * self.shares)
 
     def leader_share(self, message: bytes) -> tuple[Words, Words, bytes]:
         """The shares of vector and proof, and the blind."""
-        sizes = [self._vector, self._proof, self.seed]
+        sizes = [self._vector_bytes, self._proof_bytes, self.seed_bytes]
         vector, proof, blind = self._cut("the leader's share", message, sizes)
         return self.proof.field.decode(vector), self.proof.field.decode(proof), blind
 
     def helper_share(self, message: bytes) -> tuple[bytes, bytes]:
         """The seed of the shares, and the blind."""
-        seed, blind = self._cut("a helper's share", message, [SEED_BYTES, self.seed])
+        seed, blind = self._cut("a helper's share", message, [SEED_BYTES, self.seed_bytes])
         return seed, blind
 
     def verifier_share(self, message: bytes) -> tuple[Words, bytes]:
         """The share of the verifier, and the part of the joint randomness."""
-        verifier, part = self._cut("a verifier share", message, [self._verifier, self.seed])
+        verifier, part = self._cut(
+            "a verifier share", message, [self._verifier_bytes, self.seed_bytes]
+        )
         return self.proof.field.decode(verifier), part
 
     def verifier_message(self, message: bytes) -> bytes:
         """The seed of the joint randomness."""
-        return self._cut("a verifier message", message, [self.seed])[0]
+        return self._cut("a verifier message", message, [self.seed_bytes])[0]
 
     def output(self, message: bytes) -> Words:
         """The elements of an output share or of an aggregate share."""
@@ -169,12 +175,12 @@ class Prio3(Generic[Measurement, Result]):
     @property
     def report_size(self) -> int:
         """Bytes of a report, without its nonce of 16."""
-        return self._messages.report
+        return self._messages.report_bytes
 
     @property
     def randomness_size(self) -> int:
         """Bytes of randomness that a report takes: a seed, and a blind if any, for each share."""
-        return self.shares * (SEED_BYTES + self._messages.seed)
+        return self.shares * (SEED_BYTES + self._messages.seed_bytes)
 
     def shard(
         self, measurement: Measurement, *, nonce: bytes | None = None, rand: bytes | None = None
@@ -196,11 +202,11 @@ class Prio3(Generic[Measurement, Result]):
     def _split(self, vector: Words, nonce: bytes, rand: bytes) -> Prio3Report:
         """A report of a vector, which the proof is of whether it is valid or not."""
         seeds = [rand[i : i + SEED_BYTES] for i in range(0, len(rand), SEED_BYTES)]
-        each = 2 if self._messages.seed else 1
+        each = 2 if self._messages.seed_bytes else 1
         helpers = [tuple(seeds[i : i + each]) for i in range(0, each * (self.shares - 1), each)]
         leader_blind, prove_seed = b"".join(seeds[len(helpers) * each : -1]), seeds[-1]
         vectors = [self._helper_vector(j, own[0]) for j, own in enumerate(helpers, 1)]
-        vectors.insert(0, self._field.minus(vector, added_up(self._field, vectors)))
+        vectors.insert(0, self._field.minus(vector, add_shares(self._field, vectors)))
         blinds = [leader_blind, *(b"".join(own[1:]) for own in helpers)]
         parts = [
             self._part(j, blind, share, nonce)
@@ -212,7 +218,7 @@ class Prio3(Generic[Measurement, Result]):
             self._joint(self._joint_seed(parts)),
         )
         proofs = [self._helper_proof(j, own[0]) for j, own in enumerate(helpers, 1)]
-        leader = self._field.minus(proof, added_up(self._field, proofs))
+        leader = self._field.minus(proof, add_shares(self._field, proofs))
         encoded = self._field.encode(vectors[0]) + self._field.encode(leader)
         shares = (encoded + leader_blind, *(b"".join(own) for own in helpers))
         return Prio3Report(nonce, b"".join(parts), shares)
@@ -255,7 +261,7 @@ class Prio3(Generic[Measurement, Result]):
                 f"there must be {self.shares} verifier shares, got {len(verifier_shares)}."
             )
         read = [self._messages.verifier_share(share) for share in verifier_shares]
-        if not self._proof.holds(added_up(self._field, [verifier for verifier, _ in read])):
+        if not self._proof.holds(add_shares(self._field, [verifier for verifier, _ in read])):
             raise ProtocolError("the proof of this report does not hold; it must not count.")
         return self._joint_seed([part for _, part in read])
 
@@ -296,7 +302,7 @@ class Prio3(Generic[Measurement, Result]):
                 f"there must be {self.shares} aggregate shares, got {len(aggregate_shares)}."
             )
         shares = [self._messages.output(share) for share in aggregate_shares]
-        return self._circuit.result(self._field.integers(added_up(self._field, shares)))
+        return self._circuit.result(self._field.integers(add_shares(self._field, shares)))
 
     def _input_share(self, aggregator: int, message: bytes) -> tuple[Words, Words, bytes]:
         if aggregator == 0:
@@ -315,13 +321,13 @@ class Prio3(Generic[Measurement, Result]):
 
     def _part(self, aggregator: int, blind: bytes, vector: Words, nonce: bytes) -> bytes:
         """An aggregator's part of the joint randomness."""
-        if not self._messages.seed:
+        if not self._messages.seed_bytes:
             return b""
         binder = bytes([aggregator]) + nonce + self._field.encode(vector)
         return xof_bytes(blind, self._tags[XofUsage.JOINT_PART], binder)
 
     def _joint_seed(self, parts: Sequence[bytes]) -> bytes:
-        if not self._messages.seed:
+        if not self._messages.seed_bytes:
             return b""
         return xof_bytes(bytes(SEED_BYTES), self._tags[XofUsage.JOINT_SEED], b"".join(parts))
 

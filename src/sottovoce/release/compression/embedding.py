@@ -20,7 +20,7 @@ from sottovoce.files import cause_of
 from sottovoce.release.compression._kmeans import balanced_clusters
 from sottovoce.release.compression.maps import Compression, Decompression
 from sottovoce.release.compression.word_map import even_sizes
-from sottovoce.topics.imports.files import binary_vectors, checked_size, text_vectors
+from sottovoce.topics.imports.files import binary_vectors, check_size, text_vectors
 from sottovoce.topics.load import load_model
 from sottovoce.topics.w2v.model import SkipGramModel
 
@@ -247,7 +247,7 @@ def _collect_vectors(
     for word, row in vectors:
         # A name that is not UTF-8 is no word of ours, but no reason to refuse the file.
         rows.setdefault(word.decode(errors="replace"), row)
-        checked_size(len(rows), row.size)
+        check_size(len(rows), row.size)
     if not rows:
         raise ModelFileError(f"{source} holds none of the words asked for; check its language.")
     return Embedding(tuple(rows), np.stack(list(rows.values())))

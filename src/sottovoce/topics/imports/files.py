@@ -31,7 +31,7 @@ from sottovoce.topics.model_file import MOST_NUMBERS, Origin
 from sottovoce.topics.w2v.model import SkipGramModel
 
 LONGEST_WORD = 1_000
-LONGEST_LINE = 200_000
+LONGEST_TEXT_LINE = 200_000
 MOST_DIMENSIONS = 4_096
 MOST_WORDS = 20_000_000
 MOST_NUMBERS_KEPT = 2**29  # 2 GiB of 32-bit numbers
@@ -40,7 +40,7 @@ HEADER_FIELDS = 2
 BYTES_PER_NUMBER = 4
 
 
-def checked_header(words: int, dimensions: int) -> None:
+def check_header(words: int, dimensions: int) -> None:
     """Refuse a header that promises more than we read."""
     if not 1 <= dimensions <= MOST_DIMENSIONS:
         raise ModelFileError(
@@ -50,7 +50,7 @@ def checked_header(words: int, dimensions: int) -> None:
         raise ModelFileError(f"an embedding must hold 1 to {MOST_WORDS} words, got {words}.")
 
 
-def checked_size(kept: int, dimensions: int) -> None:
+def check_size(kept: int, dimensions: int) -> None:
     """Refuse to keep more vectors than memory should hold."""
     if kept * dimensions > MOST_NUMBERS_KEPT:
         raise ModelFileError(
@@ -64,26 +64,26 @@ def binary_vectors(
 ) -> Iterator[tuple[bytes, NDArray[np.float32]]]:
     """Yield the wanted words and their vectors, in the file's order."""
     with path.open("rb") as file:
-        words, dimensions = _header(file, path)
+        words, dimensions = _read_binary_header(file, path)
         for number in range(1, words + 1):
-            word = _word(file, path, number)
+            word = _read_binary_word(file, path, number)
             raw = file.read(BYTES_PER_NUMBER * dimensions)
             if len(raw) < BYTES_PER_NUMBER * dimensions:
                 raise ModelFileError(f"{path} ends inside word {number} of {words}; it is cut off.")
             if wanted is None or word in wanted:
-                yield word, _finite(raw, path, number)
+                yield word, _finite_vector(raw, path, number)
 
 
-def _header(file: BinaryIO, path: Path) -> tuple[int, int]:
+def _read_binary_header(file: BinaryIO, path: Path) -> tuple[int, int]:
     fields = file.readline(LONGEST_HEADER).split()
     if len(fields) != HEADER_FIELDS or not all(field.isdigit() for field in fields):
         raise ModelFileError(f"{path} must start with a line of two numbers: words, dimensions.")
     words, dimensions = int(fields[0]), int(fields[1])
-    checked_header(words, dimensions)
+    check_header(words, dimensions)
     return words, dimensions
 
 
-def _word(file: BinaryIO, path: Path, number: int) -> bytes:
+def _read_binary_word(file: BinaryIO, path: Path, number: int) -> bytes:
     word = bytearray()
     while (byte := file.read(1)) != b" ":
         if not byte:
@@ -97,7 +97,7 @@ def _word(file: BinaryIO, path: Path, number: int) -> bytes:
     return bytes(word).lstrip(b"\n")
 
 
-def _finite(raw: bytes, path: Path, number: int) -> NDArray[np.float32]:
+def _finite_vector(raw: bytes, path: Path, number: int) -> NDArray[np.float32]:
     row = np.frombuffer(raw, dtype="<f4").astype(np.float32)
     if not np.isfinite(row).all():
         raise ModelFileError(f"{path}, word {number}: numbers must be finite.")
@@ -110,26 +110,26 @@ def text_vectors(
     """Yield the wanted words and their vectors, in the file's order."""
     with path.open("rb") as file:
         dimensions = None
-        for number, line in _read_lines(file, path):
+        for number, line in _read_text_lines(file, path):
             if number == 1 and _is_header(line):
                 dimensions = _header_dimensions(line)
                 continue
             if dimensions is None:
                 dimensions = line.count(b" ")
-                checked_header(1, dimensions)
-            word, numbers = _split(line, dimensions, path, number)
+                check_header(1, dimensions)
+            word, numbers = _split_text_line(line, dimensions, path, number)
             if wanted is None or word in wanted:
-                yield word, _numbers(numbers, path, number)
+                yield word, _parse_numbers(numbers, path, number)
 
 
-def _read_lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
+def _read_text_lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
     for number in range(1, MOST_WORDS + 2):
-        line = file.readline(LONGEST_LINE)
+        line = file.readline(LONGEST_TEXT_LINE)
         if not line:
             return
-        if len(line) == LONGEST_LINE:
+        if len(line) == LONGEST_TEXT_LINE:
             raise ModelFileError(
-                f"{path}, line {number}: a line must be under {LONGEST_LINE} bytes."
+                f"{path}, line {number}: a line must be under {LONGEST_TEXT_LINE} bytes."
             )
         stripped = line.rstrip(b"\r\n ")
         if stripped:
@@ -144,11 +144,13 @@ def _is_header(line: bytes) -> bool:
 
 def _header_dimensions(line: bytes) -> int:
     words, dimensions = (int(field[:20]) for field in line.split(b" "))
-    checked_header(words, dimensions)
+    check_header(words, dimensions)
     return dimensions
 
 
-def _split(line: bytes, dimensions: int, path: Path, number: int) -> tuple[bytes, list[bytes]]:
+def _split_text_line(
+    line: bytes, dimensions: int, path: Path, number: int
+) -> tuple[bytes, list[bytes]]:
     # From the right: some published files have words with spaces inside.
     fields = line.rsplit(b" ", dimensions)
     if len(fields) != dimensions + 1 or not fields[0]:
@@ -159,7 +161,7 @@ def _split(line: bytes, dimensions: int, path: Path, number: int) -> tuple[bytes
     return fields[0], fields[1:]
 
 
-def _numbers(fields: list[bytes], path: Path, number: int) -> NDArray[np.float32]:
+def _parse_numbers(fields: list[bytes], path: Path, number: int) -> NDArray[np.float32]:
     try:
         wide = np.array([float(field) for field in fields])
     except ValueError as error:
@@ -181,7 +183,7 @@ def our_terms(words: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]
     numbers: dict[str, int] = {}
     of_word = np.full(len(words), -1, np.int64)
     for place, word in enumerate(words):
-        term = _term(word)
+        term = _find_term(word)
         if term is not None:
             of_word[place] = numbers.setdefault(term, len(numbers))
     if not numbers:
@@ -202,7 +204,7 @@ def rules_for(terms: Sequence[str], rules: TokenRules | None) -> TokenRules:
     return replace(rules, bigrams=rules.bigrams or pairs)
 
 
-def _term(word: str) -> str | None:
+def _find_term(word: str) -> str | None:
     folded = fold_case(word)
     for separator in (" ", "_"):
         parts = folded.split(separator)
@@ -213,7 +215,7 @@ def _term(word: str) -> str | None:
 
 MALLET = "mallet"
 WORD2VEC = "word2vec"
-_LONGEST_LINE = 1 << 20
+_LONGEST_STATE_LINE = 1 << 20
 _MOST_CELLS = 2**27
 _TOKEN_FIELDS = 5
 _GZIP = b"\x1f\x8b"
@@ -225,15 +227,15 @@ def import_mallet(path: Path, rules: TokenRules | None = None) -> LdaModel:
     """The model of a state file, gzipped or not: phi = (n_kw + beta) / (n_k + V beta)."""
     try:
         with _open_text(path) as file:
-            lines = _lines(file, Growth(path))
-            alpha, beta = _priors(lines)
+            lines = _read_state_lines(file, Growth(path))
+            alpha, beta = _read_priors(lines)
             cells = _count_tokens(lines)
     except (OSError, EOFError, zlib.error) as error:
         raise ModelFileError(f"cannot read {path}: it is absent, damaged or cut short.") from error
     words = list(dict.fromkeys(word for word, _ in cells))
     if len(words) * alpha.size > MOST_NUMBERS:
         raise ModelFileError(f"a model must have at most {MOST_NUMBERS} numbers; this has more.")
-    weights = _weights(cells, words, alpha.size) + beta
+    weights = _tabulate_cells(cells, words, alpha.size) + beta
     names = [word.decode(errors="replace") for word in words]
     # Each dimension is divided by its own sum, which is n_k + V beta.
     return topic_model(weights, alpha, names, tool=MALLET, rules=rules)
@@ -244,15 +246,17 @@ def _open_text(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
 
 
-def _lines(file: BinaryIO, growth: Growth) -> Iterator[bytes]:
-    while line := file.readline(_LONGEST_LINE):
+def _read_state_lines(file: BinaryIO, growth: Growth) -> Iterator[bytes]:
+    while line := file.readline(_LONGEST_STATE_LINE):
         growth.add(len(line))
-        if len(line) == _LONGEST_LINE:
-            raise ModelFileError(f"a line of a MALLET state must be under {_LONGEST_LINE} bytes.")
+        if len(line) == _LONGEST_STATE_LINE:
+            raise ModelFileError(
+                f"a line of a MALLET state must be under {_LONGEST_STATE_LINE} bytes."
+            )
         yield line.rstrip(b"\r\n")
 
 
-def _priors(lines: Iterator[bytes]) -> tuple[NDArray[np.float64], float]:
+def _read_priors(lines: Iterator[bytes]) -> tuple[NDArray[np.float64], float]:
     head, alphas, betas = (next(lines, b"").split() for _ in range(3))
     marks = [fields[0] if fields else b"" for fields in (head, alphas, betas)]
     try:
@@ -282,7 +286,7 @@ def _count_tokens(lines: Iterator[bytes]) -> Cells:
     return cells
 
 
-def _weights(cells: Cells, words: list[bytes], dimensions: int) -> NDArray[np.float64]:
+def _tabulate_cells(cells: Cells, words: list[bytes], dimensions: int) -> NDArray[np.float64]:
     row = {word: number for number, word in enumerate(words)}
     weights = np.zeros((len(words), dimensions))
     for (word, topic), count in cells.items():
@@ -300,7 +304,7 @@ def import_word2vec(path: Path, rules: TokenRules | None = None) -> SkipGramMode
         for word, row in read(path, None):
             words.append(word.decode(errors="replace"))
             rows.append(row)
-            checked_size(len(rows), row.size)
+            check_size(len(rows), row.size)
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {error.strerror}.") from None
     if not rows:

@@ -34,7 +34,7 @@ from sottovoce.advisor.rank.shares import (
     yield_sum,
 )
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank.peer import OPEN, VERIFY, Peer, PeerKey, sound
+from sottovoce.web.rank.peer import OPEN, VERIFY, Peer, PeerKey, refuse_bad_answer
 from sottovoce.web.rank.service import (
     PUBLISHED,
     Clock,
@@ -199,14 +199,14 @@ class FirstServer(PairedServer):
         side = self._side(topic, period)
         begun = side.begin(reports)
         answered = self._ask(VERIFY, ask_shares(side, begun))
-        with sound():
+        with refuse_bad_answer():
             outputs = decide_reports(side, begun, answered)
         self._decide(topic, period, outputs)
 
     def _open_sum(self, topic: str, period: int, outputs: Outputs) -> dict[str, Any]:
         side = self._side(topic, period)
         answered = self._ask(OPEN, demand_sum(side, outputs))
-        with sound():
+        with refuse_bad_answer():
             number, total = join_sums(side, outputs, answered)
         made = (
             Histogram.of_opened(self.description, topic, period, number, total)

@@ -31,7 +31,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 @contextmanager
-def sound() -> Iterator[None]:
+def refuse_bad_answer() -> Iterator[None]:
     """What is wrong with an answer of the other server is its fault, not a defect here."""
     try:
         yield
@@ -110,6 +110,6 @@ class HttpPeer:
         status, sent = self._transport.exchange("POST", path, body, headers)
         if status != HTTPStatus.OK:
             raise RefusedError(status, "the second server does not answer the first.")
-        with sound():
+        with refuse_bad_answer():
             parsed: Message = parse_json(sent)
         return parsed

@@ -10,7 +10,7 @@ import random
 import pytest
 from support.prio3 import CONTEXT, VERIFY_KEY, drawn
 
-from sottovoce.privacy.vdaf._proof import weights
+from sottovoce.privacy.vdaf._proof import lagrange_weights
 from sottovoce.privacy.vdaf._xof import XofUsage
 from sottovoce.privacy.vdaf.prio3 import Prio3Histogram, Prio3Report
 
@@ -29,7 +29,7 @@ def weights_at_the_point(key: bytes, nonce: bytes) -> list[int]:
     length = PROOF.query_length
     asked = HISTOGRAM._elements(XofUsage.QUERY_RANDOMNESS, key, b"\1" + nonce, length)
     size = PROOF.points
-    return residues(weights(asked[-1:], FIELD.roots(size), FIELD.part(size), FIELD.p))
+    return residues(lagrange_weights(asked[-1:], FIELD.roots(size), FIELD.part(size), FIELD.p))
 
 
 def opened(report: Prio3Report, parts: list[bytes], key: bytes = VERIFY_KEY) -> list[int]:

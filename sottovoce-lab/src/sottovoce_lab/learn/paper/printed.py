@@ -120,7 +120,7 @@ def train_as_printed(
             assert_never(statistics)
     intercept = model.intercept + float(model.coefficients @ standard.means)
     theta = np.append(model.coefficients * standard.scales, intercept)
-    parts = {name: _part(data, theta, standard, key) for name, data in peers.items()}
+    parts = {name: _make_part(data, theta, standard, key) for name, data in peers.items()}
     return PrintedTraining(standard, parts, tuple(handed), opened, model)
 
 
@@ -141,7 +141,7 @@ def _hand_round(vectors: Sequence[Floats], key: PrivateKey) -> list[EncryptedArr
     return list(accumulate(encrypt(vector, plan, key.public) for vector in vectors))
 
 
-def _part(data: LocalData, theta: Floats, standard: Standard, key: PrivateKey) -> PrintedPart:
+def _make_part(data: LocalData, theta: Floats, standard: Standard, key: PrivateKey) -> PrintedPart:
     has = np.append(data.has, True)
     outline = Outline.of_numbers((int(has.sum()),), _LARGEST_THETA, _THETA_BITS)
     hidden = encrypt(theta[has], outline.plan(key.public.bits), key)

@@ -9,8 +9,6 @@ the holder shifts ciphertexts into slots first, so that few of them are sent and
 import math
 from dataclasses import dataclass, replace
 
-from numpy.typing import ArrayLike
-
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.modes.comparison import (
     gather_slots,
@@ -26,7 +24,6 @@ from sottovoce.learn.paillier.slots import (
     Program,
     SlotPlan,
     SlotStage,
-    encode,
     mask_bound,
     plan_slots,
     scaled_bound,
@@ -87,7 +84,7 @@ class Outline:
         return roomy_plan(key_bits, SlotStage(self.bound, self.fraction_bits))
 
 
-def roomy(array: EncryptedArray) -> EncryptedArray:
+def give_room(array: EncryptedArray) -> EncryptedArray:
     """An unpacked array with all the room of its plaintexts."""
     if array.is_packed:
         raise ParameterError(
@@ -140,10 +137,6 @@ class Shown:
         """The same numbers under an outline that was proven of them."""
         return Shown(settle(self.array, outline), self.masks)
 
-    def less_than(self, constants: ArrayLike) -> "Shown":
-        """Public ``constants`` less these numbers, whose masks change their sign."""
-        return Shown(constants - self.array, -self.masks)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seen:
@@ -161,15 +154,11 @@ class Seen:
         """The same numbers under an outline that was proven of them."""
         return Seen(self.integers, outline)
 
-    def less_than(self, constants: ArrayLike) -> "Seen":
-        """Public ``constants`` less these numbers."""
-        return Seen(encode(constants, self.outline.fraction_bits) - self.integers, self.outline)
-
 
 def show(array: EncryptedArray, outline: Outline) -> PairScript[Shown]:
     """Mask the numbers and send them packed."""
     check_outline(array, outline)
-    given = roomy(array.widen(outline.bound))
+    given = give_room(array.widen(outline.bound))
     masks = uniform(outline.shape, outline.mask_bound)
     plan = transit_plan(outline, array.public.bits)
     masked = gather_slots(given, plan).plus_integers(masks.ravel(), bound=outline.mask_bound)
