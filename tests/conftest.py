@@ -4,7 +4,7 @@ import hashlib
 import math
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -20,6 +20,7 @@ from sottovoce.cli import main
 sys.path.insert(0, str(Path(__file__).parent))
 
 from support.made_data import write_all
+from support.shown import Run, Shown
 
 # How long an example takes says how busy the machine is, and no law here is about time; nor about
 # how many of the drawn examples are of use, which varies from run to run. A commit passes or fails
@@ -149,26 +150,22 @@ def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process: its exit code, standard output and standard error."""
 
-    def command(*arguments: object) -> tuple[int, str, str]:
+    def command(*arguments: object) -> Shown:
         monkeypatch.setattr(sys, "argv", ["sottovoce", *map(str, arguments)])
         monkeypatch.setattr(typer.main, "get_command", MADE_COMMANDS)
         with pytest.raises(SystemExit) as stop:
             main()
         shown = capsys.readouterr()
-        return int(stop.value.code or 0), shown.out, shown.err
+        return Shown(int(stop.value.code or 0), shown.out, shown.err)
 
     return command
 
 
 @pytest.fixture
-def run_study(
-    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[..., tuple[int, str, str]]:
+def run_study(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a study without any data set at hand."""
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     return partial(run, "study")

@@ -8,13 +8,13 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy import sparse
 from support.demos import SIZES, quick_demo
+from support.shown import Run
 from support.warm_python import run_warm
 
 from sottovoce.cli import main
@@ -22,7 +22,6 @@ from sottovoce.demo import demo
 from sottovoce.errors import MissingExtraError
 from sottovoce.report.page import Section
 
-Run = Callable[..., tuple[int, str, str]]
 PRIVATE = "veryprivatesentence"
 POSTS = f"user,time,text\nann,2024-01-01,{PRIVATE} one\nbob,2024-01-09,two three\n"
 
@@ -54,9 +53,7 @@ def test_simulate_shows_people_a_table(run: Run, tmp_path: Path) -> None:
 
 
 def test_describe_counts_people_posts_and_words_without_showing_any(run: Run, posts: Path) -> None:
-    code, out, _ = run("describe", posts, "--json")
-    facts = json.loads(out)
-    assert code == 0
+    facts = run("describe", posts, "--json").json
     assert (facts["users"], facts["posts"], facts["words"]) == (2, 2, 4)
     assert facts["posts_by_week"] == {"2024-01-01": 1, "2024-01-08": 1}
     code, out, _ = run("describe", posts)
@@ -78,9 +75,10 @@ def test_describe_checks_the_truth_against_the_posts(run: Run, posts: Path, tmp_
 def test_count_writes_a_matrix_and_its_vocabulary_for_the_owner_only(
     run: Run, posts: Path, tmp_path: Path
 ) -> None:
-    code, out, _ = run("count", posts, "--out", tmp_path / "c", "--json")
-    assert code == 0
-    assert json.loads(out)["words_chosen_by_the_data"] is True
+    assert (
+        run("count", posts, "--out", tmp_path / "c", "--json").json["words_chosen_by_the_data"]
+        is True
+    )
     matrix = sparse.load_npz(tmp_path / "c" / "counts.npz")
     header, *terms = (tmp_path / "c" / "vocabulary.txt").read_text().split()[-4:]
     assert [header, *terms] == ["one", "three", "two", PRIVATE]
@@ -118,9 +116,7 @@ def test_columns_header_and_format_can_be_named(run: Run, tmp_path: Path) -> Non
     path.write_text("ann\t2024-01-01\thello there\n")
     options = ("--format", "tsv", "--header", "who,when,what")
     mapping = ("--fields", "user=who,time=when,text=2")
-    code, out, _ = run("describe", path, *options, *mapping, "--json")
-    assert code == 0
-    assert json.loads(out)["words"] == 2
+    assert run("describe", path, *options, *mapping, "--json").json["words"] == 2
 
 
 def test_demo_writes_a_report_and_says_where(
@@ -201,10 +197,6 @@ def test_demo_without_an_extra_of_one_part_goes_on_with_the_others(
     assert told.count("Left out") == len(left_out)
     assert page.count(f"This part was left out: {package} is not installed") == len(left_out)
     assert page.count("<svg") == kept
-
-
-def test_the_version_is_printed(run: Run) -> None:
-    assert run("--version")[:2] == (0, "sottovoce 0.1.0\n")
 
 
 BAD_FILES: dict[str, tuple[str, bytes, str]] = {

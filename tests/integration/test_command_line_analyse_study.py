@@ -1,13 +1,12 @@
 """``sottovoce study release-analyse`` part by part, as its users meet it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sottovoce_lab.release.analyse_rows import NAMES
+from support.shown import Run
 
-Run = Callable[..., tuple[int, str, str]]
 PART = ("--quick", "--data", "simulated", "--readers", "topics", "--rates", "2")
 
 

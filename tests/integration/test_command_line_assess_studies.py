@@ -1,7 +1,7 @@
 """The assess studies as their users meet them: quick, and on files of their own."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sottovoce_lab.assess import experiment
 from sottovoce_lab.assess.experiment import AssessStudySizes, seed_knowledge
+from support.shown import Run
 
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import write_community
@@ -17,7 +18,6 @@ from sottovoce.loop.adversary import Knowledge
 pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
 pytest.importorskip("gensim", reason="gensim is missing: pip install sottovoce[topics]")
 
-Run = Callable[..., tuple[int, str, str]]
 PLOTS = {"assess-table-4": 1, "assess-table-5": 3, "assess-table-6": 1, "assess-figure-1": 1}
 PAPER_COLUMNS = {
     "assess-table-4": "paper_aol_map",
@@ -64,9 +64,7 @@ def trained(sizes: AssessStudySizes, seed: int) -> Knowledge:
 def test_a_quick_study_fills_its_folder_with_the_paper_s_figures_beside(
     run_study: Run, tmp_path: Path, name: str
 ) -> None:
-    code, out, err = run_study(name, "--quick", "--out", tmp_path / "out", "--json")
-    assert code == 0, err
-    rows = json.loads(out)
+    rows = run_study(name, "--quick", "--out", tmp_path / "out", "--json").json
     assert rows == json.loads((tmp_path / "out" / "rows.json").read_text())
     assert any(row[PAPER_COLUMNS[name]] is not None for row in rows)
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
@@ -93,9 +91,7 @@ def check_table_5(rows: list[dict[str, object]]) -> None:
 
 
 def test_a_study_runs_on_a_user_s_own_files(run_study: Run, own: list[object]) -> None:
-    code, out, err = run_study("assess-table-5", *own, "--json")
-    assert code == 0, err
-    rows = json.loads(out)
+    rows = run_study("assess-table-5", *own, "--json").json
     names = [row["measure"] for row in rows]
     assert names == ["ent", "diff-priv", "bow", "bow-d", "bow-t", "bow-dt", "random", "posts"]
     assert {row["community"] for row in rows} == {"posts.parquet"}

@@ -3,11 +3,11 @@
 import json
 import sqlite3
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.shown import Run
 
 from sottovoce.privacy.audit.black_box import TRIALS
 from sottovoce.privacy.audit.findings import AuditReport, Finding
@@ -16,7 +16,6 @@ from sottovoce.privacy.ledger.accounts import SpendRequest
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.release.audit import CONTROLS
 
-Run = Callable[..., tuple[int, str, str]]
 CORPUS = "c0ffee" * 8
 
 

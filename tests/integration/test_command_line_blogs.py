@@ -1,7 +1,6 @@
 """From a background to voice-t ranks, and the study on timelines, from the command line."""
 
 import json
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -10,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sottovoce_lab.assess.blogs._people import half_of
-
-Run = Callable[..., tuple[int, str, str]]
+from support.shown import Run
 
 TOPICS = """
 [[topic]]

@@ -1,18 +1,17 @@
 """``sottovoce learn topics``, as people meet it."""
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from support.shown import Run
 
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 
-Run = Callable[..., tuple[int, str, str]]
 WORDS = ("bank", "debt", "itch", "loan", "rash", "skin")
 PEERS = ("ada", "ben", "cy")
 CATALOGUE = """

@@ -1,7 +1,6 @@
 """``sottovoce evaluate`` as its users meet it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from support.shown import Run
 
 from sottovoce.corpus.schema import POSTS, TRUTH
 
-Run = Callable[..., tuple[int, str, str]]
 TOPICS = ("one topic", "another")
 USERS = 40
 
@@ -49,7 +48,9 @@ def write_ranks(
     pq.write_table(pa.concat_tables(tables), path)
 
 
-def test_measures_stand_beside_all_baselines_with_intervals(run: Run, community: Path) -> None:
+def test_measures_stand_beside_all_baselines_and_are_compared_with_each(
+    run: Run, community: Path
+) -> None:
     arguments = [community / "ranks.parquet", community / "truth.parquet"]
     code, out, err = run("evaluate", *arguments, "--posts", community / "posts.parquet", "--json")
     assert (code, err) == (0, "")
@@ -72,12 +73,7 @@ def test_measures_stand_beside_all_baselines_with_intervals(run: Run, community:
     assert rows["good"]["volume"]["p_value"] < 0.01 < rows["bad"]["volume"]["p_value"]
     assert rows["good"]["r_precision_by_topic"] == dict.fromkeys(TOPICS, 1.0)
     assert (found["sensitive"], found["judged"]) == (10, 80)
-
-
-def test_every_measure_is_compared_with_every_baseline(run: Run, community: Path) -> None:
-    arguments = [community / "ranks.parquet", community / "truth.parquet"]
-    _, out, _ = run("evaluate", *arguments, "--posts", community / "posts.parquet", "--json")
-    compared = {(row["measure"], row["baseline"]): row for row in json.loads(out)["comparisons"]}
+    compared = {(row["measure"], row["baseline"]): row for row in found["comparisons"]}
     assert len(compared) == 2 * 4
     against = compared["good", "random"]
     assert against["hits"]["t"] is None  # all users differ alike

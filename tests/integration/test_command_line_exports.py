@@ -1,15 +1,14 @@
 """Commands that read somebody's file of posts take it alike: columns, dates and encoding."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.shown import Run
 
 from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import InputError
 
-Run = Callable[..., tuple[int, str, str]]
 WESTERN = "grün ist die Straße im Frühling"
 
 

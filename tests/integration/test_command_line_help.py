@@ -4,17 +4,17 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 import typer
+from support.shown import Run
 from support.tools import loaded_tool
 
 from sottovoce.cli._app import app
 from sottovoce.cli._groups import command_text
 
-Run = Callable[..., tuple[int, str, str]]
 COLUMNS = 80
 
 

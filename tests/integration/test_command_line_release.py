@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 from scipy import sparse
+from support.shown import Run
 from support.warm_python import WarmPopen
 
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -28,39 +28,22 @@ STATED = ("--epsilon", "2", "--precision", "2")
 UNCLEAN = "texts_with_quotes_tags_or_addresses"
 
 
-class Shown(NamedTuple):
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:  # noqa: ANN401 - whatever the command printed
-        return json.loads(self.out)
-
-
-Runner: TypeAlias = Callable[..., Shown]
-
-
 @pytest.fixture
-def run(
-    run: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Runner:
+def run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Releases in a folder with a small corpus and a public list."""
     rows = ["user,time,text"]
     rows += [f"u{i % 3},2024-01-0{1 + i % 9},debt loan {PRIVATE} debt" for i in range(9)]
     monkeypatch.chdir(tmp_path)
     Path("posts.csv").write_text("\n".join(rows))
     Path("words.txt").write_text("debt\nloan\nhome\nwork\n")
-    return lambda *words: Shown(*run("release", *words))
+    return partial(run, "release")
 
 
 LISTED = ("posts.csv", "--vocabulary", "words.txt")
 CHOSEN = "a vocabulary that the data chose"
 
 
-def test_a_release_writes_counts_map_and_card_and_promises_in_words(run: Runner) -> None:
+def test_a_release_writes_counts_map_and_card_and_promises_in_words(run: Run) -> None:
     shown = run(*LISTED, *STATED, "--out", "r")
     assert shown.code == 0
     assert "Adding or removing up to 2 words" in shown.out
@@ -71,7 +54,7 @@ def test_a_release_writes_counts_map_and_card_and_promises_in_words(run: Runner)
     assert PRIVATE not in Path("r/card.json").read_text()
 
 
-def test_the_same_command_again_gives_the_same_bytes_and_spends_nothing(run: Runner) -> None:
+def test_the_same_command_again_gives_the_same_bytes_and_spends_nothing(run: Run) -> None:
     for out in ("r1", "r2"):
         assert run(*LISTED, *STATED, "--out", out, "--ledger", "l").code == 0
     assert Path("r1/counts.npz").read_bytes() == Path("r2/counts.npz").read_bytes()
@@ -79,7 +62,7 @@ def test_the_same_command_again_gives_the_same_bytes_and_spends_nothing(run: Run
     assert account.spent == account.budget.rate == 1
 
 
-def test_a_folder_with_another_release_is_left_alone(run: Runner) -> None:
+def test_a_folder_with_another_release_is_left_alone(run: Run) -> None:
     more = ("--ledger", "l", "--budget", "5")
     assert run(*LISTED, *STATED, "--out", "r", *more).code == 0
     before = Path("r/counts.npz").read_bytes()
@@ -93,13 +76,13 @@ def test_a_folder_with_another_release_is_left_alone(run: Runner) -> None:
     assert run(*LISTED, *STATED, "--out", "r", *more).code == 0
 
 
-def test_a_dry_run_takes_an_empty_file_for_a_new_ledger(run: Runner) -> None:
+def test_a_dry_run_takes_an_empty_file_for_a_new_ledger(run: Run) -> None:
     Path("l").touch()
     for more in (("--dry-run",), ()):
         assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l", *more).code == 0
 
 
-def test_a_share_for_a_prior_that_is_not_bought_is_no_other_request(run: Runner) -> None:
+def test_a_share_for_a_prior_that_is_not_bought_is_no_other_request(run: Run) -> None:
     for share in ("1/10", "1/5"):
         shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--prior-share", share)
         assert shown.code == 0
@@ -108,7 +91,7 @@ def test_a_share_for_a_prior_that_is_not_bought_is_no_other_request(run: Runner)
 
 
 def test_a_disk_without_room_is_seen_before_anything_is_spent(
-    run: Runner, monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=100))
     shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l")
@@ -118,7 +101,7 @@ def test_a_disk_without_room_is_seen_before_anything_is_spent(
     assert not Path("l").exists()
 
 
-def test_what_is_spent_is_said_for_a_first_a_repeated_and_a_dry_run(run: Runner) -> None:
+def test_what_is_spent_is_said_for_a_first_a_repeated_and_a_dry_run(run: Run) -> None:
     dry = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--dry-run").out
     assert "Dry run: nothing was drawn or spent" in dry
     assert "epsilon then spent" in dry
@@ -131,7 +114,7 @@ def test_what_is_spent_is_said_for_a_first_a_repeated_and_a_dry_run(run: Runner)
     assert json.loads(shown)["paid_before"] is True
 
 
-def test_another_release_beyond_the_budget_is_refused_and_leaves_nothing(run: Runner) -> None:
+def test_another_release_beyond_the_budget_is_refused_and_leaves_nothing(run: Run) -> None:
     assert run(*LISTED, *STATED, "--out", "r1", "--ledger", "l").code == 0
     shown = run(*LISTED, "--epsilon", "1", "-N", "2", "--out", "r2", "--ledger", "l")
     assert shown.code == 2
@@ -139,7 +122,7 @@ def test_another_release_beyond_the_budget_is_refused_and_leaves_nothing(run: Ru
     assert not Path("r2").exists()
 
 
-def test_a_budget_said_at_the_start_allows_several_releases(run: Runner) -> None:
+def test_a_budget_said_at_the_start_allows_several_releases(run: Run) -> None:
     more = ("--ledger", "l", "--budget", "5")
     assert run(*LISTED, *STATED, "--out", "r1", *more).code == 0
     assert run(*LISTED, *STATED, "--out", "r2", *more, "--label", "again").code == 0
@@ -149,7 +132,7 @@ def test_a_budget_said_at_the_start_allows_several_releases(run: Runner) -> None
     assert "already has another budget, epsilon 5 at N=2, which cannot be changed" in shown.err
 
 
-def test_a_ledger_of_another_corpus_is_refused(run: Runner) -> None:
+def test_a_ledger_of_another_corpus_is_refused(run: Run) -> None:
     assert run(*LISTED, *STATED, "--out", "r1", "--ledger", "l").code == 0
     Path("posts.csv").write_text("user,time,text\na,2024-01-01,other words\n")
     shown = run(*LISTED, *STATED, "--out", "r2", "--ledger", "l")
@@ -157,9 +140,8 @@ def test_a_ledger_of_another_corpus_is_refused(run: Runner) -> None:
     assert "no budget for this corpus" in shown.err
 
 
-def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
+def test_a_dry_run_draws_and_writes_nothing(run: Run) -> None:
     shown = run(*LISTED, *STATED, "--out", "r", "--dry-run", "--json")
-    assert shown.code == 0
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
     assert shown.json["expected_nonzero_cells"] > 0
@@ -169,7 +151,7 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["posts.csv", "words.txt"]
 
 
-def test_what_follows_from_the_true_texts_is_marked(run: Runner) -> None:
+def test_what_follows_from_the_true_texts_is_marked(run: Run) -> None:
     shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
     assert "expected nonzero cells (private)" in shown
     assert "documents alike (private)" in shown
@@ -180,9 +162,7 @@ def test_what_follows_from_the_true_texts_is_marked(run: Runner) -> None:
 
 
 @pytest.mark.parametrize(("second", "told"), [("Twice!", True), ("thrice", False)])
-def test_copies_of_a_document_within_a_release_are_told(
-    run: Runner, second: str, told: bool
-) -> None:
+def test_copies_of_a_document_within_a_release_are_told(run: Run, second: str, told: bool) -> None:
     rows = f"user,time,text\na,2024-01-01,twice\na,2024-01-02,{second}\n"
     Path("posts.csv").write_text(rows)
     shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
@@ -190,15 +170,13 @@ def test_copies_of_a_document_within_a_release_are_told(
 
 
 @pytest.mark.parametrize(("epsilon", "warned"), [("7.9", False), ("8", True), ("40", True)])
-def test_a_promise_that_is_next_to_none_is_said_to_be(
-    run: Runner, epsilon: str, warned: bool
-) -> None:
+def test_a_promise_that_is_next_to_none_is_said_to_be(run: Run, epsilon: str, warned: bool) -> None:
     shown = run(*LISTED, "--epsilon", epsilon, "-N", "2", "--out", "r")
     assert shown.code == 0
     assert ("is next to no promise" in shown.err) is warned
 
 
-def test_what_documents_spent_before_and_where_is_said(run: Runner) -> None:
+def test_what_documents_spent_before_and_where_is_said(run: Run) -> None:
     assert run(*LISTED, *STATED, "--out", "r1", "--budget", "4").code == 0
     with Path("posts.csv").open("a") as posts:
         posts.write("\nu9,2024-01-01,another one")
@@ -207,14 +185,14 @@ def test_what_documents_spent_before_and_where_is_said(run: Runner) -> None:
     assert run(*LISTED, *STATED, "--out", "r2", "--json").json["ledger"] == str(user_ledger())
 
 
-def test_the_card_says_what_a_word_is(run: Runner) -> None:
+def test_the_card_says_what_a_word_is(run: Run) -> None:
     assert run(*LISTED, *STATED, "--out", "r").code == 0
     said = json.loads(Path("r/card.json").read_text())["word"]
     assert "a hyphenated compound such as mother-in-law is several words" in said
     assert tokenize(["mother-in-law"]) == [["mother", "in", "law"]]
 
 
-def test_paper_accounting_warns_and_records_the_truth(run: Runner) -> None:
+def test_paper_accounting_warns_and_records_the_truth(run: Run) -> None:
     compressed = ("--compress", "random", "--columns", "2", "--accounting", "paper")
     shown = run(*LISTED, *STATED, "--out", "r", *compressed)
     assert shown.code == 0
@@ -234,7 +212,7 @@ def test_paper_accounting_warns_and_records_the_truth(run: Runner) -> None:
     ],
 )
 def test_what_the_data_chose_must_be_declared(
-    run: Runner, given: tuple[object, ...], says: str, card_says: str
+    run: Run, given: tuple[object, ...], says: str, card_says: str
 ) -> None:
     chosen = Vocabulary(("debt", "loan"), data_dependent=True, origin="built from a corpus")
     chosen.save(Path("chosen.txt"))
@@ -247,9 +225,8 @@ def test_what_the_data_chose_must_be_declared(
     assert card_says in json.loads(Path("r/card.json").read_text())["in_words"]
 
 
-def test_documents_per_user_are_bounded_and_promised_for(run: Runner) -> None:
+def test_documents_per_user_are_bounded_and_promised_for(run: Run) -> None:
     shown = run(*LISTED, *STATED, "--out", "r", "--user-documents", "2", "--json")
-    assert shown.code == 0
     assert shown.json["documents"] == 6
     assert shown.json["documents_left_out"] == 3
     assert shown.json["per_user"]["n"] == 4
@@ -257,7 +234,7 @@ def test_documents_per_user_are_bounded_and_promised_for(run: Runner) -> None:
 
 
 @pytest.mark.parametrize("prior", ["local", "central"])
-def test_frequencies_can_be_bought(run: Runner, prior: str) -> None:
+def test_frequencies_can_be_bought(run: Run, prior: str) -> None:
     bought = ("--compress", "frequency", "--columns", "2", "--prior", prior)
     assert run(*LISTED, *STATED, "--out", "r", *bought).code == 0
     card = json.loads(Path("r/card.json").read_text())
@@ -266,7 +243,7 @@ def test_frequencies_can_be_bought(run: Runner, prior: str) -> None:
     assert card["guarantee"]["epsilon"] == "2"
 
 
-def test_public_frequencies_and_vectors_come_from_files(run: Runner) -> None:
+def test_public_frequencies_and_vectors_come_from_files(run: Run) -> None:
     Path("freq.tsv").write_text("debt\t10\nhome\t3\n")
     frequent = ("--compress", "frequency", "--columns", "2", "--frequencies", "freq.tsv")
     assert run(*LISTED, *STATED, "--out", "r", *frequent, "--budget", "9").code == 0
@@ -309,7 +286,7 @@ BAD: list[tuple[tuple[object, ...], str]] = [
 
 @pytest.mark.parametrize(("given", "says"), BAD)
 def test_what_cannot_end_well_is_refused_in_a_sentence_and_spends_nothing(
-    run: Runner, given: tuple[object, ...], says: str
+    run: Run, given: tuple[object, ...], says: str
 ) -> None:
     Path("zeros.tsv").write_text("other\t1\n")
     Path("few.txt").write_text("debt 1.0 2.0\nfar 2.0 1.0\n")
@@ -324,7 +301,7 @@ def test_what_cannot_end_well_is_refused_in_a_sentence_and_spends_nothing(
     assert not Path("l").exists()
 
 
-def test_a_new_ledger_beside_the_outputs_of_another_is_refused(run: Runner) -> None:
+def test_a_new_ledger_beside_the_outputs_of_another_is_refused(run: Run) -> None:
     own = ("--ledger", "l")
     assert run(*LISTED, "--epsilon", "200", "-N", "2", "--out", "r", *own).code == 0
     for file in Path().glob("l*"):
@@ -339,7 +316,7 @@ def test_a_new_ledger_beside_the_outputs_of_another_is_refused(run: Runner) -> N
     assert not Path("r2").exists()
 
 
-def test_a_bound_on_users_is_no_new_corpus(run: Runner) -> None:
+def test_a_bound_on_users_is_no_new_corpus(run: Run) -> None:
     first = run(*LISTED, *STATED, "--out", "r1", "--user-documents", "1", "--budget", "2")
     assert first.code == 0
     shown = run(*LISTED, *STATED, "--out", "r2", "--user-documents", "2", "--budget", "2")
@@ -347,14 +324,14 @@ def test_a_bound_on_users_is_no_new_corpus(run: Runner) -> None:
     assert "nothing was spent or released" in shown.err
 
 
-def test_a_users_bound_holds_over_the_whole_file(run: Runner) -> None:
+def test_a_users_bound_holds_over_the_whole_file(run: Run) -> None:
     rows = [f"u{i % 2},2024-01-01,debt" for i in range(9000)]
     Path("posts.csv").write_text("\n".join(["user,time,text", *rows]))
     shown = run(*LISTED, *STATED, "--out", "r", "--user-documents", "3", "--json")
     assert shown.json["documents"] == 6
 
 
-def test_another_vocabulary_or_frequencies_are_another_request(run: Runner) -> None:
+def test_another_vocabulary_or_frequencies_are_another_request(run: Run) -> None:
     Path("other.txt").write_text("debt\nloan\nhome\nfood\n")
     compressed = ("--compress", "frequency", "--columns", "2", "--budget", "99")
     for number, (words, numbers) in enumerate(
@@ -368,7 +345,7 @@ def test_another_vocabulary_or_frequencies_are_another_request(run: Runner) -> N
     assert account.spent == 3
 
 
-def test_texts_cut_elsewhere_are_another_corpus(run: Runner) -> None:
+def test_texts_cut_elsewhere_are_another_corpus(run: Run) -> None:
     seen = set()
     for number, texts in enumerate(('"debtloan"\n"x"', '"debt"\n"loanx"')):
         lines = "\n".join(f'{{"text": {text}}}' for text in texts.split("\n"))
@@ -379,7 +356,7 @@ def test_texts_cut_elsewhere_are_another_corpus(run: Runner) -> None:
     assert len(seen) == 2
 
 
-def test_a_dry_run_refuses_what_the_real_run_would(run: Runner) -> None:
+def test_a_dry_run_refuses_what_the_real_run_would(run: Run) -> None:
     small = (*LISTED, *STATED, "--out", "r", "--budget", "1")
     for more in ((), ("--dry-run",)):
         assert run(*small, *more).code == 2
@@ -391,7 +368,7 @@ def test_a_dry_run_refuses_what_the_real_run_would(run: Runner) -> None:
 
 
 @pytest.mark.parametrize("kills", [6, pytest.param(120, marks=pytest.mark.long)])
-def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Runner, kills: int) -> None:
+def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Run, kills: int) -> None:
     draw = random.Random(7)
     command = [sys.executable, "-m", "sottovoce.cli", "release", *LISTED, *STATED]
     command += ["--ledger", "l", "--budget", "1000"]
@@ -417,7 +394,7 @@ def wait_for_work(child: "subprocess.Popen[bytes]", ledger: Path) -> None:
 
 
 def test_texts_that_hold_others_words_are_counted_as_they_stand_and_that_is_said(
-    run: Runner,
+    run: Run,
 ) -> None:
     rows = ["user,time,text,subject", "a,2024-01-01,> debt,Loans", "b,2024-01-02,loan,Re: Loans"]
     rows += ["[deleted],2024-01-03,see www.example.org loan,The sea"]
@@ -432,7 +409,7 @@ def test_texts_that_hold_others_words_are_counted_as_they_stand_and_that_is_said
     assert {"texts", UNCLEAN} <= set(told["private"])
 
 
-def test_a_column_that_says_whose_documents_are_is_noticed(run: Runner) -> None:
+def test_a_column_that_says_whose_documents_are_is_noticed(run: Run) -> None:
     Path("posts.csv").write_text("patient_id,note\np1,a debt\np1,a loan\n")
     asked = (*LISTED, "--fields", "text=note", *STATED)
     shown = run(*asked, "--out", "r", "--dry-run")
@@ -441,7 +418,7 @@ def test_a_column_that_says_whose_documents_are_is_noticed(run: Runner) -> None:
     assert "says whose" not in bounded.err
 
 
-def test_a_first_release_says_that_it_fixes_the_budget_and_others_do_not(run: Runner) -> None:
+def test_a_first_release_says_that_it_fixes_the_budget_and_others_do_not(run: Run) -> None:
     fixed = "this first release fixes the budget of these documents: epsilon 2 at N=2"
     assert fixed in run(*LISTED, *STATED, "--out", "r", "--dry-run").err
     assert fixed in run(*LISTED, *STATED, "--out", "r").err

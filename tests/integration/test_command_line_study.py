@@ -2,15 +2,14 @@
 
 import json
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from support.shown import Run
 
 import sottovoce
 
-Run = Callable[..., tuple[int, str, str]]
 NAMES = ["release-figure-1", "release-synthetic", "release-figure-2", "release-table-1"]
 SLOWEST = "release-figure-2"
 # What every study says of every row: how large it was, how private, and what the paper has.

@@ -7,21 +7,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.shown import Run
 from support.warm_python import WarmPopen
 
 from sottovoce.errors import ModelFileError
 from sottovoce.release.compression.embedding import EmbeddingClusterCompression, read_embedding
 from sottovoce.topics import load_model
 from sottovoce.topics.w2v.model import SkipGramModel
-
-Run = Callable[..., tuple[int, str, str]]
 
 GROUPS = [["debt", "loan", "bank", "credit"], ["baby", "birth", "womb", "midwife"]]
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.shown import Run
 
 from sottovoce.cli.topics import judge
 from sottovoce.corpus.counts import count_batches
@@ -25,7 +26,6 @@ from sottovoce.topics.judgements.votes import CHECK_TEXT
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import Origin
 
-Run = Callable[..., tuple[int, str, str]]
 PARAMETERS = SimulationParameters(users=60, weeks=3, background_documents=1)
 
 
@@ -44,28 +44,31 @@ def folder(community: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return tmp_path
 
 
-def fill(path: Path, answer: Callable[[dict[str, str]], tuple[str, str]]) -> None:
+def rows_of(sheet: Path) -> list[dict[str, str]]:
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(path: Path, answer: Callable[[dict[str, str]], dict[str, str]]) -> None:
     """Answer every row of a sheet as a judge would, and save it as a spreadsheet does."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        if not row["sensitive"]:
-            row["sensitive"], row["domain"] = answer(row)
+    rows = [row if row["sensitive"] else {**row, **answer(row)} for row in rows_of(path)]
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], delimiter=";")
         writer.writeheader()
         writer.writerows(rows)
 
 
-def honest(row: dict[str, str]) -> tuple[str, str]:
+def honest(row: dict[str, str]) -> dict[str, str]:
     for answer, domain in (("yes", "law"), ("no", "society")):
         if row["words"] == CHECK_TEXT.format(answer=answer, domain=domain):
-            return answer, domain
-    return ("Yes", "finance") if "debt" in row["words"].split(", ") else ("no", "other")
+            return {"sensitive": answer, "domain": domain}
+    is_debt = "debt" in row["words"].split(", ")
+    answers = ("Yes", "finance") if is_debt else ("no", "other")
+    return {"sensitive": answers[0], "domain": answers[1]}
 
 
-def careless(row: dict[str, str]) -> tuple[str, str]:
-    return "yes", "medicine"
+def careless(row: dict[str, str]) -> dict[str, str]:
+    return {"sensitive": "yes", "domain": "medicine"}
 
 
 def test_a_study_goes_from_sheets_to_a_judged_catalogue(run: Run, folder: Path) -> None:
@@ -111,8 +114,7 @@ def test_when_all_judges_are_dropped_the_way_out_is_told(run: Run, folder: Path)
 
 def test_a_platform_s_sheet_has_no_judges_and_its_votes_come_back(run: Run, folder: Path) -> None:
     run("topics", "judge", "export", "topics.toml", "--out", "batch.csv", "--judges", 0)
-    with (folder / "batch.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(folder / "batch.csv")
     assert list(rows[0]) == ["item", "words", "question", "domain_question"]
     lines = ["WorkerId,Input.item,Answer.sensitive,Answer.domain"]
     lines += [f"W{n},{row['item']},yes,law" for n in range(2) for row in rows]
@@ -140,19 +142,26 @@ def test_wrong_votes_end_with_a_sentence_and_write_nothing(run: Run, folder: Pat
     assert "left out 1 rows without an answer" in err
 
 
-def profile_answer(row: dict[str, str]) -> tuple[str, str]:
-    return ("yes" if row["judge"] in {"judge-1", "judge-2"} else "no"), ""
+PROFILES = ("topics", "judge", "export-profiles", "posts.parquet")
+KEPT = ("--out", "p.csv", "--key", "p.key")
+
+
+def write_pairs() -> pa.Table:
+    """Six users with their topics, in a file."""
+    pairs = pq.read_table("truth.parquet").select(["user", "topic"]).slice(0, 6)
+    pq.write_table(pairs, "who.parquet")
+    return pairs
+
+
+def profile_answer(row: dict[str, str]) -> dict[str, str]:
+    return {"sensitive": "yes" if row["judge"] in {"judge-1", "judge-2"} else "no"}
 
 
 def test_profiles_are_exported_only_on_request_privately_and_become_a_truth(
     run: Run, folder: Path
 ) -> None:
-    pairs = pq.read_table("truth.parquet").select(["user", "topic"]).slice(0, 6)
-    pq.write_table(pairs, "who.parquet")
-    asked = (
-        *("topics", "judge", "export-profiles", "posts.parquet", "who.parquet"),
-        *("--out", "p.csv", "--key", "p.key", "--judges", "3"),
-    )
+    pairs = write_pairs()
+    asked = (*PROFILES, "who.parquet", *KEPT, "--judges", "3")
     code, _, err = run(*asked)
     assert code == 2
     assert "--with-texts" in err
@@ -165,20 +174,11 @@ def test_profiles_are_exported_only_on_request_privately_and_become_a_truth(
     users = set(pairs["user"].to_pylist())
     sheet = (folder / "p.csv").read_text()
     assert not any(user in sheet.replace(",", " ").split() for user in users)
-    with (folder / "p.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        row["sensitive"] = row["sensitive"] or profile_answer(row)[0]
-    with (folder / "filled.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    code, out, _ = run(
-        *("topics", "judge", "import-profiles", "filled.csv"),
+    fill(folder / "p.csv", profile_answer)
+    assert run(
+        *("topics", "judge", "import-profiles", "p.csv"),
         *("--key", "p.key", "--out", "judged.parquet", "--json"),
-    )
-    assert code == 0
-    assert json.loads(out)["topics"][-1] == {"topic": "TOTAL", "sensitive": 6, "judged": 6}
+    ).json["topics"][-1] == {"topic": "TOTAL", "sensitive": 6, "judged": 6}
     truth = read_truth(folder / "judged.parquet")
     assert sorted(
         zip(truth["user"].to_pylist(), truth["topic"].to_pylist(), strict=True)
@@ -191,13 +191,8 @@ def test_profiles_can_be_sampled_from_a_ranking(run: Run, folder: Path) -> None:
     lines = ["measure,user,topic,score"]
     lines += [f"lda,u{n:02},{topic},{n / 10}" for n in range(60) for topic in ("hiv", "debts")]
     (folder / "ranks.csv").write_text("\n".join(lines))
-    asked = (
-        *("topics", "judge", "export-profiles", "posts.parquet", "ranks.csv", "--with-texts"),
-        *("--out", "p.csv", "--key", "p.key", "--judges", "0"),
-    )
-    code, out, _ = run(*asked, "--sample", 5, "--base", 1e30, "--json")
-    assert code == 0
-    assert json.loads(out)["profiles"] == 10
+    asked = (*PROFILES, "ranks.csv", "--with-texts", *KEPT, "--judges", "0")
+    assert run(*asked, "--sample", 5, "--base", 1e30, "--json").json["profiles"] == 10
     key = json.loads((folder / "p.key").read_text())["profiles"]
     assert {entry["user"] for entry in key} == {f"u{n}" for n in range(55, 60)}
 
@@ -216,10 +211,7 @@ def test_an_unusable_list_of_profiles_is_refused(
     run: Run, folder: Path, content: str, says: str
 ) -> None:
     (folder / "ranks.csv").write_text(content)
-    code, _, err = run(
-        *("topics", "judge", "export-profiles", "posts.parquet", "ranks.csv", "--with-texts"),
-        *("--out", "p.csv", "--key", "p.key", "--sample", 5),
-    )
+    code, _, err = run(*PROFILES, "ranks.csv", "--with-texts", *KEPT, "--sample", 5)
     assert code == 2
     assert says in err
 
@@ -251,9 +243,7 @@ def test_match_shows_words_and_shares_and_refuses_what_nothing_stands_for(
     assert "1 of 46 topics match no dimension" in err
     assert not (folder / "matched.toml").exists()
     asked = ("topics", "match", model, "topics.toml", "--out", "matched.toml", "--json")
-    code, out, _ = run(*asked, "--allow-unmatched")
-    found = json.loads(out)
-    assert code == 0
+    found = run(*asked, "--allow-unmatched").json
     assert {row["dimension"]: row["topic"] for row in found["matches"]} == dict(
         enumerate(Catalogue.load(folder / "topics.toml").names[:-1])
     )
@@ -327,15 +317,14 @@ def test_as_many_judges_are_asked_as_the_study_asks() -> None:
 
 
 def test_no_sheet_takes_the_place_of_a_key_or_of_the_posts(run: Run, folder: Path) -> None:
-    pairs = pq.read_table("truth.parquet").select(["user", "topic"]).slice(0, 6)
-    pq.write_table(pairs, "who.parquet")
-    asked = ("topics", "judge", "export-profiles", "posts.parquet", "who.parquet", "--with-texts")
+    write_pairs()
+    asked = (*PROFILES, "who.parquet", "--with-texts")
     for out, key in (("p.csv", "p.csv"), ("posts.parquet", "p.key"), ("p.csv", "who.parquet")):
         code, _, err = run(*asked, "--out", out, "--key", key)
         assert code == 2
         assert "which is the same file; give another name." in err
     (folder / "p.key").write_text("an earlier key")
-    code, _, err = run(*asked, "--out", "p.csv", "--key", "p.key")
+    code, _, err = run(*asked, *KEPT)
     assert code == 2
     assert "the key p.key is there already" in err
     assert (folder / "p.key").read_text() == "an earlier key"

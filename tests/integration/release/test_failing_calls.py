@@ -31,11 +31,12 @@ def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def release(folder: Path, *, out: str = "out", label: str = "", **changes: object) -> object:
-    options = {"ledger": folder / "my.ledger", "budget": 2, "out": folder / out, **changes}
+    options = {"epsilon": 2, "budget": 2, "ledger": folder / "my.ledger", "out": folder / out}
+    options |= changes
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(folder / "home"))
         return sv.release_counts(  # type: ignore[call-overload] # any options
-            TEXTS, words=WORDS, epsilon=2, precision=2, label=label, **options
+            TEXTS, words=WORDS, precision=2, label=label, **options
         )
 
 
@@ -192,18 +193,7 @@ def go_back(folder: Path) -> None:
 
 
 def _release_half(folder: Path, label: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(folder / "home"))
-        sv.release_counts(
-            TEXTS,
-            words=WORDS,
-            epsilon=1,
-            precision=2,
-            label=label,
-            ledger=folder / "my.ledger",
-            budget=2,
-            out=folder / label,
-        )
+    release(folder, out=label, label=label, epsilon=1)
 
 
 def release_third(folder: Path) -> None:

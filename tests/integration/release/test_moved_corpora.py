@@ -102,6 +102,16 @@ def test_documents_in_another_order_are_another_release_on_the_same_budget() -> 
         sv.release_counts(path, **ASKED, label="third")
 
 
+def test_texts_with_other_blanks_and_capitals_are_charged_as_the_same_documents() -> None:
+    sv.release_counts(["My debt.", "a loan, and a debt"], **ASKED, budget=4)
+    rewritten = ["my  DEBT", "a loan and\r\na debt"]
+    quoted = sv.release_counts(rewritten, **ASKED, dry_run=True)
+    assert quoted.spent_before == "all of these 2 documents have spent 2 of 4 already, at N=2"
+    sv.release_counts(rewritten, **ASKED)
+    with pytest.raises(BudgetError, match="the corpus has spent 4 of 4"):
+        sv.release_counts(rewritten, **ASKED, label="third")
+
+
 def test_an_appended_row_pays_for_itself_and_the_others_once_more() -> None:
     sv.release_counts(written("notes.csv"), **ASKED, budget=4)
     more = written("more.csv", (*NOTES, "a new one"))

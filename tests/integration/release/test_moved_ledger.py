@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from support.failing_calls import LOST_ANSWERS, ONCE_AND_LASTING, Outcomes, fail_each
+from support.shown import Run
 
 import sottovoce as sv
 from sottovoce.errors import InputError, LedgerError
@@ -22,7 +23,6 @@ from sottovoce.privacy.ledger import database
 from sottovoce.privacy.ledger.chosen_ledger import move_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
 
-Run: TypeAlias = Callable[..., tuple[int, str, str]]
 TEXTS = [f"my debt and the bank of {'loan ' * (number % 3)}" for number in range(6)]
 WORDS = ["bank", "debt", "loan"]
 SAMPLES = [4, pytest.param(40, marks=pytest.mark.long)]

@@ -2,12 +2,12 @@
 
 import shlex
 import shutil
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
+from support.shown import Run
 
 import sottovoce as sv
 from sottovoce.errors import BudgetError, LedgerError
@@ -16,7 +16,6 @@ from sottovoce.privacy.ledger.elsewhere import user_ledger
 from sottovoce.privacy.ledger.ledger import Ledger
 
 NOTES = tuple(f"debt number {i} and a loan" for i in range(12))
-Run: TypeAlias = Callable[..., tuple[int, str, str]]
 ASKED: Any = {"words": ["debt", "loan"], "epsilon": 2, "precision": 2}
 pytestmark = pytest.mark.filterwarnings("ignore:the ledger .* beside the corpus is used")
 

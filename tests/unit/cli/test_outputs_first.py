@@ -1,11 +1,9 @@
 """Where outputs cannot go is said before anything is read, and what is no folder is called so."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Run = Callable[..., tuple[int, str, str]]
+from support.shown import Run
 
 
 @pytest.mark.parametrize("option", ["--report", "--out", "--state"])

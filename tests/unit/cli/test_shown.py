@@ -7,16 +7,6 @@ from sottovoce.cli._output import fitting_widths, show_facts, show_rows
 ROW = {"measure": "diff-priv", "R-prec": "0.211 ± 0.141", "gain": "+0.251 [+0.147, +0.396]"}
 
 
-def test_columns_have_at_least_their_longest_word_and_fill_the_room() -> None:
-    widths = fitting_widths([("a", "bb bb bb"), ("word", "longest word here")], 20)
-    assert widths == [4, 9]
-    assert sum(width + 3 for width in widths) + 1 == 20
-
-
-def test_columns_with_room_for_all_are_as_wide_as_they_want() -> None:
-    assert fitting_widths([("a", "b c"), ("d e\nf", "")], 80) == [3, 3]
-
-
 def test_words_that_cannot_all_fit_are_left_to_be_broken() -> None:
     assert fitting_widths([("a" * 50,), ("b" * 50,)], 80) is None
 

@@ -1,12 +1,11 @@
 """``sottovoce topics list``: the names that ``assess --topic`` takes."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from sottovoce.topics import Catalogue, Topic, shipped_catalogue
+from support.shown import Run
 
-Run = Callable[..., tuple[int, str, str]]
+from sottovoce.topics import Catalogue, Topic, shipped_catalogue
 
 
 def test_it_lists_every_topic_that_ships_with_its_domain(run: Run) -> None:

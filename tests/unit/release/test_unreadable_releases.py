@@ -18,8 +18,9 @@ from sottovoce.cli._app import app
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.analysis.moments import SignalMeter, released_moments
-from sottovoce.release.analysis.summary import NO_PAIRS, pair_totals
+from sottovoce.release.analysis.summary import NO_PAIRS, PairTotals, pair_totals
 from sottovoce.release.analysis.totals import column_names, telling_words
+from sottovoce.release.counts import Counts
 from sottovoce.release.release import Release
 from sottovoce.release.topics.estimator import PrivateTopics
 from sottovoce.report.analysis import analysis_report
@@ -162,9 +163,15 @@ def test_a_release_may_be_read_by_its_classifier_whole(plain: Release) -> None:
     assert np.mean(told == plain.labels) > 0.8
 
 
-def _noise(documents: int, words: int) -> "sparse.csr_array[np.int64, tuple[int, int]]":
+def _noise(documents: int, words: int) -> Counts:
     drawn = np.random.default_rng(0).geometric(1 - np.exp(-1), (2, documents, words))
     return sparse.csr_array(drawn[0] - drawn[1])
+
+
+def _pairs_of(cells: Counts) -> PairTotals:
+    names = [f"w{place}" for place in range(80)]
+    moments = released_moments(cells, NoiseLaw(1.0))
+    return pair_totals(moments, names, level=0.95, most=50, order="surprise")
 
 
 def test_noise_alone_has_no_words_that_tell_labels_apart_and_no_pairs() -> None:
@@ -176,7 +183,7 @@ def test_noise_alone_has_no_words_that_tell_labels_apart_and_no_pairs() -> None:
     alone = [row["per_document"] - row["overall"] > 1.96 * row["error"] for row in told.rows()]
     assert sum(alone) > 2  # one by one, some seem to
     assert told.beyond_chance(80) == {"a": [], "b": [], "c": []}
-    pairs = pair_totals(released_moments(cells, law), names, level=0.95, most=50, order="surprise")
+    pairs = _pairs_of(cells)
     assert not any(row["low"] > row["expected"] for row in pairs.rows())
     alone = [row["together"] - 1.96 * row["error"] > row["expected"] for row in pairs.rows()]
     assert sum(alone) > 20
@@ -184,16 +191,8 @@ def test_noise_alone_has_no_words_that_tell_labels_apart_and_no_pairs() -> None:
 
 
 def test_the_page_names_pairs_by_all_that_were_looked_at(plain: Release, tmp_path: Path) -> None:
-    names = [f"w{place}" for place in range(80)]
-    noise = pair_totals(
-        released_moments(_noise(300, 80), NoiseLaw(1.0)),
-        names,
-        level=0.95,
-        most=50,
-        order="surprise",
-    )
     seen = plain.summary()
-    nothing = replace(seen, pairs=noise, columns=80, words=80)
+    nothing = replace(seen, pairs=_pairs_of(_noise(300, 80)), columns=80, words=80)
     for summary, told in ((seen, "of all 10 pairs stand above chance"), (nothing, NO_PAIRS)):
         page = analysis_report(plain, summary, command="again").html()
         assert told in page
