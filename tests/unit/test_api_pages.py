@@ -6,11 +6,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from numpy.typing import ArrayLike
-from sphinx.util.typing import stringify_annotation
 from support.tools import loaded_tool
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -84,20 +80,6 @@ def test_a_new_public_name_has_its_page_at_the_next_build(
 def test_what_is_indented_in_a_doors_docstring_is_shown_as_it_stands(api_pages: ModuleType) -> None:
     told = "".join(api_pages._told("A door.\n\n    import it\n\n    use it\n\nThe end."))
     assert told == "A door.\n\n::\n\n    import it\n\n    use it\n\nThe end.\n\n"
-
-
-def test_methods_that_another_package_wrote_are_left_out(api_pages: ModuleType) -> None:
-    ours = SimpleNamespace(__module__="sottovoce.learn")
-    skip = api_pages.skip_foreign_methods
-    assert skip(None, "class", "dumps", inspect.getdoc, False, None) is True
-    assert skip(None, "class", "known", ours, False, None) is None
-
-
-def test_the_many_types_of_an_array_are_called_array_like(api_pages: ModuleType) -> None:
-    written = stringify_annotation(ArrayLike | None, "smart")
-    assert "_NestedSequence" in written
-    shown = api_pages.shorten_types(None, "function", "f", None, None, f"(a: {written})", None)
-    assert shown == ("(a: ArrayLike | None)", None)
 
 
 def _entry(reference: SimpleNamespace, door: str, name: str) -> SimpleNamespace:

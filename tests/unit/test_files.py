@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -91,12 +90,6 @@ def test_a_file_is_flushed_before_it_gets_its_name_and_the_folder_after(
 def test_two_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
     with whole_file(tmp_path / "out") as one, whole_file(tmp_path / "out") as other:
         assert one != other
-
-
-def test_a_matrix_file_holds_no_date(tmp_path: Path) -> None:
-    write_matrix(tmp_path / "m.npz", [sparse.csr_array(np.eye(2, dtype=np.int32))], 2)
-    with zipfile.ZipFile(tmp_path / "m.npz") as archive:
-        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_a_count_too_large_for_the_file_is_refused(tmp_path: Path) -> None:

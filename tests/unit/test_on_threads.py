@@ -145,10 +145,6 @@ def test_items_come_in_order_and_all() -> None:
     assert list(read_ahead([])) == []
 
 
-def test_none_is_an_item() -> None:
-    assert list(read_ahead([None, 0, None])) == [None, 0, None]
-
-
 def test_the_next_item_is_made_while_one_is_used() -> None:
     started = threading.Event()
 
@@ -228,11 +224,6 @@ def test_an_error_comes_out_where_the_result_would_and_ends_the_rest() -> None:
             found.append(result)  # noqa: PERF402 - what came before the error
     assert found == [0, 1, 2]
     assert len(ran) < 50
-
-
-def test_two_tasks_run_at_once() -> None:
-    both = threading.Barrier(2, timeout=10)
-    assert len(list(in_turn([both.wait, both.wait], 2))) == 2
 
 
 def test_numpy_treats_errors_there_as_here() -> None:

@@ -106,10 +106,3 @@ def test_a_topic_that_several_measures_ranked_names_each(tmp_path: Path) -> None
     shown = page(tmp_path, debt, replace(debt, measure="ent", separation=0.7))
     assert "stand out most on debt, by ent (0.7)" in shown
     assert "debt, by bow-t" in shown.split("Where people stand out")[-1]
-
-
-def test_bands_are_headed_so_that_each_person_is_counted_once(tmp_path: Path) -> None:
-    shown = page(tmp_path, topic("debt", 30, 0.5))
-    assert "top 1% to 5%" in shown
-    assert "top 5% to 10%" in shown
-    assert "counted in the narrowest band" in shown

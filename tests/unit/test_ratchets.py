@@ -37,18 +37,6 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_files_are_named_as_they_are_imported(ratchets: ModuleType, package: Path) -> None:
-    found = {file.name: file.is_package for file in ratchets.find_sources(package)}
-    assert found == {
-        "sottovoce": True,
-        "sottovoce.shop": False,
-        "sottovoce._till": False,
-        "sottovoce.back": True,
-        "sottovoce.back.store": False,
-        "sottovoce.back._till": False,
-    }
-
-
 def test_importers_count_doors_and_lazy_imports(ratchets: ModuleType, package: Path) -> None:
     assert ratchets.find_importers(ratchets.find_sources(package)) == {
         "sottovoce.shop": {"sottovoce", "sottovoce.back.store"},

@@ -90,11 +90,6 @@ def test_no_address_of_a_registry_is_in_it(bill: dict[str, Any]) -> None:
     assert "://" not in json.dumps(bill)
 
 
-def test_a_pin_with_extras_is_of_the_package(sbom: ModuleType) -> None:
-    [pin] = sbom.read_pins(f"coverage[toml]==7.1 \\\n    --hash=sha256:{'0' * 64}\n")
-    assert pin.purl == "pkg:pypi/coverage@7.1"
-
-
 @pytest.mark.parametrize("line", ["numpy>=2\n", "numpy==2.0\n", "--index-url x\n"])
 def test_a_line_that_pins_nothing_is_refused_with_its_number(sbom: ModuleType, line: str) -> None:
     pinned = f"anyio==1 \\\n    --hash=sha256:{'0' * 64}\n"

@@ -7,7 +7,6 @@ from sottovoce_lab.bench import advise
 from sottovoce_lab.bench.advise import (
     BrowserSession,
     bench_advise,
-    csv_of,
     long_history,
     p95_ms,
     time_windows,
@@ -102,12 +101,6 @@ def test_percentiles_are_of_the_questions_after_the_warm_up(
     monkeypatch.setattr("sottovoce_lab.bench.advise.time.perf_counter", lambda: next(clock))
     assert p95_ms(asked.append, 20) == pytest.approx(1)
     assert asked == list(range(25))
-
-
-def test_a_history_is_the_same_each_time() -> None:
-    first, again = (long_history(Community.demo(), 40) for _ in range(2))
-    assert first == again
-    assert csv_of(first).count(b"themselves") == 40
 
 
 def test_an_advisor_that_does_not_start_is_told(

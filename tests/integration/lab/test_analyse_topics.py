@@ -11,7 +11,6 @@ from sottovoce_lab.bench import analyse
 from sottovoce_lab.bench.analyse import bench_analyse, planted_topics
 from sottovoce_lab.release import analyse_topics
 from sottovoce_lab.release.analyse_topics import (
-    add_noise,
     lda_of_cells,
     reference_topics,
     simulated_corpus_of,
@@ -19,20 +18,9 @@ from sottovoce_lab.release.analyse_topics import (
     topic_rows,
 )
 from sottovoce_lab.release.parts import PartStore
-from sottovoce_lab.release.pinned import count_pinned
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.topics.estimator import PrivateTopics
-
-
-def test_the_pinned_words_are_lower_case_letters_but_stop_words_in_five_documents() -> None:
-    texts = ["Debt debt loans the 7abc, bank rent cat"] * 5 + [
-        "debt of the bank",
-        "unseen words here",
-    ]
-    counts = count_pinned("made up", texts, None).counts
-    assert counts.shape == (5, 5)  # debt, loans, bank, rent and cat; the other documents are short
-    assert counts.sum(axis=1).tolist() == [6] * 5
 
 
 def test_references_are_kept_and_read_again(
@@ -63,14 +51,6 @@ def test_references_that_were_being_made_when_a_study_stopped_are_made_again(
     assert again.shape == (2, 25)
     (kept,) = tmp_path.glob("*.npy")
     assert kept.stat().st_mode & 0o077 == 0
-
-
-def test_released_counts_of_a_seed_are_the_same_and_have_the_noise_of_their_rate() -> None:
-    counts = sparse.csr_array(np.zeros((400, 50), np.int64) + np.eye(400, 50, dtype=np.int64))
-    one, again = add_noise(counts, 1.0, 3), add_noise(counts, 1.0, 3)
-    assert np.array_equal(one.toarray(), again.toarray())
-    noise = (one - counts).toarray()
-    assert noise.var() == pytest.approx(1.841, rel=0.05)
 
 
 def test_a_baseline_sees_cells_from_its_threshold_on_alone() -> None:
@@ -114,3 +94,11 @@ def test_the_bench_compares_speed_and_topics_at_both_rates(monkeypatch: pytest.M
     rows = bench_analyse(100)
     assert [row["unit"] for row in rows] == ["documents/s", "topic Jaccard"] * 2
     assert all(row["ours"] > 0 for row in rows)
+
+
+def test_released_counts_of_a_seed_are_the_same_and_have_the_noise_of_their_rate() -> None:
+    counts = sparse.csr_array(np.zeros((400, 50), np.int64) + np.eye(400, 50, dtype=np.int64))
+    one, again = add_noise(counts, 1.0, 3), add_noise(counts, 1.0, 3)
+    assert np.array_equal(one.toarray(), again.toarray())
+    noise = (one - counts).toarray()
+    assert noise.var() == pytest.approx(1.841, rel=0.05)

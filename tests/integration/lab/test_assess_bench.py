@@ -43,15 +43,6 @@ def test_every_case_has_a_row(material: Material, monkeypatch: pytest.MonkeyPatc
     assert "of our top 10% in the peer's" in rows[0]["case"]
 
 
-def test_a_missing_peer_is_said(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assess, "prepare", lambda *_arguments: material)
-    monkeypatch.setattr(assess_peer, "has_peers", lambda: False)
-    for other in ("core_rows", "_word_rows"):
-        monkeypatch.setattr(assess, other, lambda *_, **__: [])
-    rows = bench_assess(600, users=1000, topics=8, seconds=0.0)
-    assert [row["theirs"] for row in rows if row["peer"].startswith("gensim")] == [None, None]
-
-
 def test_pandas_ranks_everybody_as_we_do_given_our_strengths(material: Material) -> None:
     pytest.importorskip("pandas")
     check_pandas_ranks(material, ours(material))

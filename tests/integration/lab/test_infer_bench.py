@@ -41,13 +41,6 @@ def test_the_scored_half_is_not_observed_and_a_better_theta_costs_fewer_nats() -
     assert held.nats(theta) < held.nats(prior) < held.nats(theta[::-1])
 
 
-def test_a_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    held = infer_data.HeldOut.__new__(infer_data.HeldOut)
-    assert set(infer._peers(held).values()) == {None}
-    assert infer._best(held, None) is None
-
-
 def test_of_equally_good_settings_the_fastest_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     class Held:
         def nats(self, theta: float) -> float:

@@ -1,8 +1,6 @@
 """Paillier's bench compares equal values, and says what is missing."""
 
-import json
 import os
-from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
@@ -62,29 +60,9 @@ def test_a_scheme_that_computes_something_else_is_refused(monkeypatch: pytest.Mo
         paillier.bench_paillier(16, key_bits=(2048,), seconds=0)
 
 
-def test_the_command_prints_nothing_but_rows(
-    run: Callable[..., tuple[int, str, str]], quick_peers: None
-) -> None:
-    code, out, _ = run("bench", "paillier", "--size", 64, "--json")
-    assert code == 0
-    assert {row["bench"] for row in json.loads(out)} == {"paillier"}
-
-
 def test_what_a_peer_prints_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
     with paillier.output_to_errors():
         os.write(1, b"from C++")
     os.write(1, b"rows")
     shown = capfd.readouterr()
     assert (shown.out, shown.err) == ("rows", "from C++")
-
-
-def test_one_core_is_one_core() -> None:
-    before = os.sched_getaffinity(0)
-    with paillier.one_core():
-        assert available_cores() == 1
-    assert os.sched_getaffinity(0) == before
-
-
-def test_values_are_the_same_for_all() -> None:
-    first = paillier._numbers(10)
-    assert (paillier._numbers(20)[:10] == first).all()

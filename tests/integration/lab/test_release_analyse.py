@@ -114,11 +114,6 @@ def test_what_the_study_does_not_know_is_refused(options: StudyOptions, told: st
         analyse.run_release_analyse(options)
 
 
-def test_a_rate_of_nothing_is_refused() -> None:
-    with pytest.raises(ParameterError, match="rates must be > 0"):
-        StudyOptions(rates=(Fraction(0),))
-
-
 def test_a_single_source_is_counted_from_its_own_texts_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

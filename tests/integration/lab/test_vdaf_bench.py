@@ -28,11 +28,6 @@ def test_shard_verify_pace_size_and_products_are_measured() -> None:
     assert [row["peer"] for row in products] == ["Python's int", "gmpy2's mpz"]
 
 
-def test_without_gmpy2_its_figures_are_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vdaf, "optional_module", lambda _: None)
-    assert [row["theirs"] is None for row in vdaf._product_rows(0)] == [False, True]
-
-
 def test_what_counts_wrongly_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vdaf._Ours, "counts", lambda _: [1] * vdaf.BUCKETS)
     with pytest.raises(CheckFailedError, match="does not count what was reported"):

@@ -144,11 +144,6 @@ def test_what_is_no_shard_is_refused_without_a_word_of_it(tmp_path: Path) -> Non
     assert "secret" not in str(raised.value)
 
 
-def test_a_count_beyond_32_bits_is_refused() -> None:
-    with pytest.raises(InputError, match="32 bits"):
-        list(shard_rows(0, sparse.csr_array(np.array([[1 << 31]]))))
-
-
 def _card(documents: int, columns: int) -> ReleaseCard:
     words = Vocabulary.public([f"w{number}" for number in range(columns)])
     plan = ReleasePlan(ReleaseSettings(LimitedPrecision(1, Fraction(1, 2))), words.terms)
@@ -182,3 +177,8 @@ def test_an_audit_in_parts_passes_sound_shards_and_finds_noise_that_two_of_them_
     (tmp_path / "exact").mkdir()
     shards = written(tmp_path / "exact", sparse.csr_array(exact), (0, 100, 200))
     assert not shards.audit(card).holds
+
+
+def test_a_count_beyond_32_bits_is_refused() -> None:
+    with pytest.raises(InputError, match="32 bits"):
+        list(shard_rows(0, sparse.csr_array(np.array([[1 << 31]]))))

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from sottovoce.corpus.clean import CleaningCounts, clean_posts, clean_text, clean_texts, of_nobody
+from sottovoce.corpus.clean import CleaningCounts, clean_posts, clean_text, of_nobody
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,6 @@ def test_nobody_has_other_names_too(name: str) -> None:
     assert of_nobody(pa.array([name, "Deleted Duck"])).tolist() == [True, False]
 
 
-def test_an_array_without_anything_to_clean_is_the_same_array() -> None:
-    texts = pa.array(["a loan", "the sea"])
-    assert clean_texts(texts) is texts
-
-
 def test_a_post_that_only_quotes_has_nothing_left() -> None:
     counts = CleaningCounts()
     assert clean_text("[quote]I am sad[/quote]", counts) == ""
@@ -116,9 +111,3 @@ def test_authors_that_stand_for_nobody_are_left_out_with_a_sentence() -> None:
 def test_work_is_linear_in_a_hostile_text(piece: str) -> None:
     """A quadratic step would take minutes here."""
     assert len(clean_text(piece * 20_000)) <= len(piece) * 20_000
-
-
-def test_cleaning_a_clean_post_again_changes_nothing() -> None:
-    written = "<p>fish &amp; chips</p> [quote]no[/quote] https://example.org\n-- \nme"
-    once = clean_text(written)
-    assert clean_text(once) == once

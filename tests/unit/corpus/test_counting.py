@@ -151,12 +151,6 @@ def test_texts_without_any_word_are_an_error() -> None:
         count([pa.array(["!", ""])])
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_threads_below_one_are_refused(threads: int) -> None:
-    with pytest.raises(ParameterError, match="threads must be >= 1"):
-        count([pa.array(["word"])], threads=threads)
-
-
 @pytest.mark.parametrize("name", ["min_texts", "max_terms"])
 def test_limits_below_one_are_refused(name: str) -> None:
     with pytest.raises(ParameterError, match=f"{name} must be >= 1, got 0"):
@@ -244,11 +238,3 @@ def test_the_counter_of_a_vocabulary_is_made_once_for_each_set_of_rules() -> Non
     assert VocabularyCounter.share(words) is not VocabularyCounter.share(
         words, TokenRules(shortest=3)
     )
-
-
-def test_words_and_stop_words_may_be_given_as_any_collection() -> None:
-    words = Vocabulary(["the", "sea"], data_dependent=False, origin="a list")  # type: ignore[arg-type]  # as people do
-    for given in (["the"], {"the"}, ("the",)):
-        rules = TokenRules(stop_words=given)  # type: ignore[arg-type]  # likewise
-        (counts,) = count_batches([pa.array(["the sea"])], words, rules)
-        assert counts.toarray().tolist() == [[0, 1]]

@@ -82,18 +82,15 @@ def test_one_bad_json_line_costs_only_itself(tmp_path: Path) -> None:
     assert skipped(path, kept=19_999) == {Skip.JSON: 1}
 
 
-def test_json_users_of_mixed_types_are_all_read(tmp_path: Path) -> None:
+def test_json_users_and_times_of_mixed_types_are_all_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    users: list[object] = [7, "7b", 10**30]
-    path.write_text("\n".join(json.dumps({"user": u, "time": 0, "text": "x"}) for u in users))
-    assert open_posts(path).read_all()["user"].to_pylist() == ["7", "7b", str(10**30)]
-
-
-def test_json_times_of_mixed_types_are_all_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
+    users: list[object] = [7, "7b", 10**30, "d"]
     times: list[object] = [1714564800, "2024-05-01T12:00Z", 1714564800.0, 1714564800000]
-    path.write_text("\n".join(json.dumps({"user": "u", "time": t, "text": "x"}) for t in times))
-    assert len(set(open_posts(path).read_all()["time"].to_pylist())) == 1
+    rows = [{"user": u, "time": t, "text": "x"} for u, t in zip(users, times, strict=True)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    posts = open_posts(path).read_all()
+    assert posts["user"].to_pylist() == ["7", "7b", str(10**30), "d"]
+    assert len(set(posts["time"].to_pylist())) == 1
 
 
 def test_a_repeated_json_key_counts_as_its_last(tmp_path: Path) -> None:
@@ -117,13 +114,6 @@ def test_a_line_over_the_limit_is_skipped_and_the_next_is_read(tmp_path: Path, n
         head + "\n".join([line("a"), line(long), line("b"), line("c" * 400), line(long)])
     )
     assert skipped(path, ReadOptions(max_line_bytes=300), kept=2) == {Skip.LONG: 3}
-
-
-def test_a_row_of_a_frame_over_the_limit_is_skipped() -> None:
-    frame = pa.table({"text": ["a", "x" * 101, "b"]})
-    corpus = open_documents(frame, options=ReadOptions(max_line_bytes=100))
-    assert corpus.read_all()["text"].to_pylist() == ["a", "b"]
-    assert corpus.tally.skipped == {Skip.LONG: 1}
 
 
 def test_null_text_is_missing_and_empty_text_is_a_post() -> None:
@@ -175,14 +165,6 @@ def test_batches_are_bounded_in_rows_and_bytes() -> None:
     assert [batch.num_rows for batch in long] == [3, 3, 1]
 
 
-def test_batches_are_bounded_in_rows_when_lines_are_short(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("x\n" * (3 * BATCH_ROWS))
-    rows = [batch.num_rows for batch in open_documents(path)]
-    assert sum(rows) == 3 * BATCH_ROWS
-    assert max(rows) <= BATCH_ROWS
-
-
 def test_small_batches_are_joined(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": ["x"] * 1000}), path, row_group_size=10)
@@ -196,3 +178,10 @@ def test_a_bad_csv_row_of_invalid_bytes_is_skipped_like_any_other(tmp_path: Path
     assert corpus.read_all()["text"].to_pylist() == ["\ufdd0\ufffd"]
     assert corpus.tally.skipped == {Skip.FIELDS: 1}
     assert corpus.tally.repaired == 1
+
+
+def test_a_row_of_a_frame_over_the_limit_is_skipped() -> None:
+    frame = pa.table({"text": ["a", "x" * 101, "b"]})
+    corpus = open_documents(frame, options=ReadOptions(max_line_bytes=100))
+    assert corpus.read_all()["text"].to_pylist() == ["a", "b"]
+    assert corpus.tally.skipped == {Skip.LONG: 1}

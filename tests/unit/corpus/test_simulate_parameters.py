@@ -14,7 +14,6 @@ from sottovoce.corpus.simulate.parameters import (
     Difficulty,
     SimulationParameters,
     WorldTopic,
-    difficulty_named,
     the_world,
 )
 from sottovoce.corpus.simulate.write import simulate
@@ -117,11 +116,6 @@ def test_a_world_without_everyday_topics_is_refused() -> None:
         )
 
 
-def test_unknown_level_is_refused_and_levels_are_named() -> None:
-    with pytest.raises(ParameterError, match=r"very-easy, easy, default, hard, very-hard, got 'x'"):
-        difficulty_named("x")
-
-
 def test_a_role_with_a_share_has_at_least_one_holder_per_topic() -> None:
     parameters = SimulationParameters(users=50, supporter_share=0.0, afflicted_share=0.001)
     assert parameters.role_counts == {
@@ -188,13 +182,3 @@ def test_indirect_words_overlap_between_topics_and_with_everyday_speech() -> Non
         elsewhere = {w for other in world.topics if other is not topic for w in other.indirect}
         assert len(elsewhere.intersection(topic.indirect)) >= 10
         assert len(everyday.intersection(topic.indirect)) >= 8
-
-
-def test_general_speech_has_several_hundred_distinct_words() -> None:
-    words = the_world().function_words + the_world().everyday_words
-    assert len(words) == len(set(words)) > 500
-
-
-def test_lists_of_shared_and_ambiguous_words_name_each_once() -> None:
-    for words in (*the_world().domain_words, the_world().ambiguous_words):
-        assert len(words) == len(set(words))

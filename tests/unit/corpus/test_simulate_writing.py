@@ -155,11 +155,6 @@ def test_occurrences_are_counted_within_a_post(
     assert counts.tolist() == expected
 
 
-def test_texts_in_several_chunks_count_like_one() -> None:
-    counts = occurrences(pa.chunked_array([["low"], ["high", "low low"]]), ("low",))
-    assert counts.tolist() == [1, 0, 2]
-
-
 @pytest.mark.parametrize(
     ("scores", "relevant", "expected"),
     [

@@ -8,7 +8,6 @@ import pytest
 
 from sottovoce.corpus.counts import count_batches
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.codes import tokenize
 from sottovoce.corpus.words.rules import TokenRules, normal_texts
 from sottovoce.errors import CorpusError, ParameterError
 
@@ -124,7 +123,3 @@ def test_usual_spelling_is_passed_on_untouched() -> None:
     for texts in (["a loan", "the sea"], ["müde", "Straße", None]):
         array = pa.array(texts)
         assert normal_texts(array) is array
-
-
-def test_words_are_shown_in_the_usual_spelling() -> None:
-    assert tokenize([unicodedata.normalize("NFD", "Müde")]) == [["müde"]]

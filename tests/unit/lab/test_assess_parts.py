@@ -15,13 +15,10 @@ from sottovoce_lab.assess.outcomes import (
     judged_outcome,
     level_rows,
     metric_columns,
-    persona_columns,
     share_above,
     standing,
     strength_of,
 )
-from sottovoce_lab.assess.tables import compared_with
-from sottovoce_lab.communities import draw_community
 from sottovoce_lab.options import StudyOptions
 
 from sottovoce.assess.evaluation.metrics import JudgedTopic, user_rows
@@ -82,26 +79,11 @@ def test_the_paper_s_tables_4_and_5_agree_on_word_vectors() -> None:
         assert [*four[:2], *four[3:]] == five
 
 
-def test_the_paper_s_figures_stand_in_columns() -> None:
-    row = table_5_columns("lda-dt")
-    assert (row["paper_aol_ndcg"], row["paper_quora_map"]) == (0.859, 0.481)
-    assert row["paper_map"] == "0.649 0.825 0.481"
-    assert table_5_columns("ent")["paper_hf_map"] == 0.613
-    assert table_5_columns("posts")["paper_map"] is None
-
-
 def test_a_persona_s_standing_is_the_share_of_others_below_it() -> None:
     found = standing(community(), (np.array(BEST),))
     assert found["afflicted"] == pytest.approx((1.0 + 8 / 9) / 2)
     assert found["professional"] == pytest.approx((7 / 2) / 9)
     assert set(standing(community(), (np.array(NOTHING),)).values()) == {0.5}
-
-
-def test_a_measure_is_held_against_the_strength_it_extends() -> None:
-    names = ("lda", "lda-dt", "bow-d", "ent", "diff-priv", "random")
-    assert [strength_of(name) for name in names] == [None, "lda", "bow", None, None, None]
-    assert compared_with("w2v") == "ent"
-    assert compared_with("diff-priv") is None
 
 
 def test_gains_are_taken_community_by_community() -> None:
@@ -121,12 +103,6 @@ def test_one_community_has_bootstrap_intervals_and_several_have_student_s() -> N
     assert both["map"] == pytest.approx((one.metrics["a"]["map"] + 1.0) / 2)
     gain = gain_columns([one], "a", "b")
     assert gain["map_gain_low"] <= gain["map_gain"] <= gain["map_gain_high"]  # type: ignore[operator] # numbers
-
-
-def test_personas_that_nobody_has_are_left_blank() -> None:
-    row = persona_columns([outcome_of(a=BEST)], "a")
-    assert row["supporter"] is None
-    assert row["curious"] is not None
 
 
 def test_rows_carry_tests_with_holm_s_correction() -> None:
@@ -230,15 +206,6 @@ def test_regions_are_covered_when_they_hold_a_twentieth() -> None:
     everybody = np.linspace(0.0, 1.0, 1001)
     assert count_covered_tenths(everybody, everybody) == 10
     assert count_covered_tenths(np.r_[np.zeros(96), np.ones(4)], everybody) == 1
-
-
-def test_the_control_has_the_same_labels_and_other_posts() -> None:
-    true, control = (
-        draw_community(level, 3, users=60, weeks=3, background=1)
-        for level in ("default", "control")
-    )
-    assert true.truth.equals(control.truth)
-    assert not true.posts.equals(control.posts)
 
 
 @pytest.mark.parametrize(

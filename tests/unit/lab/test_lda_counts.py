@@ -4,21 +4,6 @@ import numpy as np
 from sottovoce_lab._data import ROWS_AT_ONCE, lda_counts
 
 
-def test_default_is_a_hundred_words_and_ten_topics() -> None:
-    drawn = lda_counts(documents=30)
-    assert drawn.counts.shape == (30, 100)
-    assert drawn.counts.dtype == np.int32
-    assert drawn.counts.format == "csr"
-    assert drawn.topic_words.shape == (10, 100)
-    assert drawn.document_topics.shape == (30, 10)
-
-
-def test_rows_of_the_model_are_distributions() -> None:
-    drawn = lda_counts(documents=30, alpha=0.001, beta=0.001)
-    np.testing.assert_allclose(drawn.topic_words.sum(axis=1), 1.0)
-    np.testing.assert_allclose(drawn.document_topics.sum(axis=1), 1.0)
-
-
 def test_same_seed_gives_the_same_counts_and_another_seed_others() -> None:
     first, again, other = (lda_counts(documents=40, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.counts.toarray(), again.counts.toarray())

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sottovoce_lab.bench import learn
 from support.trainings import pooled, small_peers
@@ -17,21 +16,6 @@ def test_the_check_refuses_another_theta() -> None:
     learn.check_theta(train(peers, penalty=learn.PENALTY), rows, signs)
     with pytest.raises(CheckFailedError):
         learn.check_theta(train(peers, penalty=2 * learn.PENALTY), rows, signs)
-
-
-def test_phe_is_scaled_up_from_its_part() -> None:
-    pytest.importorskip("phe")
-    few, many = (learn.phe_sum_seconds(numbers, part=2) for numbers in (10, 2000))
-    assert few is not None
-    assert many is not None
-    assert many > 5 * few
-
-
-def test_messages_become_rows_of_words(some_data: Path) -> None:
-    rows, signs = learn.message_rows(20)
-    assert rows.shape == (len(signs), 20)
-    assert set(np.unique(rows)) == {0.0, 1.0}
-    assert 0.1 < np.mean(signs == 1) < 0.2
 
 
 @pytest.mark.long

@@ -1,7 +1,7 @@
 """Drawings of the learn studies, without a federation."""
 
 from sottovoce_lab.learn.data import made_up_documents
-from sottovoce_lab.learn.figures import Flow, architecture, of_kind, pipeline, size_in_words, total
+from sottovoce_lab.learn.figures import Flow, architecture, pipeline
 
 from sottovoce.report.page import as_svg
 
@@ -20,19 +20,6 @@ def test_drawings_hold_the_bytes_that_were_sent() -> None:
     line = pipeline(SENT, 200, 20)
     assert "nothing leaves ada but 5.0 kB of masked sums and 0 B" in line.finding
     assert "rows of" in as_svg(line.figure)
-
-
-def test_flows_add_up_by_ends_and_kind() -> None:
-    assert total(SENT) == 4 * 5700
-    assert total(SENT, "ada") == 5000
-    assert total(SENT, receiver="ada") == 700
-    assert of_kind(SENT, "model", sender="coordinator") == 2800
-    assert [size_in_words(n) for n in (850, 12_340, 4.5e6, 2e9)] == [
-        "850 B",
-        "12.3 kB",
-        "4.5 MB",
-        "2.0 GB",
-    ]
 
 
 def test_made_up_texts_have_two_labels_and_a_seed() -> None:

@@ -17,28 +17,9 @@ def test_rows_compare_every_size_with_both_peers() -> None:
             assert row["ratio"] == row["ours"] / row["theirs"]
 
 
-def test_an_absent_peer_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noise, "optional_module", lambda _: None)
-    absent, present = noise.noise_rows([1000], [Fraction(1)], seconds=0)
-    assert (absent["peer"], absent["theirs"], absent["ratio"]) == (noise.OPENDP_NAME, None, None)
-    assert present["ratio"] is not None
-
-
 def test_a_peer_that_is_timed_on_a_part_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "laplace_on_vectors", lambda _rate: lambda zeros: zeros)
     part, _ = noise.noise_rows([1000], [Fraction(1)], opendp_samples=100, seconds=0)
     assert part["peer"] == f"{noise.OPENDP_NAME}, timed on 100 samples"
     whole, _ = noise.noise_rows([1000], [Fraction(1)], opendp_samples=1000, seconds=0)
     assert whole["peer"] == noise.OPENDP_NAME
-
-
-@pytest.mark.parametrize(
-    ("largest", "sizes"), [(10**7, [10**6, 10**7]), (10**6, [10**6]), (5000, [5000])]
-)
-def test_sizes_are_powers_of_ten_up_to_the_largest(
-    monkeypatch: pytest.MonkeyPatch, largest: int, sizes: list[int]
-) -> None:
-    asked: list[list[int]] = []
-    monkeypatch.setattr(noise, "noise_rows", asked.append)
-    noise.bench_noise(largest)
-    assert asked == [sizes]

@@ -8,8 +8,6 @@ from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.query_log import QueryLog
 from sottovoce_lab.scale import Figures, ScaleCase, fit_power, measure, measure_here
 
-from sottovoce.errors import ParameterError
-
 
 def proportional(case: ScaleCase, _folder: Path) -> Figures:
     """A machine whose costs are as simple as can be."""
@@ -70,8 +68,3 @@ def test_thirteen_million_queries_need_two_gigabytes_and_time_in_proportion(tmp_
     assert exponent is not None
     assert 0.95 <= exponent <= 1.05, seconds
     assert seconds[13_000_000, 107_000] < 20 * seconds[1_300_000, 10_700], seconds
-
-
-def test_time_must_be_positive() -> None:
-    with pytest.raises(ParameterError, match="seconds must be > 0, got 0"):
-        StudyOptions(seconds=0)

@@ -72,12 +72,6 @@ def test_a_kind_takes_the_mean_of_its_topics_and_unknown_topics_are_left_out() -
     assert check.correlation is None
 
 
-def test_constant_opinions_have_no_correlation() -> None:
-    flat = {f"topic {number}": 0.5 for number in range(8)}
-    check = survey_check(flat, SURVEY, kinds=KINDS)
-    assert (check.correlation, check.p_value, len(check.points)) == (None, None, 8)
-
-
 def test_what_is_no_survey_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "survey.parquet"
     with pytest.raises(InputError, match="No such file"):

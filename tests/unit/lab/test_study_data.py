@@ -8,7 +8,6 @@ from sottovoce_lab._data import (
     DataAbsentError,
     count_documents,
     data_file,
-    data_folder,
     load_corpus,
     open_complaints,
     open_news,
@@ -34,11 +33,6 @@ def test_data_come_from_the_named_folder(tmp_path: Path, monkeypatch: pytest.Mon
         data_file("absent.txt")
 
 
-def test_data_lie_beside_the_checkout_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SOTTOVOCE_DATA", raising=False)
-    assert data_folder() == Path(__file__).resolve().parents[4] / "shared" / "data"
-
-
 def test_complaints_are_those_that_nobody_preprocessed(tmp_path: Path) -> None:
     path = write_complaints(tmp_path, [("a", "x", True), ("b", "y", False), ("c", "z", True)])
     table = open_complaints(path).read_all()
@@ -58,13 +52,6 @@ def test_unusable_complaints_are_refused_without_a_word_of_them(
     with pytest.raises(CorpusError, match=message) as refused:
         open_complaints(path)
     assert "secret" not in str(refused.value)
-
-
-def test_news_have_a_text_and_a_class(tmp_path: Path) -> None:
-    path = tmp_path / "news.tsv"
-    path.write_text("some text\ttrain\tsport\n")
-    table = open_news(path).read_all()
-    assert table.to_pylist() == [{"text": "some text", "label": "sport"}]
 
 
 def test_words_of_two_texts_that_are_no_function_words_are_counted(tmp_path: Path) -> None:

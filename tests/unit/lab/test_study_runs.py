@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sottovoce_lab.options import StudyOptions
 from sottovoce_lab.release import _study as sizes
 from sottovoce_lab.release import figure_2
-from sottovoce_lab.release._scores import compared_with_none, rates_where
+from sottovoce_lab.release._scores import compared_with_none
 from sottovoce_lab.release.figure_1 import run_release_figure_1
 from sottovoce_lab.release.figure_2 import run_release_figure_2
 from sottovoce_lab.release.synthetic import run_release_synthetic
-from sottovoce_lab.studies import list_studies, prepare_study
 
-from sottovoce.corpus.read.tally import ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy.mechanism import geometric_noise
 from sottovoce.report.page import Plot, legend_below, new_panels
@@ -62,11 +59,6 @@ def test_one_seed_decides_nothing() -> None:
     assert "nothing can be compared" in compared_with_none(rows, "jaccard")
 
 
-def test_rates_are_told_largest_first_or_not_at_all() -> None:
-    assert rates_where(ROWS, lambda row: float(str(row["jaccard"])) > 0.26) == "rates 5, 0.5, 0.02"
-    assert rates_where(ROWS, lambda row: False) == "no rate"
-
-
 def result() -> StudyResult:
     figure, (left, right) = new_panels(2)
     left.plot([1, 2], label="level")
@@ -108,28 +100,6 @@ def test_a_study_s_folder_holds_rows_pictures_and_a_page_for_the_owner_only(tmp_
     assert "again &amp; again" in page
     for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_figure_is_drawn_once_for_its_file_and_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn = list[Figure]()
-
-    def draw(figure: Figure) -> str:
-        drawn.append(figure)
-        return f"<svg>{len(drawn)}</svg>"
-
-    monkeypatch.setattr("sottovoce.report.page.as_svg", draw)
-    asked = result()
-    _, picture, page = write_study(asked, tmp_path, name="n", title="Title", command="again")
-    assert drawn == [asked.plots[0].figure]
-    assert picture.read_text() in page.read_text()
-
-
-def test_studies_are_found_by_name() -> None:
-    assert "release-synthetic" in {row["study"] for row in list_studies()}
-    with pytest.raises(ParameterError, match="study must be list or one of .*release-figure-1, "):
-        prepare_study("nothing", {}, ReadOptions())
 
 
 def test_studies_use_the_exact_noise() -> None:

@@ -21,10 +21,6 @@ def test_the_same_rate_at_another_n_is_the_same_guarantee() -> None:
     assert len(stated_twice) == 1
 
 
-def test_a_lower_rate_promises_more() -> None:
-    assert LimitedPrecision(10, 1) < LimitedPrecision(10, 5)
-
-
 def test_a_promise_to_a_user_covers_her_documents_and_not_the_reverse() -> None:
     to_user, to_document = LimitedPrecision(1, 1, "user"), LimitedPrecision(1, 1, "document")
     assert to_user < to_document
@@ -56,10 +52,6 @@ def test_anything_promises_more_than_no_guarantee() -> None:
     assert hash(nothing) == hash(NoGuarantee("another reason."))
     assert "No epsilon" in nothing.in_words()
     assert "a projection" in str(nothing)
-
-
-def test_a_guarantee_equals_nothing_of_another_type() -> None:
-    assert LimitedPrecision(1, 1) != "a promise"
 
 
 def test_rates_add_over_the_same_documents() -> None:

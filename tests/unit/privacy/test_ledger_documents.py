@@ -8,7 +8,6 @@ import sqlite3
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -95,20 +94,9 @@ def test_every_corpus_of_a_document_shows_what_it_spent_in_the_others(ledger: Le
     assert whole.rest == 0
 
 
-def test_halves_and_their_merger_are_charged_as_the_documents_they_hold(ledger: Ledger) -> None:
-    spend(ledger, asked("left", TEXTS[:50], 10), BUDGET)
-    spend(ledger, asked("right", TEXTS[50:], 20), BUDGET)
-    assert spent(spend(ledger, asked("both", TEXTS, 20))) == [(50, 30), (50, 40)]
-
-
 def test_the_order_of_documents_does_not_matter(ledger: Ledger) -> None:
     spend(ledger, asked("a", TEXTS), BUDGET)
     assert spent(spend(ledger, asked("b", TEXTS[::-1]))) == [(100, 40)]
-
-
-def test_blanks_around_a_text_do_not_make_it_another(ledger: Ledger) -> None:
-    spend(ledger, asked("a", TEXTS), BUDGET)
-    assert spent(spend(ledger, asked("b", tuple(f" {text}\r\n" for text in TEXTS)))) == [(100, 40)]
 
 
 def test_documents_of_one_text_share_the_worst_case(ledger: Ledger) -> None:
@@ -218,14 +206,6 @@ def test_a_corpus_does_not_change_its_documents(ledger: Ledger) -> None:
     other = DocumentSet.of_texts(TEXTS[1:])
     with pytest.raises(LedgerError, match="has other documents"):
         ledger.commit(SpendRequest("b", kept.corpus, LimitedPrecision(2, 1), documents=other))
-
-
-def test_units_must_agree_for_documents_too(ledger: Ledger) -> None:
-    spend(ledger, asked("a", TEXTS), BUDGET)
-    kept = ledger.key_names(asked("b", TEXTS))
-    user = SpendRequest("u", kept.corpus, LimitedPrecision(2, 1, "user"), documents=kept.documents)
-    with pytest.raises(BudgetError, match="per document, the release per user"):
-        ledger.commit(user)
 
 
 def test_random_sets_of_documents_are_charged_as_one_by_one(ledger: Ledger) -> None:
@@ -395,16 +375,6 @@ def test_what_a_full_disk_left_of_a_ledger_before_is_made_into_one(path: Path) -
     assert not holds_ledger(path)
     release(Ledger(path, create=True), "first")
     assert holds_ledger(path)
-
-
-def test_thirds_of_documents_are_exact(ledger: Ledger) -> None:
-    kept = ledger.key_names(asked("a", TEXTS))
-    ledger.set_budget(kept.corpus, LimitedPrecision(1, 5), kept.documents)
-    for i in range(15):
-        ledger.commit(
-            SpendRequest(f"r{i}", kept.corpus, LimitedPrecision(1, "1/3"), documents=kept.documents)
-        )
-    assert ledger.account(kept.corpus).rest == Fraction(0)
 
 
 TEXT = "My debt: a loan of 12 from the café, naïve \u0915\u0940"

@@ -11,7 +11,7 @@ import pytest
 
 from sottovoce.errors import MissingExtraError, SottovoceError
 from sottovoce.privacy import randomness
-from sottovoce.privacy.randomness import SystemKeystream, drawing_from, word, words
+from sottovoce.privacy.randomness import SystemKeystream, drawing_from
 
 pytestmark = pytest.mark.system_randomness
 
@@ -86,12 +86,6 @@ def test_a_keystream_cannot_be_copied_or_stored() -> None:
     for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(SottovoceError, match="cannot be copied"):
             attempt(SystemKeystream())
-
-
-def test_words_are_of_64_bits() -> None:
-    source = SystemKeystream()
-    assert words(source, 5).dtype == np.uint64
-    assert max(word(source) for _ in range(100)) >= 1 << 60
 
 
 def test_without_cryptography_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
