@@ -134,6 +134,11 @@ def test_every_public_name_has_an_example_that_runs(name: str, each: str) -> Non
     assert runner.summarize(verbose=False).failed == 0
 
 
+def test_a_name_that_is_not_there_is_refused_as_python_does() -> None:
+    with pytest.raises(AttributeError, match="'sottovoce.assess' has no attribute 'asess'"):
+        _ = sv.assess.asess  # type: ignore[attr-defined] # what is being tried
+
+
 def test_a_name_that_needs_an_absent_package_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from sottovoce_lab.bench import analyse
 from sottovoce_lab.bench.analyse import bench_analyse, planted_topics
 from sottovoce_lab.release import analyse_topics
 from sottovoce_lab.release.analyse_topics import (
+    add_noise,
     lda_of_cells,
     reference_topics,
     simulated_corpus_of,
