@@ -16,7 +16,7 @@ from sottovoce.corpus.read.corpus import Corpus, open_documents, open_posts, sam
 from sottovoce.corpus.read.guessed import guessed_reading
 from sottovoce.corpus.read.tally import Format, ReadOptions
 from sottovoce.corpus.schema import POSTS as POSTS_SCHEMA
-from sottovoce.errors import CorpusError, InputError
+from sottovoce.errors import CorpusError, InputError, ParameterError
 
 SECRET = "mysecretillness"  # noqa: S105 - a word to look for, not a password
 POSTS = f"user,time,text\nann,2024-05-01,I told nobody of {SECRET}\n"
@@ -39,25 +39,52 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
-def test_a_missing_file_a_folder_and_an_empty_file(tmp_path: Path) -> None:
+def test_what_is_no_file_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "a.csv")
     assert "not a file" in refusal(tmp_path)
     assert "NUL" in refusal(Path("a\0.csv"))
-    assert "is empty" in refusal(written(tmp_path, "a.csv", ""))
-    assert "is empty" in refusal(written(tmp_path, "b.csv", "\n\n"))
-    assert "is empty" in refusal(written(tmp_path, "a.csv.gz", gzip.compress(b"")))
-
-
-def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.csv")
     assert "not a file" in refusal(tmp_path / "a.csv")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", POSTS)
-    path.chmod(0)
-    assert "Permission denied" in refusal(path)
+ENDLESS = '"' + "x" * 200_000
+UNCLOSED = POSTS + 'ann,2024-05-01,"' + "x\n" * 1_500_000
+KEYS = f'{{"who": 1, "text": "{SECRET}"}}'
+OTHERS = f'{{"user": "{SECRET}", "text": "{SECRET}"}}\n'
+NO_USE = f"user,time,text\n,2024-05-01,{SECRET}\nann,{SECRET},x\n"
+NAMES = f"who,time,Post Text\nann,2024-05-01,{SECRET}\n"
+LIMIT = "longer than 1000 bytes, or a quote that is not closed"
+# A file's name and content, how it is read, and what the refusal says.
+REFUSED: dict[str, tuple[str, str | bytes, dict[str, object], tuple[str, ...]]] = {
+    "empty": ("a.csv", "", {}, ("is empty",)),
+    "blank lines": ("a.csv", "\n\n", {}, ("is empty",)),
+    "empty within gzip": ("a.csv.gz", gzip.compress(b""), {}, ("is empty",)),
+    "a name that tells no format": ("a.dat", POSTS, {}, (".csv, .tsv", "add --format")),
+    "other columns": ("a.csv", NAMES, {}, ("'user'", "who, time, Post Text", "--fields user=")),
+    "other keys": ("a.jsonl", KEYS, {}, ("it has: who, text.",)),
+    "a short header": ("a.csv", POSTS, {"header": ("user", "text")}, ("3 columns", "names 2")),
+    "a position outside": ("a.csv", POSTS, {"columns": {"user": 9}}, ("mapped to column 9",)),
+    "no usable row": ("a.csv", NO_USE, {}, ("2 rows read, 0 kept", "1 unreadable time")),
+    "a header alone": ("a.csv", "user,time,text\n", {}, ("no usable row",)),
+    "called Parquet": ("a.parquet", POSTS, {}, ("damaged",)),
+    "CSV as JSON": ("a.csv", POSTS, {"format": Format.JSONL}, ("no line that is a JSON object",)),
+    "JSON as CSV": ("a.jsonl", OTHERS, {"format": Format.CSV}, ("not shown",)),
+    "a first row without end": ("a.csv", ENDLESS, {}, ("quotes closed",)),
+    "an unclosed quote over the limit": ("a.csv", UNCLOSED, {"max_line_bytes": 1000}, (LIMIT,)),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_file_that_cannot_be_used_is_refused_with_what_to_do(tmp_path: Path, case: str) -> None:
+    name, content, options, words = REFUSED[case]
+    message = refusal(written(tmp_path, name, content), **options)
+    assert [each for each in words if each not in message] == []
+
+
+def test_keys_of_json_are_mapped_by_name_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", OTHERS)
+    with pytest.raises(ParameterError, match="by name"):
+        open_posts(path, options=ReadOptions(columns={"user": 0}))
 
 
 def test_permission_denied_is_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,51 +96,11 @@ def test_permission_denied_is_said_plainly(tmp_path: Path, monkeypatch: pytest.M
     assert "Permission denied" in refusal(path)
 
 
-def test_a_name_that_tells_no_format(tmp_path: Path) -> None:
-    message = refusal(written(tmp_path, "a.dat", POSTS))
-    assert ".csv, .tsv" in message
-    assert "add --format" in message
-
-
-def test_a_missing_column_lists_the_columns_found(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", f"who,time,Post Text\nann,2024-05-01,{SECRET}\n")
-    message = refusal(path)
-    assert "no column 'user'" in message
-    assert "who, time, Post Text" in message
-    assert "--fields user=" in message
-
-
 def test_a_first_row_that_is_somebodys_text_is_not_quoted(tmp_path: Path) -> None:
     path = written(tmp_path, "a.tsv", f"ham\tI told nobody of {SECRET}\n")
     message = refusal(path, open_documents)
     assert "header=" in message
     assert "2 columns" in message
-
-
-def test_a_missing_json_key_lists_the_keys_found(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.jsonl", f'{{"who": 1, "text": "{SECRET}"}}')
-    assert "it has: who, text." in refusal(path)
-    assert "by name" in str(_parameter_error(path))
-
-
-def _parameter_error(path: Path) -> BaseException:
-    with pytest.raises(Exception, match="by name") as caught:
-        open_posts(path, options=ReadOptions(columns={"user": 0}))
-    return caught.value
-
-
-def test_a_header_of_the_wrong_length_and_a_position_outside(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", POSTS)
-    assert "3 columns in its first row, header names 2" in refusal(path, header=("user", "text"))
-    assert "mapped to column 9" in refusal(path, columns={"user": 9})
-
-
-def test_no_usable_row_says_why(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", f"user,time,text\n,2024-05-01,{SECRET}\nann,{SECRET},x\n")
-    message = refusal(path)
-    assert "2 rows read, 0 kept" in message
-    assert "1 unreadable time" in message
-    assert "no usable row" in refusal(written(tmp_path, "b.csv", "user,time,text\n"))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.txt"])
@@ -155,16 +142,6 @@ def test_a_parquet_file_whose_pages_fail_their_checksums(tmp_path: Path, place: 
     assert refusal(written(tmp_path, "a.parquet", bytes(whole)))
 
 
-def test_something_else_called_parquet(tmp_path: Path) -> None:
-    assert "damaged" in refusal(written(tmp_path, "a.parquet", POSTS))
-
-
-def test_an_unclosed_quote_over_the_limit(tmp_path: Path) -> None:
-    content = POSTS + 'ann,2024-05-01,"' + "x\n" * 1_500_000
-    message = refusal(written(tmp_path, "a.csv", content), max_line_bytes=1000)
-    assert "longer than 1000 bytes, or a quote that is not closed" in message
-
-
 @pytest.mark.parametrize(
     ("column", "values", "wanted"),
     [
@@ -187,18 +164,6 @@ def test_columns_of_an_impossible_type(
     assert wanted in message
     with pytest.raises(CorpusError, match=wanted):
         open_posts(table)
-
-
-def test_a_csv_read_as_json_lines_and_the_other_way(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", POSTS)
-    assert "no line that is a JSON object" in refusal(path, format=Format.JSONL)
-    path = written(tmp_path, "a.jsonl", f'{{"user": "{SECRET}", "text": "{SECRET}"}}\n')
-    assert "not shown" in refusal(path, format=Format.CSV)
-
-
-def test_a_first_row_without_end_in_csv(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.csv", '"' + "x" * 200_000)
-    assert "quotes closed" in refusal(path)
 
 
 def test_same_named_columns_in_parquet(tmp_path: Path) -> None:
@@ -228,27 +193,30 @@ def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)
+OFFICE = "application/vnd.oasis.opendocument.spreadsheet"
 
 
-def zipped(path: Path, member: str, text: str) -> Path:
+def zipped(path: Path, member: str, text: str) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(member, text)
-    return path
 
 
-@pytest.mark.parametrize("name", ["export.xlsx", "export.csv", "export"])
-def test_an_excel_file_is_to_be_saved_as_csv_whatever_its_name(tmp_path: Path, name: str) -> None:
-    path = zipped(tmp_path / name, "[Content_Types].xml", "<Types/>")
-    with pytest.raises(CorpusError, match=r"is an Excel file: open it, choose Save As, CSV"):
+@pytest.mark.parametrize(
+    ("name", "member", "text", "told"),
+    [
+        ("export.xlsx", "[Content_Types].xml", "<Types/>", "is an Excel file: open it, choose"),
+        ("export.csv", "[Content_Types].xml", "<Types/>", "Save As, CSV"),
+        ("export", "[Content_Types].xml", "<Types/>", "Save As, CSV"),
+        ("old.xls", None, "", "is an Excel file"),
+        ("table.ods", "mimetype", OFFICE, "is a spreadsheet of LibreOffice"),
+        ("export.zip", "export.csv", "user,time,text\n", "is a zip archive: unpack it"),
+    ],
+)
+def test_spreadsheets_and_archives_are_told_apart_whatever_their_names(
+    tmp_path: Path, name: str, member: str | None, text: str, told: str
+) -> None:
+    path = written(tmp_path, name, OLD_EXCEL)
+    if member is not None:
+        zipped(path, member, text)
+    with pytest.raises(CorpusError, match=told):
         open_posts(path)
-
-
-def test_other_spreadsheets_and_archives_are_told_apart(tmp_path: Path) -> None:
-    (tmp_path / "old.xls").write_bytes(OLD_EXCEL)
-    with pytest.raises(CorpusError, match="is an Excel file"):
-        open_posts(tmp_path / "old.xls")
-    kind = "application/vnd.oasis.opendocument.spreadsheet"
-    with pytest.raises(CorpusError, match="is a spreadsheet of LibreOffice"):
-        open_posts(zipped(tmp_path / "table.ods", "mimetype", kind))
-    with pytest.raises(CorpusError, match="is a zip archive: unpack it"):
-        open_posts(zipped(tmp_path / "export.zip", "export.csv", "user,time,text\n"))
