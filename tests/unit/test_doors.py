@@ -180,27 +180,6 @@ def test_posts_of_any_kind_give_the_same_ranks(kind: str, tmp_path: Path) -> Non
     assert found.equals(expected)
 
 
-def test_a_ranking_explains_as_the_command_does() -> None:
-    found = assessed(marked_posts()).explain(MARKED_USER, "debt", without=[10])
-    assert (found.position.rank, found.position.users) == (1, 10)
-    assert [post.number for post in found.posts] == [10]
-    assert [share.word for share in found.words] == ["loan"]
-    assert found.without is not None
-    assert found.without.rank is None
-
-
-def test_a_ranking_of_several_measures_asks_by_which_to_explain() -> None:
-    """Unless the one that the command takes is among them."""
-    rows = [tuple(row.values()) for row in marked_posts()]
-    ranking = sv.assess_posts(rows, topics=TOPICS, measures=["bow", "ent"])
-    with pytest.raises(ParameterError, match="measure must be one of bow, ent"):
-        ranking.explain(MARKED_USER, "debt")
-    assert ranking.explain(MARKED_USER, "debt", measure="bow").position.rank == 1
-    ranking = sv.assess_posts(rows, topics=TOPICS, measures=["bow", "bow-t"])
-    usual = ranking.explain(MARKED_USER, "debt")
-    assert usual == ranking.explain(MARKED_USER, "debt", measure="bow-t")
-
-
 def test_a_frame_is_folded_into_a_state_once(tmp_path: Path) -> None:
     state = tmp_path / "my.state"
     first = assessed(pl.DataFrame(marked_posts()), state=state)
@@ -275,22 +254,6 @@ def test_the_same_frame_again_gives_the_same_bytes_and_spends_nothing(tmp_path: 
     assert account.spent == account.budget.rate
 
 
-def test_another_frame_is_another_corpus_to_the_ledger(tmp_path: Path) -> None:
-    released(["my loan"], tmp_path)
-    with pytest.raises(InputError, match="no budget for this corpus"):
-        released(["my boat"], tmp_path)
-    released(["my boat"], tmp_path, budget=2)
-
-
-def test_a_release_from_its_folder_is_the_one_that_was_made(tmp_path: Path) -> None:
-    made = released(["my loan", "a boat"], tmp_path, out=tmp_path / "out")
-    found = sv.load_release(tmp_path / "out")
-    assert same_counts(found, made)
-    assert (found.card, found.vocabulary) == (made.card, made.vocabulary)
-    assert found.guarantee == sv.release.LimitedPrecision(2, 2)
-    assert found.folder == tmp_path / "out"
-
-
 @pytest.mark.usefixtures("small_audits")
 def test_a_release_is_audited_with_or_without_its_folder(tmp_path: Path) -> None:
     kept = released(["my loan", "a boat"] * 30, tmp_path, out=tmp_path / "out")
@@ -312,17 +275,6 @@ def quoted(documents: Source, folder: Path, **options: Any) -> sv.release.Releas
     return cast("sv.release.ReleaseQuote", released(documents, folder, dry_run=True, **options))
 
 
-def test_a_quote_says_what_a_release_would_cost_and_draws_nothing(tmp_path: Path) -> None:
-    found = quoted(["my loan", "a boat"], tmp_path, budget=5)
-    assert not list(tmp_path.iterdir())
-    assert [found.cost, found.rest] == [2, 3]
-    assert not found.paid_before
-    assert found.guarantee == sv.release.LimitedPrecision(2, 2)
-    assert (found.card.documents, found.card.words, found.card.columns) == (2, 3, 3)
-    assert 2 < found.expected_nonzeros <= 6
-    assert found.noise_deviation == pytest.approx(1.357, abs=0.001)
-
-
 def test_a_release_costs_what_was_quoted_and_then_nothing(tmp_path: Path) -> None:
     texts = ["my loan", "a boat"]
     before = quoted(texts, tmp_path, budget=5)
@@ -335,14 +287,6 @@ def test_a_release_costs_what_was_quoted_and_then_nothing(tmp_path: Path) -> Non
     assert again.paid_before
     other = quoted(texts, tmp_path, label="second")
     assert [other.cost, other.rest] == [2, 1]
-
-
-def test_a_quote_refuses_what_the_release_would(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="budget does not even allow this release"):
-        quoted(["my loan"], tmp_path, budget=1)
-    released(["my loan"], tmp_path, out=tmp_path / "out")
-    with pytest.raises(InputError, match="holds another release"):
-        quoted(["my loan"], tmp_path, label="second", out=tmp_path / "out")
 
 
 def test_words_that_the_data_chose_are_refused_in_the_words_of_python_too(tmp_path: Path) -> None:
@@ -375,23 +319,6 @@ def test_a_file_and_a_frame_are_charged_to_the_ledger_of_their_user(tmp_path: Pa
     assert account.documents == 2
     assert account.spent == 1
     assert not (tmp_path / "notes.txt.ledger").exists()
-
-
-def test_documents_of_a_user_are_bounded_in_a_frame_too(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"who": ["a", "a", "b"], "at": "2024-01-01", "body": "my loan"})
-    columns = {"user": "who", "time": "at", "text": "body"}
-    found = released(frame, tmp_path, **columns, user_documents=1)
-    assert found.counts.shape[0] == 2
-    assert found.card.per_user is not None
-
-
-def test_a_simulated_community_is_written_where_it_is_wanted(tmp_path: Path) -> None:
-    made = sv.simulate(folder=tmp_path, users=60, weeks=1, background_documents=1, seed=3)
-    found = sv.corpus.open_posts(tmp_path / "posts.parquet").read_all()
-    assert found.equals(made.posts)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "posts.parquet", "truth.parquet", "background.parquet", "topics.toml",
-    }  # fmt: skip
 
 
 def results(tmp_path: Path) -> list[object]:

@@ -15,10 +15,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import sottovoce as sv
-from sottovoce.assess.state.parts import load_state, save_state
 from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.loop.subject import read_subject
-from sottovoce.privacy.ledger.ledger import Ledger
 
 PRIVATE_TEXT = "zebra my secret loan"
 
@@ -258,21 +256,6 @@ def test_how_to_read_is_said_by_read_options(tmp_path: Path) -> None:
             read()
 
 
-def test_a_path_may_be_a_text(tmp_path: Path) -> None:
-    released(["my loan"], tmp_path)
-    file = str(tmp_path / "file")
-    assert len(Ledger(str(tmp_path / "my.ledger")).accounts()) == 1
-    vocabulary = sv.corpus.Vocabulary.public(WORDS)
-    vocabulary.save(file)
-    assert sv.corpus.Vocabulary.load(file) == vocabulary
-    catalogue = sv.topics.Catalogue(TOPICS)
-    catalogue.save(file)
-    assert sv.topics.Catalogue.load(file) == catalogue
-    scoring = sv.assess.Scoring(catalogue, [sv.topics.BagOfWords()])
-    save_state(file, scoring.state_of(sv.corpus.open_posts(posts())))
-    assert len(load_state(file)) == 6
-
-
 def test_a_pipeline_names_the_columns_by_its_words() -> None:
     counter = CountVectorizer(vocabulary=WORDS)
     pipeline = make_pipeline(counter, sv.release.PrivateBagOfWords()).fit(["my loan"])
@@ -289,11 +272,6 @@ def test_names_of_columns_must_be_as_many_as_columns() -> None:
 def test_a_vocabulary_names_the_columns_whatever_comes_in() -> None:
     private = sv.release.PrivateBagOfWords(vocabulary=WORDS).fit([[1, 0, 3]])
     assert private.get_feature_names_out(["a", "b", "c"]).tolist() == list(WORDS)
-
-
-def test_a_precision_is_called_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="^precision must be > 0, got 0"):
-        released(["my loan"], tmp_path, precision=0)
 
 
 TRUTH = {

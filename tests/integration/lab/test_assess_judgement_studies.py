@@ -206,23 +206,6 @@ def test_table_1_runs_on_a_user_s_votes_and_catalogue(run: Run, tmp_path: Path) 
     assert run(*asked, "--data", topics)[0] == 2
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        ("assess-table-1", "--documents", "5"),
-        ("assess-table-2", "--seeds", "2"),
-        ("assess-table-3", "--data", "x.csv"),
-        ("assess-table-3", "--embedding", "x"),
-        ("assess-table-3", "--votes", "x.csv"),
-        ("release-table-1", "--votes", "x.csv"),
-    ],
-)
-def test_options_that_mean_nothing_to_a_study_are_refused(run: Run, asked: tuple[str, ...]) -> None:
-    code, _, err = run("study", *asked)
-    assert code == 2
-    assert "leave" in err
-
-
 def test_table_2_runs_on_a_sample_of_a_user_s_documents(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
     path = tmp_path / "documents.csv"

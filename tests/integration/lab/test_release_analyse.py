@@ -49,15 +49,6 @@ def test_words_are_counted_in_the_pinned_way() -> None:
     assert short.counts.shape[0] == 5
 
 
-def test_fewer_documents_are_always_the_same_ones() -> None:
-    corpus = made_corpus()
-    assert corpus.first(None) is corpus
-    first, again = corpus.first(10), corpus.first(10)
-    assert np.array_equal(first.counts.toarray(), again.counts.toarray())
-    assert first.labels is not None
-    assert first.labels.shape == (10,)
-
-
 def test_classes_too_small_to_be_in_every_fold_are_left_out() -> None:
     corpus = made_corpus()
     assert corpus.labels is not None

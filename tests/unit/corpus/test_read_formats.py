@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -168,17 +167,6 @@ def test_csv_values_hold_quotes_commas_and_newlines(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", 'text\n"a ""b"",\nc"\n=CMD()\n5" disk\n')
     texts = [row["text"] for row in rows(open_documents(path))]
     assert texts == ['a "b",\nc', "=CMD()", '5" disk']
-
-
-@pytest.mark.parametrize("text", ["nul\x00byte", "\u202eevil", "👩‍👩‍👧", "=1+1", "\u2028", "'"])
-def test_odd_characters_are_kept_as_they_are(tmp_path: Path, text: str) -> None:
-    for name, content in {
-        "a.csv": f"text\n{text}\n",
-        "a.tsv": f"text\n{text}\n",
-        "a.txt": text,
-        "a.jsonl": json.dumps({"text": text}),
-    }.items():
-        assert rows(open_documents(written(tmp_path, name, content)))[0]["text"] == text
 
 
 def test_ten_thousand_columns_are_no_trouble(tmp_path: Path) -> None:

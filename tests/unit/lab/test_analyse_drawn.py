@@ -11,11 +11,8 @@ from sottovoce_lab.release.analyse_topics import (
     documents_read,
     first_rows,
     made_up_topics,
-    simulated_corpus_of,
-    topic_rows,
     topic_values,
 )
-from sottovoce_lab.release.parts import PartStore
 
 from sottovoce.privacy.noise_law import NoiseLaw
 
@@ -66,14 +63,3 @@ def test_a_baseline_reads_every_token_up_to_a_limit(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(analyse_topics, "THRESHOLDS", (1,))
     values = topic_values(corpus, 1.0, 0)
     assert list(values["jaccard"]) == ["chosen", "lda >= 1, part", "frequent", "chance"]
-
-
-def test_rows_say_how_many_topics_were_seen_beside_the_dimensions_of_the_meter(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(analyse_topics, "THRESHOLDS", (3,))
-    corpus = simulated_corpus_of(TOPICS, 300, seed=0)
-    rows = topic_rows(corpus, 1.0, 1, PartStore())
-    seen = {row["reader"]: row for row in rows if row["score"] == "topics_seen"}
-    assert list(seen) == ["meter", "lda >= 3", "frequent", "chosen", "difference"]
-    assert seen["chosen"]["mean"] == 3

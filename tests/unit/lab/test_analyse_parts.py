@@ -45,13 +45,6 @@ def test_what_is_done_is_read_and_not_computed_again(tmp_path: Path) -> None:
     assert content["processor_seconds"] >= 0
 
 
-def test_without_a_folder_nothing_is_kept() -> None:
-    compute = Counted()
-    for _ in range(2):
-        PartStore.open_beside(None).values(ASKED, compute)
-    assert compute.runs == 2
-
-
 @pytest.mark.parametrize("left", ['{"parameters": {}, "values": {}}', "{", "[1]", ""])
 def test_a_file_of_something_else_is_computed_again(tmp_path: Path, left: str) -> None:
     store, compute = PartStore.open_beside(tmp_path), Counted()

@@ -1,4 +1,4 @@
-"""The exact table check passes on what the builder makes, and on nothing else."""
+"""The exact table check passes on what the builders make, and on nothing else."""
 
 import random
 from fractions import Fraction
@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 from support.table_samplers import with_one_off
 
-from sottovoce.privacy._laws import ESCAPE, Geometric, LawTable, TwoSidedGeometric
+from sottovoce.privacy._laws import ESCAPE, Geometric, Law, LawTable, TwoSidedGeometric
 from sottovoce.privacy.audit.sampler import audit_tables, check_sampler
 from sottovoce.privacy.sampler import TableSampler
+from sottovoce.privacy.shares import NegativeBinomial, ShareSampler
+
+HALF, AMONG = Fraction(1, 2), 3
+LAST_CELL, MIDDLE = (1 << 16) - 1, 1 << 15
 
 
 def random_rates() -> list[Fraction]:
@@ -30,44 +34,69 @@ def test_tables_of_next_to_no_noise_are_exact(rate: str) -> None:
         assert check_sampler(TableSampler(law)).holds
 
 
-def changed(boundary: int | None = None, cell: int | None = None, to: int = 0) -> TableSampler:
-    """A sampler at rate 1/2 with one entry of its table off."""
-    return with_one_off(TableSampler(TwoSidedGeometric(Fraction(1, 2))), boundary, cell, to)
+@pytest.mark.parametrize("among", [1, 2, 7, 100])
+@pytest.mark.parametrize("rate", ["1/50", "3/7", "4", "60"])
+def test_the_table_of_a_share_is_exact(rate: str, among: int) -> None:
+    finding = check_sampler(ShareSampler(Fraction(rate), among))
+    assert finding.holds, str(finding)
 
 
-@pytest.mark.parametrize("boundary", [0, 50, 113])
-def test_a_boundary_off_by_two_to_the_minus_64_is_caught(boundary: int) -> None:
-    assert not check_sampler(changed(boundary=boundary)).holds
+def sampler_of(kind: str) -> TableSampler:
+    return TableSampler(TwoSidedGeometric(HALF)) if kind == "noise" else ShareSampler(HALF, AMONG)
 
 
-def test_a_wrong_cell_is_caught() -> None:
-    middle = 1 << 15
-    assert check_sampler(changed(cell=middle, to=0)).holds
-    assert not check_sampler(changed(cell=middle, to=1)).holds
+@pytest.mark.parametrize(
+    ("kind", "boundary"),
+    [*(("noise", each) for each in (0, 50, 113)), *(("share", each) for each in (0, 20, 56))],
+)
+def test_a_boundary_off_by_two_to_the_minus_64_is_caught(kind: str, boundary: int) -> None:
+    assert not check_sampler(with_one_off(sampler_of(kind), boundary)).holds
 
 
-def test_a_cell_that_answers_across_a_boundary_is_caught() -> None:
-    sampler = changed()
-    cut = int(np.flatnonzero(sampler.table.cells == ESCAPE)[5])
-    neighbour = int(sampler.table.cells[cut - 1])
-    assert not check_sampler(changed(cell=cut, to=neighbour)).holds
+@pytest.mark.parametrize(
+    ("kind", "cell", "right", "wrong"),
+    [
+        ("noise", MIDDLE, 0, 1),
+        ("share", 0, 0, 1),
+        # For the tails no cell may answer.
+        ("noise", 0, None, -57),
+        ("noise", 0, None, -20),
+        ("noise", LAST_CELL, None, 57),
+        ("noise", LAST_CELL, None, 20),
+        ("share", LAST_CELL, None, 57),
+    ],
+)
+def test_a_wrong_cell_is_caught(kind: str, cell: int, right: int | None, wrong: int) -> None:
+    if right is not None:
+        assert check_sampler(with_one_off(sampler_of(kind), cell=cell, to=right)).holds
+    assert not check_sampler(with_one_off(sampler_of(kind), cell=cell, to=wrong)).holds
 
 
-@pytest.mark.parametrize("cell", [0, (1 << 16) - 1])
-def test_a_cell_that_answers_for_a_tail_is_caught(cell: int) -> None:
-    assert not check_sampler(changed(cell=cell, to=-57 if cell == 0 else 57)).holds
-    assert not check_sampler(changed(cell=cell, to=20 if cell else -20)).holds
+@pytest.mark.parametrize(("kind", "place"), [("noise", 5), ("share", 0)])
+def test_a_cell_that_answers_across_a_boundary_is_caught(kind: str, place: int) -> None:
+    cells = sampler_of(kind).table.cells
+    cut = int(np.flatnonzero(cells == ESCAPE)[place])
+    assert not check_sampler(with_one_off(sampler_of(kind), cell=cut, to=int(cells[cut - 1]))).holds
 
 
-def test_a_table_of_another_rate_is_caught() -> None:
-    sampler = TableSampler(TwoSidedGeometric(Fraction(1, 2)))
-    sampler.law = TwoSidedGeometric(Fraction(500_001, 1_000_000))
+@pytest.mark.parametrize(
+    ("kind", "law"),
+    [
+        ("noise", TwoSidedGeometric(Fraction(500_001, 1_000_000))),
+        ("share", NegativeBinomial(HALF * Fraction(51, 50), Fraction(1, AMONG), 57)),
+        ("share", NegativeBinomial(HALF, Fraction(1, AMONG + 1), 57)),
+    ],
+    ids=["another rate", "a share of a rate 2% off", "a share of another shape"],
+)
+def test_a_table_of_another_law_is_caught(kind: str, law: Law) -> None:
+    sampler = sampler_of(kind)
+    sampler.law = law
     finding = check_sampler(sampler)
     assert not finding.holds
     assert "FAILS" in str(finding)
 
 
 def test_a_missing_boundary_is_caught() -> None:
-    sampler = changed()
+    sampler = sampler_of("noise")
     sampler.table = LawTable(sampler.table.cells, sampler.table.boundaries[:-1])
     assert not check_sampler(sampler).holds

@@ -28,16 +28,13 @@ from sottovoce.privacy.exact import (
         (Decimal("0.7"), Fraction(7, 10)),
         (Fraction(2, 7), Fraction(2, 7)),
         (0.5, Fraction(1, 2)),
+        (np.int64(3), Fraction(3)),
+        (np.float32(0.25), Fraction(1, 4)),
         (0.1, Fraction(3602879701896397, 36028797018963968)),
     ],
 )
 def test_a_number_is_kept_exactly(given: Exact, kept: Fraction) -> None:
     assert exact(given, "epsilon") == kept
-
-
-def test_numpy_numbers_are_numbers() -> None:
-    assert exact(np.int64(3), "n") == 3  # type: ignore[arg-type]  # at run time
-    assert exact(np.float32(0.25), "n") == Fraction(1, 4)  # type: ignore[arg-type]  # at run time
 
 
 @pytest.mark.parametrize(

@@ -128,29 +128,11 @@ def test_disjoint_parts_cost_their_largest(ledger: Ledger) -> None:
     assert ledger.account(CORPUS).spent == Fraction(5, 10)
 
 
-def test_a_quote_costs_nothing(ledger: Ledger) -> None:
-    assert ledger.quote(request()).spent == Fraction(1, 10)
-    assert ledger.account(CORPUS).spent == 0
-    with pytest.raises(BudgetError):
-        ledger.quote(request("big", "6"))
-
-
 def test_a_request_id_names_one_release(ledger: Ledger) -> None:
     ledger.release(request(), Draw())
     with pytest.raises(ParameterError, match="used for another release"):
         ledger.release(request("first", "2"), Draw())
     assert ledger.account(CORPUS).spent == Fraction(1, 10)
-
-
-def test_another_corpus_is_refused(ledger: Ledger) -> None:
-    with pytest.raises(LedgerError, match="no budget for this corpus"):
-        ledger.release(SpendRequest("x", "sha256:other", LimitedPrecision(1, 1)), Draw())
-
-
-def test_a_budget_cannot_be_changed(ledger: Ledger) -> None:
-    ledger.set_budget(CORPUS, BUDGET)
-    with pytest.raises(LedgerError, match="already has another budget, epsilon 5 at N=10,"):
-        ledger.set_budget(CORPUS, LimitedPrecision(10, 50))
 
 
 def test_units_must_agree(ledger: Ledger) -> None:
@@ -193,14 +175,6 @@ def test_an_empty_file_that_others_could_read_becomes_the_owners(tmp_path: Path)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_is_no_ledger_is_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "notes"
-    path.write_bytes(b"x")
-    with pytest.raises(LedgerError, match="not a ledger"):
-        Ledger(path, create=True)
-    assert path.read_bytes() == b"x"
-
-
 def test_a_link_to_a_ledger_is_the_ledger(ledger: Ledger, path: Path) -> None:
     draw = Draw()
     first = ledger.release(request(), draw).output
@@ -214,26 +188,6 @@ def test_commits_are_durable(ledger: Ledger) -> None:
     with ledger._database.reading() as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
-
-
-def test_the_ledger_shows_its_accounts(ledger: Ledger) -> None:
-    ledger.commit(request("a", "1/3"))
-    (account,) = ledger.accounts()
-    assert str(account) == (
-        "corpus sha256:c0ffee: spent epsilon=0.333334 of 5 at N=10 per document"
-    )
-
-
-def test_an_absent_ledger_is_not_made_by_looking(path: Path) -> None:
-    with pytest.raises(LedgerError, match="there is no ledger at .*; the first release makes one"):
-        Ledger(path)
-    assert not path.exists()
-
-
-def test_a_file_that_is_no_ledger_is_refused(path: Path) -> None:
-    path.write_bytes(b"no database at all" * 100)
-    with pytest.raises(LedgerError, match="a file, but not a ledger"):
-        Ledger(path)
 
 
 def test_another_database_is_refused(path: Path) -> None:
@@ -251,11 +205,6 @@ def test_a_ledger_of_another_version_is_refused(ledger: Ledger, path: Path) -> N
     connection.close()
     with pytest.raises(LedgerError, match="another version"):
         Ledger(path)
-
-
-def test_a_ledger_that_cannot_be_created_says_why(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="cannot create the ledger"):
-        Ledger(tmp_path / "nowhere" / "ledger.sqlite", create=True)
 
 
 def test_a_forked_child_uses_a_connection_of_its_own(ledger: Ledger) -> None:

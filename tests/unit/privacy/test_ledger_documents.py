@@ -4,7 +4,6 @@ import hashlib
 import os
 import resource
 import shutil
-import sqlite3
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +18,6 @@ from sottovoce.errors import BudgetError, InputError, LedgerError
 from sottovoce.files import state_folder
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.ledger.accounts import Account, SpendRequest
-from sottovoce.privacy.ledger.database import holds_ledger
 from sottovoce.privacy.ledger.documents import (
     DocumentSet,
     LedgerKey,
@@ -28,7 +26,7 @@ from sottovoce.privacy.ledger.documents import (
     key_file,
     text_hash,
 )
-from sottovoce.privacy.ledger.elsewhere import SpendCount, user_ledger
+from sottovoce.privacy.ledger.elsewhere import SpendCount
 from sottovoce.privacy.ledger.ledger import Ledger
 
 TEXTS = tuple(f"note {i}" for i in range(100))
@@ -71,34 +69,6 @@ def spent(account: Account) -> list[tuple[int, int]]:
     return sorted((group.documents, int(group.spent * 2)) for group in account.groups)
 
 
-def test_an_appended_row_leaves_the_old_documents_what_they_have_spent(ledger: Ledger) -> None:
-    spend(ledger, asked("a", TEXTS), BUDGET)
-    more = (*TEXTS, "one more")
-    said = ledger.spent_before(DocumentSet.of_texts(more))
-    assert said == "100 of these 101 documents have spent 20 of 40 already, at N=2"
-    assert spent(spend(ledger, asked("b", more))) == [(1, 20), (100, 40)]
-    with pytest.raises(
-        BudgetError, match="100 of these 101 documents have spent 40 of 40 already.*nothing was"
-    ):
-        spend(ledger, asked("c", more, 1))
-    assert spent(ledger.account(ledger.key_names(asked("b", more)).corpus)) == [(1, 20), (100, 40)]
-
-
-def test_every_corpus_of_a_document_shows_what_it_spent_in_the_others(ledger: Ledger) -> None:
-    spend(ledger, asked("a", TEXTS), BUDGET)
-    spend(ledger, asked("b", TEXTS[:30]))
-    whole = ledger.account(ledger.key_names(asked("a", TEXTS)).corpus)
-    assert spent(whole) == [(30, 40), (70, 20)]
-    assert whole.documents == 100
-    assert whole.spent == 20
-    assert whole.rest == 0
-
-
-def test_the_order_of_documents_does_not_matter(ledger: Ledger) -> None:
-    spend(ledger, asked("a", TEXTS), BUDGET)
-    assert spent(spend(ledger, asked("b", TEXTS[::-1]))) == [(100, 40)]
-
-
 def test_documents_of_one_text_share_the_worst_case(ledger: Ledger) -> None:
     twice = ("the same", "the same", "another")
     assert DocumentSet.of_texts(twice).copies == 1
@@ -122,25 +92,6 @@ def test_a_stated_budget_must_be_the_one_that_documents_have(ledger: Ledger) -> 
     with pytest.raises(LedgerError, match="100 of these 101 documents already have another budget"):
         spend(ledger, asked("b", (*TEXTS, "one more")), LimitedPrecision(2, 60))
     assert len(ledger.accounts()) == 1
-
-
-def test_a_quote_says_what_a_spend_would_and_leaves_nothing(ledger: Ledger) -> None:
-    spend(ledger, asked("a", TEXTS), BUDGET)
-    more = ledger.key_names(asked("b", (*TEXTS, "one more")))
-    assert spent(ledger.quote(more, shared=True)) == [(1, 20), (100, 40)]
-    assert [spent(account) for account in ledger.accounts()] == [[(100, 20)]]
-    with pytest.raises(BudgetError):
-        ledger.quote(ledger.key_names(asked("c", (*TEXTS, "one more"), 21)), shared=True)
-
-
-def test_a_few_documents_may_be_vouched_for_and_a_corpus_may_not(ledger: Ledger) -> None:
-    spend(ledger, asked("a", TEXTS[:10], 40), BUDGET)
-    with pytest.raises(BudgetError, match="10 of these 100 documents have spent 40") as refused:
-        spend(ledger, asked("b", TEXTS, 20))
-    assert refused.value.may_be_others
-    assert spent(spend(ledger, asked("b", TEXTS, 20, others=True))) == [(10, 60), (90, 20)]
-    with pytest.raises(BudgetError, match="too many to be other documents"):
-        spend(ledger, asked("c", TEXTS, 40, others=True))
 
 
 def test_new_documents_that_come_with_a_few_known_ones_are_not_said_to_have_spent(
@@ -328,29 +279,12 @@ def test_a_copy_that_is_gone_on_from_elsewhere_is_refused_here(path: Path) -> No
     release(Ledger(path), "third")
 
 
-def test_a_count_that_cannot_be_kept_stops_nothing(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (path.parent / "file").touch()
-    monkeypatch.setenv("XDG_STATE_HOME", str(path.parent / "file"))
-    release(Ledger(path, create=True), "first")
-    assert SpendCount("x").read_count() == 0
-
-
 def test_the_count_never_falls(own_state: Path) -> None:
     count = SpendCount("a ledger")
     for spends in (1, 12, 3):
         count.note(spends)
     assert count.read_count() == 12
     assert (own_state / "sottovoce" / "spends" / "a ledger").stat().st_mode & 0o777 == 0o600
-
-
-def test_the_users_ledger_is_named_by_the_environment(
-    own_state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert user_ledger() == own_state / "sottovoce" / "ledger"
-    monkeypatch.setenv("SOTTOVOCE_LEDGER", "elsewhere")
-    assert user_ledger() == Path("elsewhere")
 
 
 @pytest.mark.parametrize("room", [0, 5000, 20_000])
@@ -364,17 +298,6 @@ def test_a_disk_that_is_full_while_the_ledger_is_made_leaves_no_file(path: Path,
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(path.parent.iterdir()) == []
     release(Ledger(path, create=True), "first")
-
-
-def test_what_a_full_disk_left_of_a_ledger_before_is_made_into_one(path: Path) -> None:
-    """An earlier version could stop after the first page, and then called it no ledger for ever."""
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.close()
-    assert path.stat().st_size
-    assert not holds_ledger(path)
-    release(Ledger(path, create=True), "first")
-    assert holds_ledger(path)
 
 
 TEXT = "My debt: a loan of 12 from the café, naïve \u0915\u0940"
