@@ -175,13 +175,6 @@ def test_a_second_updater_is_refused_in_a_sentence(tmp_path: Path) -> None:
         pass
 
 
-def test_the_lock_goes_with_its_block(tmp_path: Path) -> None:
-    for _ in range(2):
-        with only_one(tmp_path / "state", patience_s=0):
-            assert [each.name for each in tmp_path.iterdir()] == ["state.lock"]
-        assert not list(tmp_path.iterdir())
-
-
 def test_a_waiting_updater_comes_next(tmp_path: Path) -> None:
     process = holder(tmp_path / "state", "lock")
     with pytest.raises(InputError), only_one(tmp_path / "state", patience_s=0):
@@ -204,11 +197,6 @@ def test_the_lock_of_a_killed_process_holds_nobody_up(tmp_path: Path) -> None:
     with only_one(tmp_path / "state", patience_s=0):
         pass
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot lock"), only_one(tmp_path / "none" / "state"):
-        pass
 
 
 def test_what_a_killed_writer_left_goes_with_the_next(tmp_path: Path) -> None:

@@ -70,18 +70,6 @@ def test_an_error_is_told_once_all_tasks_that_were_begun_are_done() -> None:
     assert done == [1]
 
 
-def test_an_error_on_another_thread_is_told() -> None:
-    meeting, caller = threading.Barrier(2, timeout=10), threading.get_ident()
-
-    def task() -> None:
-        meeting.wait()
-        if threading.get_ident() != caller:
-            raise ValueError("there")
-
-    with pytest.raises(ValueError, match="there"):
-        on_threads([task] * 2)
-
-
 def test_no_task_on_several_threads_sees_the_caller_s_variables() -> None:
     token = OUTER.set("seen")
     try:

@@ -1,8 +1,6 @@
 """What the tool that measures the package's layout counts, on a made-up package."""
 
 import ast
-import importlib
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -73,22 +71,3 @@ def test_only_what_fell_is_lowered(
     monkeypatch.setattr(ratchets, "measure", lambda: {"files": {"fell": 7, "ro.se": 5}})
     ratchets.lower_limits(path)
     assert path.read_text() == '[files]\n# why\nfell = 7\n"ro.se" = 3\n'
-
-
-def test_a_trace_has_the_files_that_are_called_and_not_those_that_are_imported(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "called.py").write_text("def call():\n    return 1\n", encoding="utf-8")
-    (tmp_path / "idle.py").write_text("def made():\n    return 1\n\n\nONE = made()\n")
-    sys.path.insert(0, str(tmp_path))
-    trace = loaded_tool("walk_trace").Trace(tmp_path)
-    before = sys.getprofile()
-    try:
-        trace.start()
-        importlib.import_module("idle")
-        importlib.import_module("called").call()
-    finally:
-        trace.stop()
-        sys.setprofile(before)
-        sys.path.remove(str(tmp_path))
-    assert list(trace.calls) == [("called.py", "call")]

@@ -44,24 +44,6 @@ def test_a_page_that_tells_another_place_is_not_timed(change: str) -> None:
         advise._check_same(person, Wrong(), person.community.topics[0], [1], [1, 2])
 
 
-def test_a_page_that_hung_up_on_an_idle_window_is_asked_again_and_only_once() -> None:
-    class Idle(BrowserSession):
-        hung_up = 0
-
-        def _send(self, *_asked: object) -> bytes:
-            self.hung_up -= 1
-            if self.hung_up >= 0:
-                raise BrokenPipeError
-            return b'{"summary": ""}'
-
-    page = Idle("127.0.0.1:1")
-    page.hung_up = 1
-    assert page.draft("one") == {"summary": ""}
-    page.hung_up = 2
-    with pytest.raises(BrokenPipeError):
-        page.draft("two")
-
-
 class Silent(BrowserSession):
     """A page that is never reached."""
 

@@ -24,17 +24,6 @@ from sottovoce.errors import ParameterError
 from sottovoce.release.topics.estimator import PrivateTopics
 
 
-def test_references_are_kept_and_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts = sparse.csr_array(np.random.default_rng(0).poisson(1.0, (30, 25)))
-    first = reference_topics(counts, 2, 2, tmp_path, references=2)
-    assert len(list(tmp_path.iterdir())) == 2
-    monkeypatch.setattr(analyse_topics, "fit_topics", lambda *_given, **_named: np.zeros((2, 25)))
-    again = reference_topics(counts, 2, 2, tmp_path, references=2)
-    assert all(np.array_equal(*pair) for pair in zip(first, again, strict=True))
-
-
 def test_references_that_were_being_made_when_a_study_stopped_are_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

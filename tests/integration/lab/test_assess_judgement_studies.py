@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from sottovoce_lab.assess import table_1, table_2, table_3
-from sottovoce_lab.assess._simulated_judges import simulated_catalogue, topic_ballots
+from sottovoce_lab.assess._simulated_judges import simulated_catalogue
 from sottovoce_lab.assess.table_1 import Panels
 
 from sottovoce.corpus.simulate.community import SimulatedCommunity
@@ -84,17 +84,6 @@ def test_the_survey_stands_beside_judges_and_catalogue(catalogue: Catalogue) -> 
     assert any("only 4 of its 33 kinds" in note for note in result.notes)
     without = table_1.run(Panels.simulate(catalogue, 1))
     assert any("not at hand" in note for note in without.notes)
-
-
-def test_topics_marked_sensitive_get_more_votes_from_simulated_judges() -> None:
-    topics = (Topic("a", ("x",), "medicine", sensitive=True), Topic("b", ("y",), "medicine"))
-    votes = topic_ballots(Catalogue(topics), 400, seed=1)
-    shares = {
-        name: sum(vote.sensitive for vote in votes if vote.item == name) / 400 for name in "ab"
-    }
-    votes += topic_ballots(Catalogue(topics), 400, seed=2)
-    assert shares["a"] > shares["b"]
-    assert {vote.domain for vote in votes} >= {"medicine", "other"}
 
 
 def test_table_2_finds_sensitive_topics_in_a_trained_model(

@@ -39,17 +39,3 @@ def test_the_scored_half_is_not_observed_and_a_better_theta_costs_fewer_nats() -
     theta = held.model.infer(held.observed)
     prior = np.tile(held.model.alpha / held.model.alpha.sum(), (80, 1))
     assert held.nats(theta) < held.nats(prior) < held.nats(theta[::-1])
-
-
-def test_of_equally_good_settings_the_fastest_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Held:
-        def nats(self, theta: float) -> float:
-            return theta
-
-    times = {"slow": 3.0, "fast": 1.0, "bad": 0.1}
-    nats = {"slow": 7.0, "fast": 7.0005, "bad": 7.5}
-    monkeypatch.setattr(infer, "best_time", lambda work, _repeats: (times[work()], nats[work()]))
-    tried = {name: (lambda name=name: name) for name in times}
-    best = infer._best(Held(), tried)  # type: ignore[arg-type] # stands in
-    assert best is not None
-    assert best.settings == "fast"

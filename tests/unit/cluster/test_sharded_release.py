@@ -12,7 +12,6 @@ import pytest
 from scipy import sparse
 from sottovoce_spark import sharded_job
 from sottovoce_spark._noise import Block, NoiseTask
-from sottovoce_spark.repeatable import RepeatableMechanism
 from sottovoce_spark.sharded_job import Drawing, LocalStore, release_to_shards
 from sottovoce_spark.shards import Shard, describe_shard, shard_rows
 
@@ -25,7 +24,7 @@ from sottovoce.release.counts import Counts
 from sottovoce.release.folder import CARD_FILE, SHARDS_FILE
 from sottovoce.release.inputs import CountedDocuments, CountsElsewhere
 from sottovoce.release.job import Job, release_to_folder
-from sottovoce.release.plan import ColumnNoise, ReleasePlan, ReleaseSettings
+from sottovoce.release.plan import ReleasePlan, ReleaseSettings
 from sottovoce.release.quote import open_account
 from sottovoce.release.release import load_release
 
@@ -200,28 +199,6 @@ def test_a_request_that_one_machine_answered_is_published_as_it_was(
     assert not (one.counts - two.counts).nnz
 
 
-def test_with_the_same_keys_one_machine_draws_the_same_counts(
-    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job, store = job_of(), LocalStore(tmp_path / "out")
-    open_account(ledger, job, None)
-    writers = Writers(store)
-    release_to_shards(job, ledger, store, writers)
-    keys, sound = work(writers.drawings[0], job.plan), ColumnNoise.added_to
-
-    def added_to(self: ColumnNoise, compressed: Counts) -> Counts:
-        parts = []
-        for place, first in enumerate(range(0, 10, writers.height)):
-            purpose = keys.purpose(Block(place, first, "digest"))
-            mechanism = RepeatableMechanism(self.rate, keys.secret, purpose)
-            parts.append(sound(self, compressed[first : first + 4], mechanism=mechanism))
-        return sparse.csr_array(sparse.vstack(parts))
-
-    monkeypatch.setattr(ColumnNoise, "added_to", added_to)
-    drawn = job_of(elsewhere=False).draw()
-    assert not (drawn.counts - load_release(store.folder).counts).nnz
-
-
 def died(tmp_path: Path, ledger: Ledger, job: Job) -> LocalStore:
     """Where a driver died after it had written one shard."""
     store = LocalStore(tmp_path / "out")
@@ -293,25 +270,17 @@ def test_nothing_is_drawn_while_the_disk_of_another_noise_is_not_there(
     assert load_release(second.folder).card.documents == 10
 
 
-def test_a_request_that_was_paid_for_is_not_put_among_the_shards_of_another(
-    tmp_path: Path, ledger: Ledger
+@pytest.mark.parametrize("paid", [True, False])
+def test_a_request_is_not_put_among_the_shards_of_another_nor_charged_for_it(
+    tmp_path: Path, ledger: Ledger, paid: bool
 ) -> None:
     store, other = died(tmp_path, ledger, job_of()), replace(job_of(), label="once more")
-    ledger.commit(ledger.key_names(other.request))
+    if paid:
+        ledger.commit(ledger.key_names(other.request))
     with pytest.raises(InputError, match="not finished"):
         release_to_shards(other, ledger, store, Writers(store))
     assert len(list(store.folder.glob("counts-*/*"))) == 1
-
-
-def test_shards_of_another_request_that_was_not_finished_are_left_alone_and_nothing_is_spent(
-    tmp_path: Path, ledger: Ledger
-) -> None:
-    job = job_of()
-    store, other = died(tmp_path, ledger, job), replace(job, label="once more")
-    with pytest.raises(InputError, match="not finished"):
-        release_to_shards(other, ledger, store, Writers(store))
-    assert len(list(store.folder.glob("counts-*/*"))) == 1
-    assert spends(ledger, job) == 1
+    assert spends(ledger, job_of()) == (2 if paid else 1)
 
 
 def test_another_release_is_not_overwritten(released: Path, ledger: Ledger) -> None:

@@ -54,32 +54,26 @@ def test_defaults_are_frozen() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("users", 49),
-        ("users", 1000.0),
-        ("users", True),
-        ("weeks", 0),
-        ("weeks", 521),
-        ("seed", -1),
-        ("seed", 2**63),
-        ("longest_post", 0),
-        ("background_documents", 0),
-        ("start", date(1969, 12, 31)),
-        ("posts_per_week", 0.0),
-        ("posts_per_week", math.nan),
-        ("volume_spread", -0.1),
-        ("week_regularity", 0.0),
-        ("words_per_post", 0.5),
-        ("length_spread", math.inf),
-        ("words_per_document", 0.0),
-        ("afflicted_share", -0.01),
-        ("curious_share", 1.01),
-        ("sensitive_topics", ()),
-        ("sensitive_topics", ("hiv", "hiv")),
-    ],
-)
+WRONG: dict[str, list[object]] = {
+    "users": [49, 1000.0, True],
+    "weeks": [0, 521],
+    "seed": [-1, 2**63],
+    "longest_post": [0],
+    "background_documents": [0],
+    "start": [date(1969, 12, 31)],
+    "posts_per_week": [0.0, math.nan],
+    "volume_spread": [-0.1],
+    "week_regularity": [0.0],
+    "words_per_post": [0.5],
+    "length_spread": [math.inf],
+    "words_per_document": [0.0],
+    "afflicted_share": [-0.01],
+    "curious_share": [1.01],
+    "sensitive_topics": [(), ("hiv", "hiv")],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(k, each) for k in WRONG for each in WRONG[k]])
 def test_parameter_out_of_bounds_is_refused_by_name(name: str, value: object) -> None:
     arguments: dict[str, Any] = {name: value}
     with pytest.raises(ParameterError, match=name.split("_", maxsplit=1)[0]):

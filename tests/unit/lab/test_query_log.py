@@ -36,12 +36,6 @@ def test_queries_are_short_and_in_the_order_of_time(table: pa.Table) -> None:
     assert (times[-1] - times[0]) / 86_400e6 == pytest.approx(92, abs=0.1)
 
 
-def test_few_users_ask_most(table: pa.Table) -> None:
-    counts = np.sort(pc.value_counts(table["user"].combine_chunks()).field("counts").to_numpy())
-    assert counts.size <= 2_000
-    assert 0.3 < counts[-len(counts) // 10 :].sum() / counts.sum() < 0.7
-
-
 def test_words_have_the_likelihoods_of_the_model() -> None:
     """Over all queries a word is as frequent as its mean likelihood over topics, nearly."""
     log = QueryLog(queries=60_000, users=5_000, topics=5)

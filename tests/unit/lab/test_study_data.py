@@ -7,7 +7,6 @@ import pytest
 from sottovoce_lab._data import (
     DataAbsentError,
     count_documents,
-    data_file,
     load_corpus,
     open_complaints,
     open_news,
@@ -23,14 +22,6 @@ def write_complaints(folder: Path, rows: list[tuple[str, str, bool]]) -> Path:
     lines = [json.dumps(dict(zip(keys, row, strict=True))) for row in rows]
     path.write_text("\n".join(lines) + "\n")
     return path
-
-
-def test_data_come_from_the_named_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    (tmp_path / "here.txt").touch()
-    assert data_file("here.txt") == tmp_path / "here.txt"
-    with pytest.raises(DataAbsentError, match=r"absent\.txt is not in .* Set SOTTOVOCE_DATA"):
-        data_file("absent.txt")
 
 
 def test_complaints_are_those_that_nobody_preprocessed(tmp_path: Path) -> None:

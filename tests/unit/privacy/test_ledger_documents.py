@@ -137,20 +137,6 @@ def test_what_was_spent_without_documents_counts_for_all_new_ones_until_they_are
     assert ledger.quote(new, budget).spent * 2 == 20
 
 
-def test_what_another_ledger_spent_without_documents_it_says_of_their_corpus(
-    ledger: Ledger,
-) -> None:
-    whole, part = asked("whole", TEXTS), asked("part", TEXTS[:10])
-    spend(ledger, part, BUDGET)
-    bare = replace(whole, documents=None)
-    ledger.set_budget(bare.corpus, BUDGET)
-    ledger.commit(bare)
-    there = ledger.spent_on(whole)
-    each = sorted(int(there.groups[place].spent * 2) for place in there.place)
-    assert each == [20] * 90 + [40] * 10
-    assert "may have spent on these documents" in ledger.spent_on(asked("a", ("b",))).in_words()
-
-
 def test_a_corpus_does_not_change_its_documents(ledger: Ledger) -> None:
     spend(ledger, asked("a", TEXTS), BUDGET)
     kept = ledger.key_names(asked("a", TEXTS))
