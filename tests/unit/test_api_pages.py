@@ -77,11 +77,6 @@ def test_a_new_public_name_has_its_page_at_the_next_build(
     assert "``low``, ``high``" in (tmp_path / "made_up.LIMITS.rst").read_text(encoding="utf-8")
 
 
-def test_what_is_indented_in_a_doors_docstring_is_shown_as_it_stands(api_pages: ModuleType) -> None:
-    told = "".join(api_pages._told("A door.\n\n    import it\n\n    use it\n\nThe end."))
-    assert told == "A door.\n\n::\n\n    import it\n\n    use it\n\nThe end.\n\n"
-
-
 def _entry(reference: SimpleNamespace, door: str, name: str) -> SimpleNamespace:
     found: list[SimpleNamespace] = reference.offered[door]
     return next(entry for entry in found if entry.name == name)

@@ -199,11 +199,6 @@ def test_a_topic_named_twice_is_ranked_once() -> None:
     assert ranking.table.num_rows == ranking.users == 6
 
 
-def test_topics_to_rank_by_cannot_be_none_at_all() -> None:
-    with pytest.raises(ParameterError, match="topic must name at least 1 topic, got none"):
-        sv.assess_posts(posts(), topics=TOPICS, topic=[])
-
-
 @pytest.mark.parametrize("most", [0, -1])
 def test_an_explanation_shows_at_least_one_post(most: int) -> None:
     ranking = sv.assess_posts(posts(), topics=TOPICS, measures="bow-dt")
@@ -234,15 +229,11 @@ def test_topics_of_another_kind_are_refused(topics: object) -> None:
         sv.assess_posts(posts(), topics=cast("Any", topics))
 
 
-@pytest.mark.parametrize(("option", "value"), [("m", "3"), ("m", 2.5), ("k", "0.3")])
+@pytest.mark.parametrize(("option", "value"), [("m", "3"), ("m", 2.5), ("k", "0.3"), ("topic", [])])
 def test_settings_of_another_type_are_refused(option: str, value: object) -> None:
-    with pytest.raises(ParameterError, match=f"{option} must be .*, got {value}"):
+    got = value or "none"
+    with pytest.raises(ParameterError, match=f"{option} must .*, got {got}"):
         sv.assess_posts(posts(), topics=TOPICS, **{option: cast("Any", value)})
-
-
-def test_words_must_be_texts(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="in lower case, got 2 that are not"):
-        released(["my loan"], tmp_path, words=[1, 2])
 
 
 def test_how_to_read_is_said_by_read_options(tmp_path: Path) -> None:
@@ -262,16 +253,13 @@ def test_a_pipeline_names_the_columns_by_its_words() -> None:
     assert pipeline.get_feature_names_out().tolist() == list(WORDS)
 
 
-def test_names_of_columns_must_be_as_many_as_columns() -> None:
+def test_names_of_columns_are_the_vocabulary_s_or_as_many_as_columns() -> None:
+    listed = sv.release.PrivateBagOfWords(vocabulary=WORDS).fit([[1, 0, 3]])
+    assert listed.get_feature_names_out(["a", "b", "c"]).tolist() == list(WORDS)
     private = sv.release.PrivateBagOfWords().fit([[1, 0, 3]])
     assert private.get_feature_names_out().tolist() == ["x0", "x1", "x2"]
     with pytest.raises(ParameterError, match="input_features must name the 3 columns, got 2"):
         private.get_feature_names_out(["a", "b"])
-
-
-def test_a_vocabulary_names_the_columns_whatever_comes_in() -> None:
-    private = sv.release.PrivateBagOfWords(vocabulary=WORDS).fit([[1, 0, 3]])
-    assert private.get_feature_names_out(["a", "b", "c"]).tolist() == list(WORDS)
 
 
 TRUTH = {
@@ -305,3 +293,17 @@ def test_settings_to_compare_cannot_be_none_at_all(option: str) -> None:
 def test_a_matrix_of_counts_is_charged_to_no_ledger_and_says_so(matrix: Any) -> None:  # noqa: ANN401 - not what is asked for
     with pytest.raises(ParameterError, match="must be texts.*PrivateBagOfWords.*add up yourself"):
         sv.release_counts(matrix, words=["debt", "loan"], epsilon=2, precision=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": 0}, "^precision must be > 0, got 0"),
+        ({"words": [1, 2]}, "in lower case, got 2 that are not"),
+    ],
+)
+def test_a_release_names_the_option_that_is_wrong(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        released(["my loan"], tmp_path, **options)

@@ -51,16 +51,6 @@ def test_the_first_sentence_goes_by_people_and_leaves_rare_topics_out(tmp_path: 
     assert "The first stand out most on cancer (5.0)." in shown
 
 
-def test_nobody_is_named_where_only_a_few_speak_of_a_topic(tmp_path: Path) -> None:
-    shown = page(tmp_path, topic("pregnancy", 4, 9.0))
-    assert "posts, fewer than 5, or none, used a word that counts for any one of these" in shown
-
-
-def test_the_first_sentence_does_not_say_few_where_the_table_says_many(tmp_path: Path) -> None:
-    shown = page(tmp_path, topic("cancer", 50, 5.0), about={"cancer": 3})
-    assert "up to 50 used a word that counts for a topic, but fewer than 5 posts, or none," in shown
-
-
 @pytest.mark.parametrize("own_topics", [False, True])
 def test_posts_of_another_language_are_not_said_to_say_nothing_outright(
     tmp_path: Path, own_topics: bool
@@ -74,13 +64,6 @@ def test_posts_of_another_language_are_not_said_to_say_nothing_outright(
     assert "posts that say it outright" not in shown
     assert ("--topics takes topics in its words" in shown) != own_topics
     assert "Warning:" not in page(tmp_path, *topics, about=about)
-
-
-def test_the_tables_say_what_they_count_and_why_they_differ(tmp_path: Path) -> None:
-    shown = page(tmp_path, topic("sexuality", 64, 1.0), about={"sexuality": 6})
-    assert "people with a word that counts for it" in shown
-    assert "speak of it" not in shown
-    assert "The table above counts people with any word that counts for a topic" in shown
 
 
 def test_authors_that_were_left_out_stand_under_what_was_left_out(tmp_path: Path) -> None:
@@ -106,3 +89,22 @@ def test_a_topic_that_several_measures_ranked_names_each(tmp_path: Path) -> None
     shown = page(tmp_path, debt, replace(debt, measure="ent", separation=0.7))
     assert "stand out most on debt, by ent (0.7)" in shown
     assert "debt, by bow-t" in shown.split("Where people stand out")[-1]
+
+
+@pytest.mark.parametrize(
+    ("ranked", "about", "words"),
+    [
+        (topic("pregnancy", 4, 9.0), {}, "posts, fewer than 5, or none, used a word that counts"),
+        (topic("cancer", 50, 5.0), {"cancer": 3}, "up to 50 used a word that counts for a topic"),
+        (topic("cancer", 50, 5.0), {"cancer": 3}, "but fewer than 5 posts, or none,"),
+        (topic("debt", 64, 1.0), {"debt": 6}, "people with a word that counts for it"),
+        (topic("debt", 64, 1.0), {"debt": 6}, "The table above counts people with any word"),
+        (topic("debt", 30, 0.5), {}, "counted in the narrowest band"),
+    ],
+)
+def test_few_and_many_are_told_as_the_tables_count_them(
+    tmp_path: Path, ranked: TopicFacts, about: dict[str, int], words: str
+) -> None:
+    shown = page(tmp_path, ranked, about=about)
+    assert words in shown
+    assert "speak of it" not in shown

@@ -29,9 +29,3 @@ def test_posts_are_counted_by_user_week_and_length() -> None:
     assert summary.posts_by_week == {date(2024, 1, 1): 2, date(2024, 1, 8): 0, date(2024, 1, 15): 2}
     assert dict(zip(QUANTILES, summary.posts_per_user, strict=True))[1.0] == 3
     assert summary.words_per_post == (0, 0, 1, 2, 3, 3)
-
-
-def test_no_posts_give_an_empty_summary() -> None:
-    summary = summarise_posts([])
-    assert (summary.users, summary.posts, summary.posts_by_week) == (0, 0, {})
-    assert summary.posts_per_user == ()

@@ -81,11 +81,6 @@ def test_a_table_shows_means_with_their_intervals() -> None:
     ]
 
 
-def test_one_legend_names_each_thing_once_and_series_first() -> None:
-    (legend,) = result().plots[0].figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["series", "level"]
-
-
 def test_a_study_s_folder_holds_rows_pictures_and_a_page_for_the_owner_only(tmp_path: Path) -> None:
     paths = write_study(result(), tmp_path / "o", name="n", title="Title", command="again & again")
     assert [path.name for path in paths] == ["rows.json", "n-1.svg", "report.html"]
