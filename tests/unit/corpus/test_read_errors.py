@@ -6,6 +6,7 @@ import traceback
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -55,7 +56,7 @@ NO_USE = f"user,time,text\n,2024-05-01,{SECRET}\nann,{SECRET},x\n"
 NAMES = f"who,time,Post Text\nann,2024-05-01,{SECRET}\n"
 LIMIT = "longer than 1000 bytes, or a quote that is not closed"
 # A file's name and content, how it is read, and what the refusal says.
-REFUSED: dict[str, tuple[str, str | bytes, dict[str, object], tuple[str, ...]]] = {
+REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], tuple[str, ...]]] = {
     "empty": ("a.csv", "", {}, ("is empty",)),
     "blank lines": ("a.csv", "\n\n", {}, ("is empty",)),
     "empty within gzip": ("a.csv.gz", gzip.compress(b""), {}, ("is empty",)),
