@@ -104,10 +104,12 @@ def check_results(folder: Path, way: str, given: dict[str, tuple[Any, Any]]) -> 
     return len(runs)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "kills"),
+    [("masks", 2), *(pytest.param(way, 8, marks=pytest.mark.long) for way in WAYS)],
+)
 def test_killed_parties_come_to_the_same_classifier_or_end_by_name(
-    way: str, tmp_path: Path
+    way: str, kills: int, tmp_path: Path
 ) -> None:
     folder = tmp_path / "all"
     given = prepared(folder, way)
@@ -116,13 +118,15 @@ def test_killed_parties_come_to_the_same_classifier_or_end_by_name(
         assert parties.ask("coordinator", do="train")["status"] == "finished"
         usual_s = time.monotonic() - begun
         victims = [*parties.processes][1:]
-        ends = [ask_with_a_kill(parties, victims, seed, usual_s, do="train") for seed in range(8)]
+        ends = [
+            ask_with_a_kill(parties, victims, seed, usual_s, do="train") for seed in range(kills)
+        ]
         parties.settle()
     right = check_results(folder, way, given)
     print(f"{way}: {ends.count('finished')} of {len(ends)} right, usual {usual_s:.1f} s, {ends}")  # noqa: T201 - for whoever asks with -s
     assert right >= 1 + ends.count("finished")
     assert set(ends) <= {"finished", *NAMED}
-    assert ends.count("finished") >= 4
+    assert ends.count("finished") >= kills / 2
 
 
 # Counts: each peer pays once, and goes on.

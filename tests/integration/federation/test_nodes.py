@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 from support.federation_nodes import Enrolled, federation
-from support.federations import ToySum, ToyTraining, in_process
+from support.federations import ToyDocuments, ToySum, ToyTraining, in_process
 
 from sottovoce.errors import AbortedError, CallRefusedError, InputError, JournalError
 from sottovoce.learn.training_terms import COORDINATOR
@@ -69,6 +69,22 @@ def test_a_node_that_cannot_write_its_journal_says_so_and_nothing_more(
         assert caught.value.missing == ("bob",)
         with pytest.raises(JournalError, match="full"):
             nodes["bob"].wait(session, 20)
+
+
+def test_a_peer_with_sums_of_documents_that_it_has_not_is_named_to_everybody(
+    tmp_path: Path,
+) -> None:
+    training = ToyDocuments(PEERS, liar="bob")
+    with federation(training, tmp_path) as nodes:
+        session = nodes[COORDINATOR].propose(training.terms())
+        for node in nodes.values():
+            assert node.wait_for_run(timeout_s=20) == session
+            with pytest.raises(
+                AbortedError,
+                match=r"no more than sums over its 30 documents, got.*run again without bob\.",
+            ) as caught:
+                node.wait(session, 20)
+            assert (caught.value.error, caught.value.by) == ("FalseSummandError", COORDINATOR)
 
 
 def test_an_address_that_is_taken_is_refused_in_a_sentence(tmp_path: Path) -> None:

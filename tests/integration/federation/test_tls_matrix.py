@@ -3,9 +3,8 @@
 import socket
 import ssl
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -91,60 +90,6 @@ def test_the_coordinator_is_let_in(called: CalledNode) -> None:
     assert called.node.server.bodies == 1
 
 
-Made = Callable[[CalledNode], Credentials | None]
-HANDSHAKES: dict[str, tuple[Made, str]] = {
-    "expired": (
-        lambda called: called.enrolled.authority.credentials(COORDINATOR, days=-1),
-        "certificate has expired",
-    ),
-    "of another authority": (
-        lambda _: Authority().credentials(COORDINATOR),
-        "certificate signature failure",
-    ),
-    "absent": (lambda _: None, "PEER_DID_NOT_RETURN_A_CERTIFICATE"),
-}
-
-
-@pytest.mark.parametrize("kind", list(HANDSHAKES))
-def test_a_certificate_that_does_not_hold_ends_the_handshake_and_is_logged(
-    kind: str, called: CalledNode, capfd: pytest.CaptureFixture[str]
-) -> None:
-    made, reason = HANDSHAKES[kind]
-    assert called.refused(made(called), called.frame()).startswith("UNAVAILABLE")
-    assert reason in capfd.readouterr().err
-
-
-def test_tls_1_2_is_refused_in_the_handshake_and_logged(
-    called: CalledNode, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(OSError), plain_tls(called, ssl.TLSVersion.TLSv1_2):  # noqa: PT011 - any failure of TLS
-        pass
-    assert "NO_SHARED_CIPHER" in said_in_time(capfd, "NO_SHARED_CIPHER")
-    with plain_tls(called, ssl.TLSVersion.TLSv1_3) as version:
-        assert version == "TLSv1.3"
-
-
-def said_in_time(capfd: pytest.CaptureFixture[str], awaited: str) -> str:
-    """What gRPC's own thread writes to the terminal, which may come after the handshake failed."""
-    said, end = "", time.monotonic() + LOG_PATIENCE_S
-    while awaited not in said and time.monotonic() < end:
-        said += capfd.readouterr().err
-        time.sleep(0.02)
-    return said
-
-
-@contextmanager
-def plain_tls(called: CalledNode, version: ssl.TLSVersion) -> Iterator[str | None]:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.minimum_version = context.maximum_version = version
-    context.load_verify_locations(cadata=called.enrolled.authority.pem.decode())
-    context.set_alpn_protocols(["h2"])
-    host, _, port = called.address.rpartition(":")
-    with socket.create_connection((host, int(port))) as raw, context.wrap_socket(raw) as tls:
-        yield tls.version()
-
-
 def test_a_connection_of_another_version_would_be_refused_by_the_server(called: CalledNode) -> None:
     pem = called.enrolled.held["bob"].certificate
     properties = {"x509_pem_cert": [pem], "ssl_tls_version": [b"TLSv1.3"]}
@@ -155,31 +100,46 @@ def test_a_connection_of_another_version_would_be_refused_by_the_server(called: 
             checked_caller(properties, called.enrolled.roster)
 
 
-def test_a_certificate_that_is_not_on_the_roster_is_refused(called: CalledNode) -> None:
-    other = called.enrolled.authority.credentials(COORDINATOR)
-    assert "StrangerError" in called.refused(other, called.frame())
-    assert called.logged("StrangerError")
-
-
-def test_a_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("held", "changes", "error"),
+    [
+        ("another certificate", {}, "StrangerError"),
+        ("another name", {}, "ImpostorError"),
+        ("bob", {}, "ImpostorError"),
+        (COORDINATOR, {"version": VERSION + 1}, "WrongVersionError"),
+    ],
+)
+def test_who_is_not_whom_it_says_and_other_versions_are_refused_and_logged(
+    tmp_path: Path, held: str, changes: dict[str, object], error: str
+) -> None:
     enrolled = Enrolled(TRAINING, tmp_path)
-    enrolled.held[COORDINATOR] = enrolled.authority.credentials("mallory")
+    other = enrolled.authority.credentials(COORDINATOR)
+    if held == "another name":
+        enrolled.held[COORDINATOR] = other = enrolled.authority.credentials("mallory")
     with enrolled.node("ann") as node:
         called = CalledNode(enrolled, node)
-        assert "ImpostorError" in called.refused(enrolled.held[COORDINATOR], called.frame())
-        assert called.logged("ImpostorError")
+        own = enrolled.held.get(held, other)
+        assert error in called.refused(own, called.frame(**changes))
+        assert called.logged(error)
 
 
-def test_a_party_that_claims_another_name_is_refused(called: CalledNode) -> None:
-    assert "ImpostorError" in called.refused(called.enrolled.held["bob"], called.frame())
-    assert called.logged("ImpostorError")
-
-
-def test_a_peer_may_not_propose_a_run(called: CalledNode) -> None:
-    answer = called.call(called.enrolled.held["bob"], called.frame("bob"))
-    assert (answer.outcome, answer.error) == ("refused", "RunRefusedError")
-    assert called.node.server.bodies == 0
-    assert called.logged("RunRefusedError")
+@pytest.mark.parametrize(
+    ("sender", "changes", "outcome", "error"),
+    [
+        ("bob", {}, "refused", "RunRefusedError"),
+        (COORDINATOR, {"size": TEN_GB}, "refused", "TooLargeError"),
+        (COORDINATOR, {"digest": bytes(32)}, "later", "BadFrameError"),
+    ],
+    ids=["a peer proposes", "ten declared gigabytes", "a damaged body is asked for again"],
+)
+def test_a_frame_that_cannot_be_taken_is_answered_and_logged(
+    called: CalledNode, sender: str, changes: dict[str, object], outcome: str, error: str
+) -> None:
+    answer = called.call(called.enrolled.held[sender], called.frame(sender, **changes))
+    assert answer.outcome == outcome
+    assert answer.error == (error if outcome == "refused" else answer.error)
+    assert called.node.server.bodies == (outcome == "later")
+    assert called.logged(error)
 
 
 def test_a_replayed_session_is_not_read_again(called: CalledNode) -> None:
@@ -217,30 +177,11 @@ def no_log(_event: str, /, **_fields: object) -> None:
     pass
 
 
-def test_a_frame_of_another_version_is_refused_by_name(called: CalledNode) -> None:
-    frame = called.frame(version=VERSION + 1)
-    assert "WrongVersionError" in called.refused(called.enrolled.held[COORDINATOR], frame)
-    assert called.logged("WrongVersionError")
-
-
-def test_ten_declared_gigabytes_are_refused_at_once(called: CalledNode) -> None:
-    answer = called.call(called.enrolled.held[COORDINATOR], called.frame(size=TEN_GB))
-    assert (answer.outcome, answer.error) == ("refused", "TooLargeError")
-    assert called.node.server.bodies == 0
-    assert called.logged("TooLargeError")
-
-
 def test_more_than_was_declared_is_refused(called: CalledNode) -> None:
     with pytest.raises(grpc.RpcError, match="TooLargeError"):
         called.call(called.enrolled.held[COORDINATOR], called.frame(size=3))
     assert called.node.status()["runs"] == []
     assert called.call(called.enrolled.held[COORDINATOR], called.frame()).outcome == "taken"
-
-
-def test_a_damaged_body_is_asked_for_again(called: CalledNode) -> None:
-    answer = called.call(called.enrolled.held[COORDINATOR], called.frame(digest=bytes(32)))
-    assert answer.outcome == "later"
-    assert called.logged("BadFrameError")
 
 
 def test_a_caller_that_stalls_is_cancelled(tmp_path: Path) -> None:
@@ -262,28 +203,30 @@ def test_a_caller_that_stalls_is_cancelled(tmp_path: Path) -> None:
 
 
 def client_of(
-    called: CalledNode, log: list[str], *, trusting: Authority | None = None
+    enrolled: Enrolled, log: list[str], *, trusting: Authority | None = None
 ) -> MessageClient:
-    own = called.enrolled.held[COORDINATOR]
+    own = enrolled.held[COORDINATOR]
     if trusting is not None:
         own = Credentials(own.certificate, own.key, trusting.pem)
-    member = called.enrolled.roster["ann"]
     return MessageClient(
-        member, own, Settings(), lambda _, /, **fields: log.append(str(fields["error"]))
+        enrolled.roster["ann"],
+        own,
+        Settings(),
+        lambda _, /, **fields: log.append(str(fields["error"])),
     )
 
 
 def test_a_caller_trusts_the_certificate_of_the_roster_only(tmp_path: Path) -> None:
     enrolled = Enrolled(TRAINING, tmp_path)
-    with enrolled.node("ann") as node:
-        called, log = CalledNode(enrolled, node), list[str]()
-        client = client_of(called, log)
+    with enrolled.node("ann"):
+        log = list[str]()
+        client = client_of(enrolled, log)
         assert client.connect()
         client.close()
-        assert not client_of(called, log, trusting=Authority()).connect()
+        assert not client_of(enrolled, log, trusting=Authority()).connect()
         assert log[-1] == "SSLCertVerificationError certificate signature failure"
         enrolled.held["ann"] = enrolled.authority.credentials("ann")
-        assert not client_of(called, log).connect()
+        assert not client_of(enrolled, log).connect()
         assert log[-1] == "StrangerError"
 
 
@@ -304,13 +247,6 @@ def test_a_caller_refuses_a_server_of_tls_1_2(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        member = enrolled.roster["ann"]
-        client = MessageClient(
-            member,
-            enrolled.held[COORDINATOR],
-            Settings(),
-            lambda _, /, **fields: log.append(str(fields["error"])),
-        )
-        assert not client.connect()
+        assert not client_of(enrolled, log).connect()
         thread.join()
     assert "VERSION" in log[-1].upper()

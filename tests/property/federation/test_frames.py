@@ -8,6 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sottovoce.errors import BadFrameError, WrongVersionError
+from sottovoce.federation.party.party import RunRequest, RunResponse
+from sottovoce.federation.party.party import _read as read_body
 from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
@@ -30,9 +32,14 @@ def parsed(data: bytes) -> None:
     for kind in KINDS:
         with suppress(BadFrameError, WrongVersionError):
             unpack_frame(data, kind)  # type: ignore[type-var] # one of them
+    for body in (RunRequest, RunResponse):
+        with suppress(BadFrameError):
+            read_body(data, body)  # type: ignore[type-var] # one of them
 
 
 @given(st.binary(max_size=200))
+@example(b"\x91" * 20_000)
+@example(b"\x82\xa7version\x01\xa7why_not\xa1\xff")
 @settings(max_examples=200, deadline=None)
 def test_any_bytes_are_refused_by_name(data: bytes) -> None:
     parsed(data)

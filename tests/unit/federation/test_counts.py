@@ -23,7 +23,6 @@ from sottovoce.federation.config import (
 )
 from sottovoce.federation.party._policy import RULES
 from sottovoce.federation.party.history import RunHistory, count_by_label
-from sottovoce.federation.party.reports import counted_report
 from sottovoce.federation.party.service import Service
 from sottovoce.federation.party.terms import (
     check_accepted,
@@ -88,6 +87,8 @@ def test_a_request_says_otherwise_than_the_configuration(tmp_path: Path, roster:
         ({"what": "pairs", "labels": ["a", "b"]}, "pairs are counted without labels"),
         ({"labels": ["a"]}, "labels must be at least two"),
         ({"drop": 2}, "drop must leave at least 3 of 4"),
+        ({"classifier": True}, "at least 2 labels"),
+        ({"words_file": None}, "a count needs a public list of words"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(
@@ -95,17 +96,6 @@ def test_what_cannot_be_counted_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         proposed(tmp_path, roster, **request_)
-
-
-def test_a_count_without_words_is_refused(tmp_path: Path, roster: Roster) -> None:
-    with pytest.raises(InputError, match="a count needs a public list of words"):
-        count_terms(configured(tmp_path), roster, {"do": "count"})
-
-
-def test_a_classifier_needs_labels_before_anything_is_spent(tmp_path: Path, roster: Roster) -> None:
-    with pytest.raises(InputError, match="at least 2 labels"):
-        proposed(tmp_path, roster, classifier=True)
-    assert proposed(tmp_path, roster, classifier=True, labels=["a", "b"]).labels == ("a", "b")
 
 
 def test_pairs_leave_the_configured_labels_to_words(tmp_path: Path, roster: Roster) -> None:
@@ -132,104 +122,85 @@ def run_of(terms: RunTerms) -> RunHistory:
     return RunHistory(terms.session, terms, "finished", {}, 0.0)
 
 
-def test_a_peer_takes_part_with_those_whom_it_has_named(tmp_path: Path, roster: Roster) -> None:
-    terms = proposed(tmp_path, roster)
-    own = configured(tmp_path, count_with=CountWith(list(NAMES), drop=1))
-    accepting = load_accepting(own)
-    check_accepted(terms, accepting, roster)
-    fewer = load_accepting(configured(tmp_path, count_with=CountWith(["ada", "ben", "cy"], drop=1)))
-    with pytest.raises(ParameterError, match="ada counts on peers .* has not named dee"):
-        check_accepted(terms, fewer, roster)
-    strict = load_accepting(
-        configured(tmp_path, count_with=CountWith(list(NAMES), drop=1, most_epsilon="0.5"))
-    )
-    with pytest.raises(
-        ParameterError,
-        match=r"counts at epsilon up to 0\.5, got 1 .*\[count_with\] in its party.toml",
-    ):
-        check_accepted(terms, strict, roster)
-    with pytest.raises(
-        ParameterError, match=r"has named no peers to count with; set \[count_with\]"
-    ):
-        check_accepted(terms, load_accepting(configured(tmp_path)), roster)
-
-
-def test_the_most_epsilon_is_that_of_a_document_where_users_are_bounded(
-    tmp_path: Path, roster: Roster
-) -> None:
+# What a peer says, what is beyond it, the words of the refusal, and the field that it limits.
+TWICE = "for a whole document"
+BEYOND: list[tuple[dict[str, object], dict[str, object], str, str]] = [
+    ({"what": ["pairs"]}, {"what": "words"}, "pairs, got words", "what"),
+    ({"most_votes": 9}, {"votes": 10}, "up to 9 votes of a document, got 10", "votes"),
+    ({}, {"epsilon": "100"}, f"at epsilon up to 1, got 100 {TWICE}", "epsilon"),
+    ({"most_epsilon": "0.5"}, {}, r"up to 0\.5, got 1 .*\[count_with\] in its party", "epsilon"),
     # Another document of the user's may take a removed one's place: 2 epsilon for a single one.
-    named = CountWith(list(NAMES), drop=1, most_epsilon=1)
-    own = load_accepting(configured(tmp_path, count_with=named))
-    check_accepted(proposed(tmp_path, roster, epsilon="1"), own, roster)
-    check_accepted(proposed(tmp_path, roster, epsilon="0.5", documents_per_user=3), own, roster)
-    terms = proposed(tmp_path, roster, epsilon="1", documents_per_user=3)
-    with pytest.raises(ParameterError, match="up to 1, got 2 for a whole document"):
-        check_accepted(terms, own, roster)
-
-
-# For each field of a count: what a peer says, what is beyond it, and the words of the refusal.
-BEYOND: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
-    "count.what": ({"what": ["pairs"]}, {"what": "words"}, "pairs, got words"),
-    "count.votes": ({"most_votes": 9}, {"votes": 10}, "up to 9 votes of a document, got 10"),
-    "count.epsilon": ({}, {"epsilon": "100"}, "at epsilon up to 1, got 100 for a whole document"),
-    "count.drop": ({"drop": 0}, {"drop": 1}, "drop 0, collude 1.* got .*drop 1, collude 1"),
-    "count.collude": ({}, {"collude": 0}, "drop 1, collude 1.* got .*drop 1, collude 0"),
-    "count.documents_per_user": (
-        {"most_of_a_user": 3, "most_epsilon": 2},
-        {"documents_per_user": 4},
-        "up to 3 documents of a user, got 4",
-    ),
-    "count.declared": ({}, {"declare_data_dependent": True}, "words that documents chose"),
-}
+    ({"most_epsilon": 1}, {"documents_per_user": 3}, f"up to 1, got 2 {TWICE}", "epsilon"),
+    ({"drop": 0}, {"drop": 1}, "drop 0, collude 1.* got .*drop 1, collude 1", "drop"),
+    ({}, {"collude": 0}, "drop 1, collude 1.* got .*drop 1, collude 0", "collude"),
+    ({"most_of_a_user": 3, "most_epsilon": 2}, {"documents_per_user": 4},
+     "up to 3 documents of a user, got 4", "documents_per_user"),
+    ({"most_of_a_user": 3, "most_epsilon": 2}, {},
+     "up to 3 documents of a user, got all of them", "documents_per_user"),
+    ({}, {"declare_data_dependent": True}, "words that documents chose", "declared"),
+    ({"peers": ["ada", "ben", "cy"]}, {}, "on peers .* has not named dee", "drop"),
+    ({"peers": []}, {}, r"has named no peers to count with; set \[count_with\]", "drop"),
+]  # fmt: skip
 
 
 def test_every_field_of_a_count_has_a_limit_at_the_peer() -> None:
-    assert set(BEYOND) == {field for field in RULES if field.startswith("count.")}
+    fields = {f"count.{field}" for *_, field in BEYOND}
+    assert fields == {field for field in RULES if field.startswith("count.")}
 
 
-@pytest.mark.parametrize("field", BEYOND)
+@pytest.mark.parametrize(("said", "asked", "words", "_field"), BEYOND)
 def test_a_count_beyond_a_peers_limit_is_refused_by_that_peer(
-    tmp_path: Path, roster: Roster, field: str
+    tmp_path: Path,
+    roster: Roster,
+    said: dict[str, object],
+    asked: dict[str, object],
+    words: str,
+    _field: str,
 ) -> None:
-    said, asked, words = BEYOND[field]
-    named = msgspec.convert({"peers": list(NAMES), "drop": 1, **said}, CountWith)
-    own = load_accepting(configured(tmp_path, count_with=named))
-    with pytest.raises(ParameterError, match=f"ada counts .*{words}"):
-        check_accepted(proposed(tmp_path, roster, **asked), own, roster)
+    with pytest.raises(ParameterError, match=words):
+        check_accepted(proposed(tmp_path, roster, **asked), counting(tmp_path, **said), roster)
 
 
-def test_users_must_be_bounded_where_a_peer_says_how_far(tmp_path: Path, roster: Roster) -> None:
-    named = CountWith(list(NAMES), drop=1, most_of_a_user=3, most_epsilon=2)
-    own = load_accepting(configured(tmp_path, count_with=named))
-    check_accepted(proposed(tmp_path, roster, documents_per_user=3), own, roster)
-    with pytest.raises(ParameterError, match="up to 3 documents of a user, got all of them"):
-        check_accepted(proposed(tmp_path, roster), own, roster)
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ({}, {}),
+        ({"most_epsilon": 1}, {"epsilon": "0.5", "documents_per_user": 3}),
+        ({"most_of_a_user": 3, "most_epsilon": 2}, {"documents_per_user": 3}),
+        ({"labels": ["spam", "ham"]}, {}),
+        ({"labels": ["spam", "ham"]}, {"labels": ["ham", "spam"]}),
+    ],
+)
+def test_a_peer_takes_part_within_its_limits(
+    tmp_path: Path, roster: Roster, said: dict[str, object], asked: dict[str, object]
+) -> None:
+    check_accepted(proposed(tmp_path, roster, **asked), counting(tmp_path, **said), roster)
 
 
+@pytest.mark.parametrize(
+    ("said", "asked", "number"),
+    [
+        (["spam", "ham"], ["ham", "other"], 2),
+        (["spam", "ham"], ["ham", "other", "spam"], 2),
+        ([], ["ham", "spam"], 0),
+    ],
+)
 def test_a_peer_is_counted_by_its_own_labels_before_its_documents_are_read(
-    tmp_path: Path, roster: Roster
+    tmp_path: Path, roster: Roster, said: list[str], asked: list[str], number: int
 ) -> None:
     # Else one list after another would tell by refusals, at no cost, which labels a peer has.
-    named = CountWith(list(NAMES), drop=1, labels=["spam", "ham"])
-    own = load_accepting(configured(tmp_path, count_with=named))
-    check_accepted(proposed(tmp_path, roster), own, roster)
-    check_accepted(proposed(tmp_path, roster, labels=["ham", "spam"]), own, roster)
-    for others in (["ham", "other"], ["ham", "other", "spam"]):
-        terms = proposed(tmp_path, roster, labels=others)
-        with pytest.raises(ParameterError, match=r"has named itself \(2 of them"):
-            check_accepted(terms, own, roster)
-        with pytest.raises(ParameterError, match=r"has named itself \(2 of them"):
-            wanted_trust(own).check_labels("ada", terms.labels)
-    silent = load_accepting(configured(tmp_path, count_with=CountWith(list(NAMES), drop=1)))
-    check_accepted(proposed(tmp_path, roster), silent, roster)
-    with pytest.raises(ParameterError, match=r"has named itself \(0 of them"):
-        check_accepted(proposed(tmp_path, roster, labels=["ham", "spam"]), silent, roster)
+    own, terms = counting(tmp_path, labels=said), proposed(tmp_path, roster, labels=asked)
+    words = rf"has named itself \({number} of them"
+    with pytest.raises(ParameterError, match=words):
+        check_accepted(terms, own, roster)
+    with pytest.raises(ParameterError, match=words):
+        wanted_trust(own).check_labels("ada", terms.labels)
 
 
-def load_accepting(config: PartyConfig) -> PartyConfig:
+def counting(folder: Path, **said: object) -> PartyConfig:
     """With what `learn init` lets a peer accept, in the hidden mode only: a count is not of it."""
-    party = msgspec.structs.replace(config.party, accepts=Accepts(["hidden"]))
-    return PartyConfig(party, config.folder)
+    named = msgspec.convert({"peers": list(NAMES), "drop": 1, **said}, CountWith)
+    return configured(folder, count_with=named, accepts=Accepts(["hidden"]))
 
 
 def test_init_writes_whom_a_peer_may_count_with(tmp_path: Path) -> None:
@@ -312,12 +283,3 @@ def test_a_session_that_was_paid_for_is_refused_though_the_journal_has_forgotten
     spending(config, terms).draw_once(spend, lambda: np.zeros(1, np.int64))
     assert "a session of its own" in str(refused(terms))
     assert refused(other) is None
-
-
-def test_a_party_without_a_count_says_so() -> None:
-    class Nothing:
-        def history(self) -> list[object]:
-            return []
-
-    with pytest.raises(InputError, match="no finished count"):
-        counted_report(Nothing())  # type: ignore[arg-type] # it has no runs

@@ -170,7 +170,7 @@ def test_a_key_is_sealed_and_no_fingerprint_comes_twice(tmp_path: Path) -> None:
         assert b"very secret" not in file.read_bytes()
 
 
-def test_keys_survive_a_new_journal_key_and_can_all_be_dropped(tmp_path: Path) -> None:
+def test_a_new_journal_key_opens_everything_and_the_old_one_nothing(tmp_path: Path) -> None:
     plan = SetupPlan(("ada", "ben", "cy"), TrainingSettings(), features=FeatureSettings())
     set_up(tmp_path / "all", plan)
     config = load_config(tmp_path / "all" / "coordinator" / "party.toml")
@@ -178,8 +178,14 @@ def test_keys_survive_a_new_journal_key_and_can_all_be_dropped(tmp_path: Path) -
     with party.journal() as journal:
         journal.add_run(RUN, b"terms", ["ada"], bytes(32))
         journal.keep_key(RUN, "solve", "a", b"secret")
+        journal.hold(RUN, "ben", 1, "message", b"held")
+        journal.advance(RUN, Event(0, "start", "", 0, ()), [], result=b"found")
     rotate_journal(config, party.store / JOURNAL_FILE)
+    with pytest.raises(JournalError, match="does not open"), party.journal() as journal:
+        journal.run(RUN)
     with ConfiguredParty(config).journal() as journal:
         assert journal.key(RUN, "solve") == b"secret"
+        assert journal.read_frame(RUN, "in", "ben", 1)[1] == b"held"
+        assert journal.result(RUN) == b"found"
         forget_run_keys(journal)
         assert journal.key(RUN, "solve") is None

@@ -16,45 +16,39 @@ import pytest
 
 import sottovoce.learn
 from sottovoce.errors import (
-    BadFrameError,
     InputError,
     NotRunningError,
     ParameterError,
     SottovoceError,
 )
-from sottovoce.federation._journal import Journal
 from sottovoce.federation.config import (
     FeatureSettings,
     PartyConfig,
+    PartyFile,
     TextsFile,
     TrainingSettings,
     load_config,
 )
 from sottovoce.federation.party import control as parties_control
-from sottovoce.federation.party import journal_key as parties_rekey
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
 from sottovoce.federation.party.control import ControlServer, ask, ask_once
 from sottovoce.federation.party.history import (
-    ANY,
     MEANINGS,
     UNKNOWN,
     RunHistory,
     in_words,
-    journal_history,
     latest_training,
     meaning,
     trained_peers,
     training_record,
 )
-from sottovoce.federation.party.holdings import read_texts, unreadable_data, why_untrainable
-from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty, RunRequest, RunResponse
-from sottovoce.federation.party.party import _read as read_body
+from sottovoce.federation.party.holdings import unreadable_data, why_untrainable
+from sottovoce.federation.party.party import RunRequest
 from sottovoce.federation.party.reports import opened_log
 from sottovoce.federation.party.terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.roster import Member, load_roster
 from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.learn.run.terms import RunTerms
-from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.message import new_session
 
 NAMES = ("ada", "ben", "cy")
@@ -213,26 +207,6 @@ def test_a_coordinator_proposes_a_peers_queries_in_its_own_name_one_at_a_time(fo
         coordinator_after([trained, busy]).propose(ada, request)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\x91" * 20_000,
-        msgspec.msgpack.encode({"version": 2, "terms": b""}),
-        msgspec.msgpack.encode({"version": 1, "terms": 7}),
-        b"\x82\xa7version\x01\xa8why_not\xa1\xff",
-        b"\x82\xa7version\x01\xa7why_not\xa1\xff",
-    ],
-)
-@pytest.mark.parametrize("kind", [RunRequest, RunResponse])
-def test_a_run_request_or_response_of_any_bytes_is_read_or_refused(data: bytes, kind: Any) -> None:  # noqa: ANN401 - a type
-    """Also one nested without end, and one whose text is no UTF-8."""
-    try:
-        assert read_body(data, kind).version == 1
-    except BadFrameError as error:
-        assert "must" in str(error)  # noqa: PT017 - read, or refused in a sentence
-
-
 def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path) -> None:
     ada = Member("ada", "peer", "x:1", "0" * 64)
     request = RunRequest(1, terms_of(folder).to_bytes())
@@ -255,15 +229,8 @@ def test_every_kind_of_message_in_the_protocols_has_words() -> None:
     assert {"features", "model", "summand", "bits", "dictionary"} <= kinds
     known = {kind for kind, _ in MEANINGS}
     assert kinds - known == set()
-
-
-def test_one_kind_in_two_protocols_has_two_meanings() -> None:
-    assert "signature" in meaning("agreed", ["signature"])
-    assert "fresh public key" in meaning("keys", ["key"])
     assert meaning("masked", ["vector"]) != meaning("masked", ["data"])
     assert meaning("no such kind", ["x"]) == UNKNOWN
-    assert all(sentence and sentence[-1] != "." for sentence in MEANINGS.values())
-    assert ("sum", ANY) in MEANINGS
 
 
 def test_a_line_says_who_what_how_much_and_what_became_of_it() -> None:
@@ -329,7 +296,7 @@ def test_a_request_that_is_no_json_is_refused(tmp_path: Path) -> None:
         server.close()
 
 
-# Logs and journal keys.
+# Logs, and what a peer holds.
 
 
 def test_a_log_is_lines_of_json_for_its_owner(tmp_path: Path) -> None:
@@ -349,138 +316,47 @@ def test_a_log_is_lines_of_json_for_its_owner(tmp_path: Path) -> None:
         pass
 
 
-def filled(party: ConfiguredParty, terms: RunTerms) -> None:
-    """A journal with a finished run in it."""
-    with party.journal() as journal:
-        journal.add_run(b"s" * 16, terms.to_bytes(), ["ada"], bytes(32))
-        journal.hold(b"s" * 16, "ben", 1, "message", b"held")
-        with journal._file.transaction() as db:
-            sealed = journal._seal.seal(encode_value({"kept": 1}), "result", b"s" * 16)
-            db.execute("UPDATE run SET status = 'finished', result = ?", (sealed,))
-
-
-def test_a_journal_s_new_key_opens_everything_and_the_old_one_nothing(tmp_path: Path) -> None:
-    set_up(
-        tmp_path / "all",
-        SetupPlan(NAMES, TrainingSettings(), features=FeatureSettings(dictionary="hashed")),
-    )
-    config = load_config(tmp_path / "all" / "ada" / "party.toml")
-    party = ConfiguredParty(config)
-    filled(party, terms_of(tmp_path / "all"))
-    old = party.secrets.journal_key
-    parties_rekey.rotate_journal(config, party.store / JOURNAL_FILE)
-    again = ConfiguredParty(config)
-    assert again.secrets.journal_key != old
-    with again.journal() as journal:
-        assert [run.result for run in journal_history(journal)] == [{"kept": 1}]
-        assert journal.read_frame(b"s" * 16, "in", "ben", 1)[1] == b"held"
-    stale = Journal(party.store / JOURNAL_FILE, old)
-    with pytest.raises(InputError, match="does not open"):
-        journal_history(stale)
-    stale.close()
-
-
-@pytest.mark.parametrize("point", ["before the journal changes", "before the key does"])
-def test_a_crash_while_a_journal_s_key_changes_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
-) -> None:
-    set_up(
-        tmp_path / "all",
-        SetupPlan(NAMES, TrainingSettings(), features=FeatureSettings(dictionary="hashed")),
-    )
-    config = load_config(tmp_path / "all" / "ada" / "party.toml")
-    party = ConfiguredParty(config)
-    filled(party, terms_of(tmp_path / "all"))
-
-    def crash(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        if point == "before the journal changes":
-            patch.setattr(parties_rekey, "_reseal", crash)
-        else:
-            moved = Path.replace
-            patch.setattr(
-                Path,
-                "replace",
-                lambda own, to: (crash if own.suffix == ".next" else moved)(own, to),
-            )
-        with pytest.raises(KeyboardInterrupt):
-            parties_rekey.rotate_journal(config, party.store / JOURNAL_FILE)
-    again = ConfiguredParty(config)
-    with again.journal() as journal:
-        assert [run.result for run in journal_history(journal)] == [{"kept": 1}]
-    assert not list((tmp_path / "all" / "ada").glob("*.next"))
-
-
-@pytest.mark.parametrize("content", ["message,sort\nhi,a\n", "hello you,a\nwell then,b\n"])
-def test_a_missing_column_of_a_party_is_mended_in_its_configuration(
-    tmp_path: Path, content: str
-) -> None:
-    (tmp_path / "texts.csv").write_text(content)
-    with pytest.raises(InputError) as caught:
-        read_texts(tmp_path / "texts.csv", TextsFile("texts.csv"))
-    assert "has no column 'text' for text" in str(caught.value)
-    assert "Set text and label in [texts] of party.toml" in str(caught.value)
-    assert "--" not in str(caught.value), "no command of a party has such options"
-
-
-@pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory) -> PartyConfig:
-    root = tmp_path_factory.mktemp("readable") / "all"
-    set_up(root, SetupPlan(("ada", "ben", "cy"), TrainingSettings()))
-    found = load_config(root / "ada" / "party.toml")
-    party = msgspec.structs.replace(found.party, texts=TextsFile("secret-name.csv"))
-    return cast("PartyConfig", SimpleNamespace(party=party, path=lambda file: root / file))
-
-
-def write(config: PartyConfig, text: str) -> None:
-    Path(config.path("secret-name.csv")).write_text(text)
-
-
 TRAIN = cast("RunTerms", SimpleNamespace(kind="train"))
 CLASSIFY = cast("RunTerms", SimpleNamespace(kind="classify"))
 
 
+def peer_with(folder: Path, held: str | None, file: str) -> PartyConfig:
+    """Ada, with a file of these texts."""
+    if held is not None:
+        (folder / file).write_text(held)
+    party = PartyFile("ada", "peer", "127.0.0.1:1", texts=TextsFile(file))
+    return PartyConfig(party, folder)
+
+
 @pytest.mark.parametrize(
-    ("held", "owner", "others"),
+    ("file", "held", "owner", "others"),
     [
-        (None, "No such file", "cannot be read"),
-        ("", "is empty", "cannot be read"),
-        ("body,label\na loan,yes\n", "no column 'text'", "lacks a column"),
-        ("text,colour\na loan,red\n", "no column 'label'", "lacks a column"),
+        ("hidden.csv", None, "No such file", "cannot be read"),
+        ("hidden.csv", "", "is empty", "cannot be read"),
+        ("hidden.csv", "body,label\na loan,yes\n", "no column 'text'", "lacks a column"),
+        ("hidden.csv", "hello you,a\nwell,b\n", "in [texts] of party.toml", "lacks a column"),
+        ("hidden.csv", "text,colour\na loan,red\n", "no column 'label'", "lacks a column"),
+        ("hidden.jsonl", '{"text": "a", "label": null}\n', "have no label in", "has no labels"),
     ],
 )
 def test_what_cannot_be_read_is_told_to_the_owner_and_in_general_to_others(
-    config: PartyConfig, held: str | None, owner: str, others: str
+    tmp_path: Path, file: str, held: str | None, owner: str, others: str
 ) -> None:
-    Path(config.path("secret-name.csv")).unlink(missing_ok=True)
-    if held is not None:
-        write(config, held)
+    config = peer_with(tmp_path, held, file)
     found = unreadable_data(config)
     assert found is not None
     assert owner in found.to_owner
+    assert "--" not in found.to_owner, "no command of a party has such options"
     said = why_untrainable(config, TRAIN)
     assert said is not None
-    assert f"ada cannot take part: its file of data {others}" in said
-    assert "secret-name" not in said
+    assert "ada cannot take part: its file of data" in said
+    assert others in said
+    assert "hidden" not in said
     assert "colour" not in said
     assert why_untrainable(config, CLASSIFY) is None
 
 
-def test_labels_that_are_not_there_are_missed(config: PartyConfig, tmp_path: Path) -> None:
-    path = tmp_path / "texts.jsonl"
-    path.write_text('{"text": "a loan", "label": null}\n')
-    party = msgspec.structs.replace(config.party, texts=TextsFile(str(path)))
-    found = unreadable_data(
-        cast("PartyConfig", SimpleNamespace(party=party, path=lambda _file: path))
-    )
-    assert found is not None
-    assert "have no label in the column 'label'" in found.to_owner
-    assert "has no labels" in found.to_others
-
-
-def test_a_peer_that_can_read_its_texts_says_nothing(config: PartyConfig) -> None:
-    write(config, "text,label\na loan,yes\n")
+def test_a_peer_that_can_read_its_texts_says_nothing(tmp_path: Path) -> None:
+    config = peer_with(tmp_path, "text,label\na loan,yes\n", "texts.csv")
     assert unreadable_data(config) is None
     assert why_untrainable(config, TRAIN) is None
