@@ -8,14 +8,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from support.failing_calls import (
     FILE_LOST,
     LOST_ANSWERS,
     ONCE_AND_LASTING,
-    Outcomes,
     fail_each,
 )
 from support.federations import JOURNAL_KEY
@@ -52,7 +51,8 @@ def said(folder: Path) -> list[str]:
     return said_file(folder).read_text().split() if said_file(folder).exists() else []
 
 
-def refuse_wrong(outcomes: Outcomes) -> None:
+def refuse_wrong(*given: Any, **options: Any) -> None:  # noqa: ANN401 - as `fail_each` takes them
+    outcomes = fail_each(*given, **options)
     print(outcomes)  # noqa: T201 - shown by -s: how many failures there were
     assert outcomes.failed
     assert not outcomes.wrong, outcomes.report()
@@ -97,7 +97,7 @@ def check_journal(folder: Path) -> None:
 
 
 def test_a_journal_keeps_what_a_party_has_said(tmp_path: Path) -> None:
-    refuse_wrong(fail_each(nothing, go_on, check_journal, tmp_path / "trials", KINDS, most=SAMPLE))
+    refuse_wrong(nothing, go_on, check_journal, tmp_path / "trials", KINDS, most=SAMPLE)
 
 
 def test_a_journal_that_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def check_memory(folder: Path) -> None:
 
 
 def test_a_memory_counts_what_was_answered_once(tmp_path: Path) -> None:
-    refuse_wrong(fail_each(nothing, answer, check_memory, tmp_path / "trials", KINDS, most=SAMPLE))
+    refuse_wrong(nothing, answer, check_memory, tmp_path / "trials", KINDS, most=SAMPLE)
 
 
 def ask_twice(folder: Path) -> None:
@@ -166,14 +166,10 @@ def test_what_was_asked_is_neither_lost_nor_approved(tmp_path: Path) -> None:
         note_asked(folder, "ccc", ["peers"])
         assert waiting(folder).keys() == {"aaa", "bbb", "ccc"}
 
-    refuse_wrong(
-        fail_each(
-            ask_twice,
-            lambda folder: note_asked(folder, "ccc", ["peers"]),
-            check_asked(then),
-            tmp_path / "trials",
-        )
-    )
+    def step(folder: Path) -> None:
+        note_asked(folder, "ccc", ["peers"])
+
+    refuse_wrong(ask_twice, step, check_asked(then), tmp_path / "trials")
 
 
 def test_only_what_was_approved_is(tmp_path: Path) -> None:
@@ -183,14 +179,10 @@ def test_only_what_was_approved_is(tmp_path: Path) -> None:
         assert is_approved(folder, "aaa")
         assert waiting(folder).keys() == {"bbb"}
 
-    refuse_wrong(
-        fail_each(
-            ask_twice,
-            lambda folder: approve(folder, "aaa"),
-            check_asked(then),
-            tmp_path / "trials",
-        )
-    )
+    def step(folder: Path) -> None:
+        approve(folder, "aaa")
+
+    refuse_wrong(ask_twice, step, check_asked(then), tmp_path / "trials")
 
 
 def look(folder: Path) -> None:
@@ -206,9 +198,7 @@ def test_approvals_that_cannot_be_read_approve_nothing(tmp_path: Path) -> None:
     def check(folder: Path) -> None:
         assert not said(folder), "approved by nobody"
 
-    refuse_wrong(
-        fail_each(prepare, look, check, tmp_path / "trials", (*ONCE_AND_LASTING, *FILE_LOST))
-    )
+    refuse_wrong(prepare, look, check, tmp_path / "trials", (*ONCE_AND_LASTING, *FILE_LOST))
 
 
 def party(folder: Path) -> Any:  # noqa: ANN401 - as much of a party's configuration as is read
@@ -220,10 +210,6 @@ def party(folder: Path) -> Any:  # noqa: ANN401 - as much of a party's configura
 
 def seal_a_journal(folder: Path) -> None:
     new_secret(folder / "journal.key", JOURNAL, None)
-    _write_run(folder)
-
-
-def _write_run(folder: Path) -> None:
     key = load_secret(folder / "journal.key", kind="journal", passphrase=None)
     journal = Journal(folder / "journal", key)
     journal.add_run(SESSION, SECRET, ["ann", "bob"], SECRET)
@@ -242,20 +228,15 @@ def check_sealed(folder: Path) -> None:
 
 
 def test_a_journal_opens_by_its_key_however_its_change_ends(tmp_path: Path) -> None:
-    refuse_wrong(
-        fail_each(
-            seal_a_journal,
-            lambda folder: rotate_journal(cast("Any", party(folder)), folder / "journal"),
-            check_sealed,
-            tmp_path / "trials",
-            KINDS,
-            most=SAMPLE,
-        )
-    )
+    def step(folder: Path) -> None:
+        rotate_journal(party(folder), folder / "journal")
+
+    refuse_wrong(seal_a_journal, step, check_sealed, tmp_path / "trials", KINDS, most=SAMPLE)
 
 
 def put_back(folder: Path) -> None:
     """A journal as it was before its party went on, whose steps are counted outside."""
+    folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(folder / "home"))
         outside = OutsideCount(JOURNAL_KEY)
@@ -284,18 +265,12 @@ def check_noticed(folder: Path) -> None:
     assert "taken-for-the-newest" not in said(folder), "a copy of earlier goes on"
 
 
-def test_a_copy_of_earlier_is_noticed(tmp_path: Path) -> None:
-    put_back(tmp_path)
-    begin(tmp_path)
-    assert said(tmp_path) == ["noticed"]
-
-
 def test_a_count_outside_that_cannot_be_read_stops_a_party(tmp_path: Path) -> None:
     def of_the_count(name: str) -> bool:
         return name.startswith(("open", "read")) and "journal" not in name
 
-    refuse_wrong(
-        fail_each(
-            put_back, begin, check_noticed, tmp_path / "trials", ONCE_AND_LASTING[:1], of_the_count
-        )
-    )
+    put_back(tmp_path / "sound")
+    begin(tmp_path / "sound")
+    assert said(tmp_path / "sound") == ["noticed"]
+    kinds = ONCE_AND_LASTING[:1]
+    refuse_wrong(put_back, begin, check_noticed, tmp_path / "trials", kinds, of_the_count)

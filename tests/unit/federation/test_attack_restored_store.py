@@ -43,26 +43,6 @@ def steps(journal: Journal, session: bytes, *positions: int) -> None:
         journal.advance(session, Event(position, what, "ben", position, ()), [])
 
 
-def test_a_journal_that_is_behind_its_count_is_a_copy(tmp_path: Path) -> None:
-    path, copy = tmp_path / "journal", tmp_path / "copy"
-    outside = OutsideCount(JOURNAL_KEY)
-    journal = Journal(path, JOURNAL_KEY, counted=outside.note)
-    settle_count(journal, outside)
-    journal.add_run(bytes(16), b"terms", NAMES, bytes(32))
-    steps(journal, bytes(16), 0)
-    journal.close()
-    shutil.copy(path, copy)
-    journal = Journal(path, JOURNAL_KEY, counted=outside.note)
-    assert journal.count == outside.read_count()
-    steps(journal, bytes(16), 1, 2)
-    journal.close()
-    restored = Journal(copy, JOURNAL_KEY, counted=outside.note)
-    assert restored.count < outside.read_count()
-    settle_count(restored, outside)
-    assert restored.count == outside.read_count()
-    restored.close()
-
-
 @pytest.mark.parametrize("came_after", ["end", "frame"])
 def test_a_copy_without_a_runs_end_or_a_frame_that_came_is_behind_too(
     tmp_path: Path, came_after: str
@@ -79,32 +59,18 @@ def test_a_copy_without_a_runs_end_or_a_frame_that_came_is_behind_too(
     else:
         journal.hold(bytes(16), "ben", 1, "message", b"said")
     known = journal.count
+    outside.note(known - 1)
     journal.close()
+    (count,) = (state_folder() / "journals").iterdir()
+    assert count.stat().st_mode & 0o777 == 0o600
     again = Journal(path, JOURNAL_KEY)
     assert again.count == known == outside.read_count()
     again.close()
-    restored = Journal(copy, JOURNAL_KEY)
+    restored = Journal(copy, JOURNAL_KEY, counted=outside.note)
     assert restored.count < outside.read_count()
+    settle_count(restored, outside)
+    assert restored.count == outside.read_count()
     restored.close()
-
-
-def test_a_smaller_count_never_takes_a_larger_one_s_place() -> None:
-    outside = OutsideCount(JOURNAL_KEY)
-    for count in (5, 3):
-        outside.note(count)
-    assert outside.read_count() == 5
-
-
-def test_one_whose_count_is_lost_or_cannot_be_kept_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    outside = OutsideCount(JOURNAL_KEY)
-    journal = Journal(None, JOURNAL_KEY, counted=outside.note)
-    journal.add_run(bytes(16), b"terms", NAMES, bytes(32))
-    settle_count(journal, outside)
-    assert not outside.is_kept
 
 
 @pytest.fixture
@@ -143,15 +109,6 @@ def test_a_restored_party_ends_what_was_under_way_by_name(party: ConfiguredParty
     assert "store restored" in events
     again, _ = party.node(lambda event, /, **_: None, lambda *_: None)
     again.close()
-
-
-def test_the_count_lies_in_the_users_state_folder(tmp_path: Path) -> None:
-    journals = state_folder() / "journals"
-    assert journals == tmp_path / "state" / "sottovoce" / "journals"
-    OutsideCount(JOURNAL_KEY).note(3)
-    (found,) = journals.iterdir()
-    assert found.stat().st_mode & 0o777 == 0o600
-    assert OutsideCount(JOURNAL_KEY).read_count() == 3
 
 
 def started(party: ConfiguredParty, *queries: int) -> tuple[int, list[str]]:

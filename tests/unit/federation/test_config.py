@@ -11,7 +11,6 @@ import pytest
 
 from sottovoce.cli.learn.parties import new_training
 from sottovoce.errors import ConfigError, InputError, ParameterError
-from sottovoce.federation import roster as roster_file
 from sottovoce.federation._keys import load_secrets
 from sottovoce.federation.certificates import check_certificate, days_left, load_certificate
 from sottovoce.federation.config import (
@@ -36,7 +35,7 @@ from sottovoce.learn import support
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.paillier import key_files
 from sottovoce.learn.support import OpenedLimit
-from sottovoce.learn.training_terms import KEY_HOLDER, Recipe
+from sottovoce.learn.training_terms import Recipe
 
 FROM_VARIABLE = "env:PHRASE"
 NAMES = ("ada", "ben", "cy")
@@ -79,14 +78,14 @@ def test_a_bad_configuration_is_refused_in_one_sentence(
     assert "\n" not in str(refused.value)
 
 
-def test_a_missing_or_binary_configuration_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No such file"):
-        load_config(tmp_path / "absent.toml")
-    (tmp_path / "party.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match="not UTF-8"):
-        load_config(tmp_path / "party.toml")
-    (tmp_path / "party.toml").write_bytes(b"#" * ((1 << 20) + 1))
-    with pytest.raises(ConfigError, match="too large"):
+@pytest.mark.parametrize(
+    ("held", "said"), [(b"\xff\xfe\x00", "not UTF-8"), (b"#" * ((1 << 20) + 1), "too large")]
+)
+def test_a_binary_or_endless_configuration_is_refused(
+    tmp_path: Path, held: bytes, said: str
+) -> None:
+    (tmp_path / "party.toml").write_bytes(held)
+    with pytest.raises(ConfigError, match=said):
         load_config(tmp_path / "party.toml")
 
 
@@ -114,7 +113,7 @@ def test_init_writes_what_every_party_needs_and_nobody_else_can_read(tmp_path: P
     assert 'name = "key-holder"\nrole = "keyholder"\n' in (folder / "roster.toml").read_text()
 
 
-def test_with_a_passphrase_no_key_is_in_clear(
+def test_with_a_passphrase_no_key_is_in_clear_and_none_is_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PHRASE", "open sesame")
@@ -128,13 +127,6 @@ def test_with_a_passphrase_no_key_is_in_clear(
         assert '"secret":' not in text
     config = load_config(tmp_path / "all" / "ada" / "party.toml")
     assert load_secrets(config).identity is not None
-    monkeypatch.setenv("PHRASE", "open barley")
-    with pytest.raises(InputError, match="is wrong"):
-        load_secrets(config)
-
-
-def test_init_never_writes_over_keys(tmp_path: Path) -> None:
-    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
     with pytest.raises(InputError, match="never written over"):
         set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
 
@@ -177,8 +169,6 @@ def test_peers_are_numbered_or_named(tmp_path: Path) -> None:
     assert peer_names(None, ["b", "a"]) == ("b", "a")
     with pytest.raises(ParameterError, match="--peers says 3"):
         peer_names(3, ["a", "b"])
-    with pytest.raises(ParameterError, match="give --peers or --names"):
-        peer_names(None, [])
 
 
 def test_renewing_and_rotating_tell_the_roster(tmp_path: Path) -> None:
@@ -204,34 +194,26 @@ def test_renewing_and_rotating_tell_the_roster(tmp_path: Path) -> None:
         rotate_identity(load_config(folder / "coordinator" / "party.toml"))
 
 
+ENTRY = "[[party]]\nname='{0}'\nrole='peer'\naddress='x:1'\nfingerprint='{1}'\nidentity=''\n"
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "said"),
     [
-        "",
-        "party = 3",
-        "party = [3]",
-        "other = 1",
-        "[[party]]\nname = 'a'",
-        "[[party]]\nname='a'\nrole='peer'\naddress='x:1'\nfingerprint='00'\nidentity='zz'",
+        ("", "roster"),
+        ("party = 3", "roster"),
+        ("party = [3]", "roster"),
+        ("other = 1", "roster"),
+        ("[[party]]\nname = 'a'", "roster"),
+        (ENTRY.format("a", "00"), "64 hexadecimal digits"),
+        (ENTRY.format("a", "ab" * 32) + ENTRY.format("b", "AB" * 32), "fingerprint of its own"),
+        (ENTRY.format("a", "ab" * 32) + ENTRY.format("a", "cd" * 32), "of its own"),
     ],
 )
-def test_a_bad_roster_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_bad_roster_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "roster.toml"
     path.write_text(text)
-    with pytest.raises(ConfigError):
-        load_roster(path)
-
-
-def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path) -> None:
-    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
-    path = tmp_path / "all" / "ada" / "roster.toml"
-    roster = load_roster(path)
-    ada, ben = (roster.find_party(name).fingerprint for name in ("ada", "ben"))
-    path.write_text(path.read_text().replace(ben, ada))
-    with pytest.raises(ConfigError, match="fingerprint of its own"):
-        load_roster(path)
-    path.write_text(path.read_text().replace(ada, "00"))
-    with pytest.raises(ConfigError, match="64 hexadecimal digits"):
+    with pytest.raises(ConfigError, match=said):
         load_roster(path)
 
 
@@ -252,10 +234,6 @@ def test_a_configuration_has_every_field_of_the_recipes_under_its_name() -> None
         assert {name: named[name] for name in wanted.keys() - beside} == {
             name: wanted[name] for name in wanted.keys() - beside
         }
-
-
-def test_a_roster_calls_the_key_holder_as_the_protocols_do() -> None:
-    assert roster_file.KEY_HOLDER == KEY_HOLDER
 
 
 @pytest.mark.opened_share

@@ -88,7 +88,6 @@ def test_a_request_says_otherwise_than_the_configuration(tmp_path: Path, roster:
         ({"labels": ["a"]}, "labels must be at least two"),
         ({"drop": 2}, "drop must leave at least 3 of 4"),
         ({"classifier": True}, "at least 2 labels"),
-        ({"words_file": None}, "a count needs a public list of words"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(
@@ -96,6 +95,11 @@ def test_what_cannot_be_counted_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         proposed(tmp_path, roster, **request_)
+
+
+def test_a_count_without_words_is_refused(tmp_path: Path, roster: Roster) -> None:
+    with pytest.raises(InputError, match="a count needs a public list of words"):
+        count_terms(configured(tmp_path), roster, {"do": "count"})
 
 
 def test_pairs_leave_the_configured_labels_to_words(tmp_path: Path, roster: Roster) -> None:
@@ -139,7 +143,7 @@ BEYOND: list[tuple[dict[str, object], dict[str, object], str, str]] = [
      "up to 3 documents of a user, got all of them", "documents_per_user"),
     ({}, {"declare_data_dependent": True}, "words that documents chose", "declared"),
     ({"peers": ["ada", "ben", "cy"]}, {}, "on peers .* has not named dee", "drop"),
-    ({"peers": []}, {}, r"has named no peers to count with; set \[count_with\]", "drop"),
+    ({"peers": None}, {}, r"has named no peers to count with; set \[count_with\]", "drop"),
 ]  # fmt: skip
 
 
@@ -199,7 +203,8 @@ def test_a_peer_is_counted_by_its_own_labels_before_its_documents_are_read(
 
 def counting(folder: Path, **said: object) -> PartyConfig:
     """With what `learn init` lets a peer accept, in the hidden mode only: a count is not of it."""
-    named = msgspec.convert({"peers": list(NAMES), "drop": 1, **said}, CountWith)
+    given = {"peers": list(NAMES), "drop": 1, **said}
+    named = msgspec.convert(given, CountWith) if given["peers"] else None
     return configured(folder, count_with=named, accepts=Accepts(["hidden"]))
 
 

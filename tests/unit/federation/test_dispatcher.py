@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.federations import JOURNAL_KEY, ToySum, ToyTraining, bare_roster, in_process
-from support.rehearsal import Outcome, Rehearsal, changed
+from support.rehearsal import Outcome, Rehearsal
 
 from sottovoce.errors import (
     AbortedError,
@@ -182,8 +182,7 @@ def test_a_failure_that_nobody_planned_ends_the_run_by_name_and_says_nothing() -
 
 
 def test_a_run_can_be_ended_by_hand_and_says_so_everywhere() -> None:
-    coordinator = dispatcher(COORDINATOR)
-    session = coordinator.propose(SUM.terms(), SUM.names, 0.0)
+    coordinator, session = proposing()
     assert coordinator.error(session) is None
     coordinator.abort(session, MessageRefusedError("enough."), 1.0)
     with pytest.raises(AbortedError, match="enough") as caught:
@@ -218,29 +217,28 @@ def test_status_and_transcript_say_everything_but_values() -> None:
 
 
 def test_a_waiting_party_says_whom_it_waits_for() -> None:
-    rehearsal = Rehearsal(SUM.names, Machines(SUM.made, SUM.result), settings=changed())
-    coordinator = rehearsal.dispatchers[COORDINATOR]
-    assert coordinator is not None
-    coordinator.propose(SUM.terms(), SUM.names, 0.0)
-    work = coordinator.worker.next_work()
-    assert work is not None
-    coordinator.worker.compute(work)
-    coordinator.worker.keep(work, 0.0)
+    coordinator, _ = proposing()
+    work_once(coordinator)
     (run,) = coordinator.status(100.0)["runs"]
     assert run["waiting_for"] == ["ann", "bob", "cy"]
     assert run["unsent_to"] == ["ann", "bob", "cy"]
     assert run["doing"] == "idle"
 
 
-TOY = ToySum(("ann", "bob", "cy"))
 TAKEN = Answer(VERSION, "taken")
 
 
 def proposing() -> tuple[Dispatcher, bytes]:
-    machines = Machines(TOY.made, TOY.result)
-    journal = Journal(None, JOURNAL_KEY)
-    dispatcher = Dispatcher(COORDINATOR, bare_roster(TOY.names), journal, machines, now=0.0)
-    return dispatcher, dispatcher.propose(TOY.terms(), TOY.names, 0.0)
+    """A coordinator that has just proposed a run."""
+    coordinator = dispatcher(COORDINATOR)
+    return coordinator, coordinator.propose(SUM.terms(), SUM.names, 0.0)
+
+
+def work_once(dispatcher: Dispatcher) -> None:
+    work = dispatcher.worker.next_work()
+    assert work is not None
+    dispatcher.worker.compute(work)
+    dispatcher.worker.keep(work, 0.0)
 
 
 def sent(dispatcher: Dispatcher, now: float, receiver: str = "ann") -> Frame:
@@ -249,26 +247,18 @@ def sent(dispatcher: Dispatcher, now: float, receiver: str = "ann") -> Frame:
     return frame
 
 
-def test_one_frame_is_under_way_to_a_receiver_at_a_time() -> None:
-    dispatcher, _ = proposing()
-    frame = sent(dispatcher, 0.0)
-    assert dispatcher.outbox.due("ann", 0.0) is None
-    assert dispatcher.outbox.next_due("ann") is None
-    sent(dispatcher, 0.0, "bob")
-    dispatcher.outbox.settle(frame, TAKEN, 0.1)
-    assert dispatcher.outbox.due("ann", 10.0) is None
-
-
 def test_a_frame_is_sent_again_after_waits_that_double_up_to_a_bound() -> None:
     dispatcher, _ = proposing()
     now, waits = 0.0, []
+    frame = sent(dispatcher, now)
+    assert dispatcher.outbox.due("ann", now) is None, "one is under way at a time"
     for _ in range(8):
-        dispatcher.outbox.settle(sent(dispatcher, now), None, now)
+        dispatcher.outbox.settle(frame, None, now)
         due = dispatcher.outbox.next_due("ann")
         assert due is not None
         waits.append(round(due - now, 3))
         assert dispatcher.outbox.due("ann", due - 0.001) is None
-        now = due
+        now, frame = due, sent(dispatcher, due)
     assert waits == [0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0]
 
 
@@ -297,31 +287,6 @@ def test_a_proposal_that_is_refused_ends_the_run_with_the_reason(error: str, nam
     assert str(found).endswith(f"RunRefusedError: ann refuses: {named}no.")
 
 
-def test_a_message_that_is_refused_ends_the_run_with_the_reason() -> None:
-    dispatcher, session = proposing()
-    dispatcher.outbox.settle(sent(dispatcher, 0.0), TAKEN, 0.1)
-    run = dispatcher.state.runs[session]
-    work = dispatcher.worker.next_work()
-    assert work is not None
-    dispatcher.worker.compute(work)
-    dispatcher.worker.keep(work, 0.1)
-    dispatcher.worker._complain(run, "ann", StalledError("x"), 0.2)
-    frame = sent(dispatcher, 0.3)
-    assert frame.header.kind == "refusal"
-    dispatcher.outbox.settle(frame, Answer(VERSION, "refused", "TooLargeError", "no."), 1.0)
-    found = dispatcher.error(session)
-    assert found is not None
-    assert found.error == "MessageRefusedError"
-
-
-def test_an_answer_that_comes_after_the_end_changes_nothing() -> None:
-    dispatcher, session = proposing()
-    frame = sent(dispatcher, 0.0)
-    dispatcher.abort(session, StalledError("x"), 1.0)
-    dispatcher.outbox.settle(frame, TAKEN, 1.1)
-    assert sent(dispatcher, 1.2).header.kind == "abort"
-
-
 def test_what_an_ended_run_has_to_say_is_given_up_in_the_end() -> None:
     dispatcher, session = proposing()
     dispatcher.abort(session, StalledError("x"), 1.0)
@@ -345,27 +310,24 @@ def test_beats_of_strangers_and_of_unknown_runs_change_nothing() -> None:
     assert answer.states == {session: "busy", bytes(16): "unknown"}
     assert dispatcher.state.runs[session].heard["ann"] == 5.0
     dispatcher.heartbeat.note(Beat(VERSION, "stranger", {session: "busy"}), 6.0)
-    assert set(dispatcher.state.runs[session].heard) == set(TOY.peers)
+    assert set(dispatcher.state.runs[session].heard) == set(PEERS)
 
 
 def test_a_party_that_is_slow_is_waited_for_and_one_that_knows_nothing_is_not() -> None:
     dispatcher, session = proposing()
     run = dispatcher.state.runs[session]
-    for peer in TOY.peers:
+    for peer in PEERS:
         dispatcher.outbox.settle(sent(dispatcher, 0.0, peer), TAKEN, 0.0)
-    work = dispatcher.worker.next_work()
-    assert work is not None
-    dispatcher.worker.compute(work)
-    dispatcher.worker.keep(work, 0.0)
+    work_once(dispatcher)
     for now in range(100):
-        for peer in TOY.peers:
+        for peer in PEERS:
             dispatcher.heartbeat.note(Beat(VERSION, peer, {session: "busy"}), float(now))
         dispatcher.heartbeat.tick(float(now))
     assert run.wants_time_out == ()
-    for peer in TOY.peers:
+    for peer in PEERS:
         dispatcher.heartbeat.note(Beat(VERSION, peer, {session: "unknown"}), 101.0)
     dispatcher.heartbeat.tick(101.0)
-    assert run.wants_time_out == TOY.peers
+    assert run.wants_time_out == PEERS
 
 
 def test_settings_that_cannot_be_are_refused() -> None:

@@ -179,13 +179,14 @@ def test_a_new_journal_key_opens_everything_and_the_old_one_nothing(tmp_path: Pa
         journal.add_run(RUN, b"terms", ["ada"], bytes(32))
         journal.keep_key(RUN, "solve", "a", b"secret")
         journal.hold(RUN, "ben", 1, "message", b"held")
-        journal.advance(RUN, Event(0, "start", "", 0, ()), [], result=b"found")
+        journal.add_run(SESSION, b"terms", ["ada"], bytes(32))
+        journal.advance(SESSION, Event(0, "start", "", 0, ()), [], result=b"found")
     rotate_journal(config, party.store / JOURNAL_FILE)
     with pytest.raises(JournalError, match="does not open"), party.journal() as journal:
         journal.run(RUN)
     with ConfiguredParty(config).journal() as journal:
         assert journal.key(RUN, "solve") == b"secret"
         assert journal.read_frame(RUN, "in", "ben", 1)[1] == b"held"
-        assert journal.result(RUN) == b"found"
+        assert journal.result(SESSION) == b"found"
         forget_run_keys(journal)
         assert journal.key(RUN, "solve") is None

@@ -15,7 +15,7 @@ from cryptography.x509 import load_pem_x509_certificate
 from support.ports import free_ports
 
 from sottovoce.cli.learn.parties import coordinator
-from sottovoce.errors import CallRefusedError, InputError, ParameterError, RosterRefusedError
+from sottovoce.errors import CallRefusedError, InputError, RosterRefusedError
 from sottovoce.federation.certificates import (
     Authority,
     Credentials,
@@ -177,32 +177,6 @@ def test_a_roster_that_was_changed_on_disk_is_refused_at_the_start(tmp_path: Pat
         ConfiguredParty(config)
 
 
-ANN = Member("ann", "peer", "127.0.0.1:1", "AB:" * 31 + "AB")
-
-
-def test_members_are_found_by_name_and_by_certificate() -> None:
-    holder = Member("key holder", "key holder", "127.0.0.1:2", "01" * 32)
-    roster = Roster((ANN, holder))
-    assert roster["ann"] is ANN
-    assert roster.with_fingerprint("ab" * 32) is ANN
-    assert roster.with_fingerprint("00" * 32) is None
-    assert roster.names == ("ann", "key holder")
-    assert holder.certificate_name == "key-holder"
-    with pytest.raises(ParameterError, match="no party of the name 'bob'"):
-        roster["bob"]
-
-
-def test_two_members_share_neither_name_nor_certificate() -> None:
-    for twin in (
-        Member("ann", "peer", "", "02" * 32),
-        Member("bob", "peer", "", "ab" * 32),
-    ):
-        with pytest.raises(ParameterError, match="of its own"):
-            Roster((ANN, twin))
-    with pytest.raises(ParameterError, match="64 hexadecimal digits"):
-        Member("cy", "peer", "", "no fingerprint")
-
-
 def test_a_certificate_says_whose_it_is_and_a_key_is_not_shown() -> None:
     issued = AUTHORITY.issue("key-holder")
     held = Credentials(issued.certificate, issued.key, AUTHORITY.certificate)
@@ -215,16 +189,7 @@ def test_a_certificate_says_whose_it_is_and_a_key_is_not_shown() -> None:
         fingerprint(b"nothing of the kind")
 
 
-OWN = member("coordinator", "coordinator", "127.0.0.1:1", "01" * 32)
 CY = member("cy", "peer", "127.0.0.1:4", "04" * 32, "0c" * 32)
-FOUNDED = RosterHistory(AUTHORITY.certificate).sign_change("founded", OWN, AUTHORITY)
-
-
-def with_peers(*peers: Member) -> RosterHistory:
-    found = FOUNDED
-    for each in peers:
-        found = found.sign_change("joined", each, AUTHORITY)
-    return found
 
 
 class Others:
@@ -244,7 +209,9 @@ class Others:
         if name not in self.parties:
             raise InputError("it does not answer.")
         there = self.parties[name]
-        return there.take_news(request) if method == NEWS else there.list_missed(OWN, request)
+        return (
+            there.take_news(request) if method == NEWS else there.list_missed(COORDINATOR, request)
+        )
 
     def ask_once(self, party: Member, method: str, request: bytes, timeout_s: float) -> bytes:
         return self.ask(party.name, method, request, timeout_s)
@@ -286,7 +253,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_a_change_is_told_though_another_was_on_its_way_to_somebody_slow(tmp_path: Path) -> None:
-    node, known = Others(), with_peers(ADA, BEN, CY)
+    node, known = Others(), history(("joined", ADA), ("joined", BEN), ("joined", CY))
     node.parties["ada"] = party(tmp_path, "ada", known, None)
     node.slow = {"cy": threading.Event()}
     signing = party(tmp_path, "coordinator", known, node)
@@ -301,7 +268,7 @@ def test_a_change_is_told_though_another_was_on_its_way_to_somebody_slow(tmp_pat
 
 @pytest.mark.usefixtures("quick")
 def test_a_coordinator_put_back_from_a_copy_remembers_whom_it_has_removed(tmp_path: Path) -> None:
-    node, copy = Others(), with_peers(ADA, BEN, CY)
+    node, copy = Others(), history(("joined", ADA), ("joined", BEN), ("joined", CY))
     later = copy.sign_change("removed", CY, AUTHORITY)
     node.parties["ada"] = party(tmp_path, "ada", later, None)
     node.parties["ben"] = party(tmp_path, "ben", copy, None)
@@ -314,9 +281,9 @@ def test_a_coordinator_put_back_from_a_copy_remembers_whom_it_has_removed(tmp_pa
 
 @pytest.mark.usefixtures("quick")
 def test_a_run_waits_for_parties_that_have_not_heard_of_the_roster_yet(tmp_path: Path) -> None:
-    node, known = Others(), with_peers(ADA, BEN)
+    node, known = Others(), history(("joined", ADA), ("joined", BEN))
     node.slow = {"ada": threading.Event()}
-    node.parties["ada"] = ada = party(tmp_path, "ada", with_peers(ADA), None)
+    node.parties["ada"] = ada = party(tmp_path, "ada", history(("joined", ADA)), None)
     ada.history = RosterHistory(AUTHORITY.certificate, known.changes[:2])
     node.parties["ben"] = party(tmp_path, "ben", known, None)
     signing = party(tmp_path, "coordinator", known, node)
@@ -332,7 +299,7 @@ def test_a_party_that_the_coordinator_refuses_tells_its_person_once(
 ) -> None:
     monkeypatch.setattr(_membership, "_AGAIN_S", 0.001)
     node, told = Refusing(), list[str]()
-    removed = party(tmp_path, "cy", with_peers(CY), node)
+    removed = party(tmp_path, "cy", history(("joined", CY)), node)
     removed.on_refusal = told.append
     removed.start()
     eventually(lambda: node.refused >= 4)
@@ -343,12 +310,12 @@ def test_a_party_that_the_coordinator_refuses_tells_its_person_once(
 
 
 def test_who_asks_for_changes_says_how_many_it_has(tmp_path: Path) -> None:
-    ada = party(tmp_path, "ada", with_peers(ADA), None)
-    assert ada.list_missed(OWN, msgspec.msgpack.encode(1)) == packed_changes(
+    ada = party(tmp_path, "ada", history(("joined", ADA)), None)
+    assert ada.list_missed(COORDINATOR, msgspec.msgpack.encode(1)) == packed_changes(
         ada.history.changes[1:]
     )
     with pytest.raises(RosterRefusedError, match="must say how many"):
-        ada.list_missed(OWN, b"\xff\xff")
+        ada.list_missed(COORDINATOR, b"\xff\xff")
     assert (
         msgspec.msgpack.decode(ada.take_news(packed_changes([])), type=RosterStanding).number == 2
     )
