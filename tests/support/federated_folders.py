@@ -51,11 +51,15 @@ def kept(folder: Path, name: str) -> Mapping[str, Any]:
     return last.result
 
 
-def prepare_poisson(folder: Path) -> dict[str, tuple[Floats, NDArray[Any]]]:
+def prepare_poisson(
+    folder: Path,
+    penalty: float = 0.1,
+    **training: Any,  # noqa: ANN401 - of the settings
+) -> dict[str, tuple[Floats, NDArray[Any]]]:
     """A federation of four peers with 30 rows of counts each; what each holds."""
     rows = np.random.default_rng(3).poisson(0.9, (120, 4)).astype(float)
     given = split(rows, np.where(rows[:, 0] > rows[:, 1], "more", "less"))
-    prepare_rows(folder, given, TrainingSettings(penalty=0.1))
+    prepare_rows(folder, given, TrainingSettings(penalty=penalty, **training))
     return given
 
 

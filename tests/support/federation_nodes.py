@@ -7,9 +7,10 @@ from typing import Any
 
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation._node.node import Node
+from sottovoce.federation.certificates import Authority
 from sottovoce.federation.roster import Roster
 from sottovoce.federation.transport.frames import Settings
-from support.federations import JOURNAL_KEY, Authority, ToySum, ToyTraining, roster_of
+from support.federations import JOURNAL_KEY, ToySum, ToyTraining, enrol, roster_of
 from support.ports import free_ports
 
 Events = list[tuple[str, dict[str, object]]]
@@ -23,8 +24,8 @@ class Enrolled:
 
     def __init__(self, training: Toy, folder: Path) -> None:
         self.training, self.folder = training, folder
-        self.authority = Authority()
-        self.held = {name: self.authority.credentials(name) for name in training.names}
+        self.authority = Authority.new("authority")[0]
+        self.held = {name: enrol(name, self.authority) for name in training.names}
         self.ports = dict(zip(training.names, free_ports(len(training.names)), strict=True))
         self.events: Events = []
 

@@ -3,19 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from sottovoce_lab.learn.systems import opened_integers
 
-from sottovoce.federation.certificates import Credentials, fingerprint
+from sottovoce.federation.certificates import Authority, Credentials, fingerprint
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
@@ -38,42 +32,10 @@ WIDTH = 3
 JOURNAL_KEY = bytes(range(32))
 
 
-class Authority:
-    """Signs certificates for tests."""
-
-    def __init__(self, name: str = "authority") -> None:
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _subject(name)
-        self.pem = self._signed(name, self._key, days=10, ca=True)
-
-    def credentials(self, name: str, *, days: float = 1.0) -> Credentials:
-        """A party's certificate and key; of negative days, an expired one."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        return Credentials(self._signed(name.replace(" ", "-"), key, days=days), pem, self.pem)
-
-    def _signed(
-        self, name: str, key: ec.EllipticCurvePrivateKey, *, days: float, ca: bool = False
-    ) -> bytes:
-        now = datetime.now(UTC)
-        names = x509.SubjectAlternativeName([x509.DNSName(name)])
-        return (
-            x509.CertificateBuilder()
-            .subject_name(_subject(name))
-            .issuer_name(self._name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=5))
-            .not_valid_after(now + timedelta(days=days))
-            .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
-            .add_extension(names, critical=False)
-            .sign(self._key, SHA256())
-            .public_bytes(Encoding.PEM)
-        )
-
-
-def _subject(name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+def enrol(name: str, authority: Authority) -> Credentials:
+    """A party's certificate and key."""
+    issued = authority.issue(name.replace(" ", "-"), ["127.0.0.1"])
+    return Credentials(issued.certificate, issued.key, authority.certificate)
 
 
 def role_of(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.federated_folders import change_files, deadline, open_theta, prepare_rows
+from support.federated_folders import change_files, deadline, open_theta, prepare_poisson
 
 from sottovoce import learn
 from sottovoce.errors import SottovoceError
@@ -36,19 +36,6 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 NAMED = {"LostPartyError", "TooFewPartiesError", "RunRefusedError"}
 _LONGEST_S = 120.0
-
-
-def rows_of(seed: int) -> tuple[Any, Any]:
-    chance = np.random.default_rng(seed)
-    rows = chance.normal(size=(24, 3)).round(3)
-    return rows, np.where(rows @ [1.0, -2.0, 0.5] > 0, "b", "a")
-
-
-def prepared(folder: Path, way: str) -> dict[str, tuple[Any, Any]]:
-    given = {name: rows_of(at) for at, name in enumerate(PEERS)}
-    prepare_rows(folder, given, TrainingSettings(**WAYS[way]))
-    change_files(folder, {"most_trainings = 20": "most_trainings = 1000", **deadline(60)})
-    return given
 
 
 def ask_with_a_kill(
@@ -112,7 +99,8 @@ def test_killed_parties_come_to_the_same_classifier_or_end_by_name(
     way: str, kills: int, tmp_path: Path
 ) -> None:
     folder = tmp_path / "all"
-    given = prepared(folder, way)
+    given = prepare_poisson(folder, **WAYS[way])
+    change_files(folder, {"most_trainings = 20": "most_trainings = 1000", **deadline(60)})
     with running_parties(folder) as parties:
         begun = time.monotonic()
         assert parties.ask("coordinator", do="train")["status"] == "finished"

@@ -2,11 +2,11 @@
 
 import csv
 import json
-import os
 import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -250,30 +250,6 @@ def paillier(folder: Path, name: str) -> Any:  # noqa: ANN401 - a key, or a test
     ).secrets.paillier
 
 
-def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
-    tmp_path: Path, some_data: Path
-) -> None:
-    folder = tmp_path / "all"
-    given = split(*ionosphere())
-    prepare_rows(folder, given, TrainingSettings(penalty=PENALTY))
-    change_files(folder, deadline(90))
-    with running_parties(folder) as parties:
-        parties.processes["cy"].send_signal(signal.SIGSTOP)
-        connection = ask_without_waiting(parties)
-        wait_for_run(parties, "ada")
-        parties.processes["cy"].kill()
-        parties.processes["cy"].wait()
-        parties.start("cy")
-        parties.wait(["cy"])
-        with connection, connection.makefile("rb") as stream:
-            assert json.loads(stream.readlines()[-1])["value"]["status"] == "finished"
-        parties.settle()
-    trained = learn.train(given, penalty=PENALTY)
-    for name in NAMES:
-        found = kept(folder, name)["classifiers"][0]["coefficients"]
-        assert found.tobytes() == trained.coef_[0].tobytes()
-
-
 def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
     tmp_path: Path, run: Run, key_bits: int
 ) -> None:
@@ -284,15 +260,14 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
     prepare_rows(folder, given, TrainingSettings(penalty=PENALTY))
     change_files(folder, deadline(3))
     config = folder / "coordinator" / "party.toml"
-    with running_parties(folder) as parties:
+    with running_parties(folder) as parties, ThreadPoolExecutor(1) as other:
         parties.processes["cy"].send_signal(signal.SIGSTOP)
-        connection = ask_without_waiting(parties, b'{"do": "train", "without_lost": true}\n')
+        ending = other.submit(parties.ask, "coordinator", do="train", without_lost=True)
         wait_for_run(parties, "ada")
         lost = parties.processes.pop("cy")
         lost.kill()
         lost.wait()
-        with connection, connection.makefile("rb") as stream:
-            done = json.loads(stream.readlines()[-1])["value"]
+        done = ending.result(60)
         assert (done["status"], done["attempts"], done["lost"]) == ("finished", 2, ["cy"])
         assert done["peers"] == ["ada", "ben", "dee"]
         assert "the part of cy alone" in done["leakage"]["learns"][-1]["what"]
@@ -307,20 +282,6 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
         found = kept(folder, name)["classifiers"][0]["coefficients"]
         assert found.tobytes() == trained.coef_[0].tobytes()
     assert counted["rows"] == sum(len(labels) for _, labels in left.values())
-
-
-def ask_without_waiting(
-    parties: PartyProcesses, request: bytes = b'{"do": "train"}\n'
-) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX)
-    here = Path.cwd()
-    os.chdir(parties.store("coordinator"))
-    try:
-        connection.connect("control.sock")
-    finally:
-        os.chdir(here)
-    connection.sendall(request)
-    return connection
 
 
 def wait_for_run(parties: PartyProcesses, name: str) -> None:

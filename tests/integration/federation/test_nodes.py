@@ -10,20 +10,10 @@ import pytest
 from support.federation_nodes import Enrolled, federation
 from support.federations import ToyDocuments, ToySum, ToyTraining, in_process
 
-from sottovoce.errors import AbortedError, CallRefusedError, InputError, JournalError
+from sottovoce.errors import AbortedError, CallRefusedError, JournalError
 from sottovoce.learn.training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
-
-
-def test_a_training_over_tls_is_the_one_in_process_bit_for_bit(tmp_path: Path) -> None:
-    training = ToyTraining(PEERS)
-    with federation(training, tmp_path) as nodes:
-        session = nodes[COORDINATOR].propose(training.terms())
-        expected = in_process(training)
-        assert nodes[COORDINATOR].wait(session, 20) == expected
-        for peer in PEERS:
-            assert nodes[peer].wait(session, 20) == expected
 
 
 def test_who_is_not_there_is_named_and_the_others_stay_up(tmp_path: Path) -> None:
@@ -85,15 +75,6 @@ def test_a_peer_with_sums_of_documents_that_it_has_not_is_named_to_everybody(
             ) as caught:
                 node.wait(session, 20)
             assert (caught.value.error, caught.value.by) == ("FalseSummandError", COORDINATOR)
-
-
-def test_an_address_that_is_taken_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    enrolled = Enrolled(ToyTraining(PEERS), tmp_path)
-    with enrolled.node("ann"):
-        other = enrolled.node("bob")
-        with pytest.raises(InputError, match="cannot listen at 127.0.0.1"):
-            other.start(enrolled.roster["ann"].address)
-        other.close()
 
 
 def test_a_removed_party_is_refused_on_the_connection_that_it_has_and_its_runs_end(

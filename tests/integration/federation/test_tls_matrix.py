@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from support.federation_nodes import Enrolled
-from support.federations import Authority, ToyTraining
+from support.federations import ToyTraining, enrol
 
 from sottovoce.errors import InputError, StrangerError
 from sottovoce.federation._node.node import Node
-from sottovoce.federation.certificates import Credentials, network_name
+from sottovoce.federation.certificates import Authority, Credentials, network_name
 from sottovoce.federation.roster import Member
 from sottovoce.federation.transport.calls import HEADER, SERVICE, MessageClient
 from sottovoce.federation.transport.frames import (
@@ -53,7 +53,9 @@ class CalledNode:
     ) -> Answer:
         """Send a frame with some certificate, trusting ann's authority."""
         key, certificate = (own.key, own.certificate) if own else (None, None)
-        trusted = grpc.ssl_channel_credentials(self.enrolled.authority.pem, key, certificate)
+        trusted = grpc.ssl_channel_credentials(
+            self.enrolled.authority.certificate, key, certificate
+        )
         name = network_name(self.enrolled.held["ann"].certificate)
         options = [("grpc.ssl_target_name_override", name)]
         with grpc.secure_channel(self.address, trusted, options=options) as channel:
@@ -113,9 +115,9 @@ def test_who_is_not_whom_it_says_and_other_versions_are_refused_and_logged(
     tmp_path: Path, held: str, changes: dict[str, object], error: str
 ) -> None:
     enrolled = Enrolled(TRAINING, tmp_path)
-    other = enrolled.authority.credentials(COORDINATOR)
+    other = enrol(COORDINATOR, enrolled.authority)
     if held == "another name":
-        enrolled.held[COORDINATOR] = other = enrolled.authority.credentials("mallory")
+        enrolled.held[COORDINATOR] = other = enrol("mallory", enrolled.authority)
     with enrolled.node("ann") as node:
         called = CalledNode(enrolled, node)
         own = enrolled.held.get(held, other)
@@ -165,7 +167,7 @@ def test_a_method_that_a_node_offers_knows_its_caller_first(tmp_path: Path) -> N
         assert heard == [("bob", b"a word")]
         with pytest.raises(InputError, match="UNIMPLEMENTED"):
             bob.ask("ann", "Shout", b"a word", 10)
-        enrolled.held["bob"] = enrolled.authority.credentials("bob")
+        enrolled.held["bob"] = enrol("bob", enrolled.authority)
         client = MessageClient(enrolled.roster["ann"], enrolled.held["bob"], Settings(), no_log)
         with pytest.raises(InputError, match="PERMISSION_DENIED"):
             client.call("Echo", b"a word", 10)
@@ -207,7 +209,7 @@ def client_of(
 ) -> MessageClient:
     own = enrolled.held[COORDINATOR]
     if trusting is not None:
-        own = Credentials(own.certificate, own.key, trusting.pem)
+        own = Credentials(own.certificate, own.key, trusting.certificate)
     return MessageClient(
         enrolled.roster["ann"],
         own,
@@ -223,9 +225,9 @@ def test_a_caller_trusts_the_certificate_of_the_roster_only(tmp_path: Path) -> N
         client = client_of(enrolled, log)
         assert client.connect()
         client.close()
-        assert not client_of(enrolled, log, trusting=Authority()).connect()
+        assert not client_of(enrolled, log, trusting=Authority.new("another")[0]).connect()
         assert log[-1] == "SSLCertVerificationError certificate signature failure"
-        enrolled.held["ann"] = enrolled.authority.credentials("ann")
+        enrolled.held["ann"] = enrol("ann", enrolled.authority)
         assert not client_of(enrolled, log).connect()
         assert log[-1] == "StrangerError"
 

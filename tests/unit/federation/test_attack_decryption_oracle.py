@@ -16,7 +16,7 @@ from support.text_runs import GIVEN, made_terms
 
 from sottovoce.errors import InputError
 from sottovoce.federation._journal import Journal
-from sottovoce.federation.party.holdings import RADOS, SOLVE, RunKeys, purposes
+from sottovoce.federation.party.holdings import RADOS, SOLVE, RunKeys
 from sottovoce.learn.paillier.wire import array_to_bytes, encrypt_integers
 from sottovoce.learn.rados.intermediary import RadoReceiver, RadoTerms
 from sottovoce.learn.run.terms import INTERMEDIARY, RunTerms
@@ -82,23 +82,6 @@ def test_every_run_and_every_purpose_has_a_key_of_its_own() -> None:
     found += [keys.of_run(hidden(), COORDINATOR)[SOLVE].public.fingerprint]
     assert len(set(found)) == len(found) == 5
     assert keys.of_run(small(), COORDINATOR) == {}
-
-
-@pytest.mark.parametrize(
-    ("terms", "name", "wanted"),
-    [
-        (small(), COORDINATOR, ()),
-        (hidden(), "ada", ()),
-        (hidden(), KEY_HOLDER, (SOLVE,)),
-        (hidden(), COORDINATOR, (SOLVE,)),
-        (rados(), COORDINATOR, ()),
-        (rados(), KEY_HOLDER, (RADOS,)),
-    ],
-)
-def test_keys_are_made_for_what_a_party_does(
-    terms: RunTerms, name: str, wanted: tuple[str, ...]
-) -> None:
-    assert purposes(terms, name) == wanted
 
 
 def test_a_restarted_helper_goes_on_with_the_key_of_its_run_and_draws_nothing_for_it() -> None:

@@ -133,50 +133,6 @@ def test_changes_are_read_again_as_they_were_written(tmp_path: Path) -> None:
         load_history(tmp_path / "changes", AUTHORITY.certificate)
 
 
-class Told:
-    """Ada's membership, with a note of what was logged."""
-
-    def __init__(self, folder: Path, known: RosterHistory) -> None:
-        self.events: list[str] = []
-        config = PartyConfig(PartyFile("ada", "peer", "127.0.0.1:2", changes="changes"), folder)
-        self.membership = Membership(config, known, None, self.log)
-
-    def log(self, event: str, /, **_fields: object) -> None:
-        self.events.append(event)
-
-    def take_news(self, *changes: RosterChange) -> int:
-        answer = self.membership.take_news(packed_changes(changes))
-        return msgspec.msgpack.decode(answer, type=RosterStanding).number
-
-
-def test_a_party_takes_and_shows_signed_changes_and_refuses_others_by_name(tmp_path: Path) -> None:
-    one = Told(tmp_path, history(("joined", ADA)))
-    base = one.membership.history
-    ben = base.sign_change("joined", BEN, AUTHORITY)
-    assert one.take_news() == 2
-    assert one.take_news(*ben.changes) == 3
-    assert one.events == ["roster changed"]
-    assert load_history(tmp_path / "changes", AUTHORITY.certificate) == ben
-    instead = base.sign_change("removed", ADA, AUTHORITY)
-    with pytest.raises(RosterRefusedError, match="another one here"):
-        one.take_news(*instead.changes)
-    with pytest.raises(RosterRefusedError):
-        one.take_news(forged(ben.sign_change("removed", BEN, AUTHORITY).changes[-1]))
-    assert one.events[1:] == ["roster refused", "roster refused"]
-    assert one.membership.history == ben
-
-
-def test_a_roster_that_was_changed_on_disk_is_refused_at_the_start(tmp_path: Path) -> None:
-    folder = tmp_path / "coordinator"
-    new_federation(folder, FoundingPlan("127.0.0.1:7443"))
-    config = load_config(folder / "party.toml")
-    assert ConfiguredParty(config).roster.names == ("coordinator",)
-    roster = load_roster(folder / "roster.toml")
-    save_roster(replace(roster, members=(*roster.members, ADA)), folder / "roster.toml")
-    with pytest.raises(RosterRefusedError, match="behind this party's back"):
-        ConfiguredParty(config)
-
-
 def test_a_certificate_says_whose_it_is_and_a_key_is_not_shown() -> None:
     issued = AUTHORITY.issue("key-holder")
     held = Credentials(issued.certificate, issued.key, AUTHORITY.certificate)
@@ -225,16 +181,22 @@ class Refusing(Others):
         raise CallRefusedError("the coordinator refuses.")
 
 
-def no_log(_event: str, /, **_fields: object) -> None:
-    pass
+def party(
+    folder: Path,
+    name: str,
+    history: RosterHistory,
+    node: Others | None,
+    events: list[str] | None = None,
+) -> Membership:
+    def log(event: str, /, **_fields: object) -> None:
+        if events is not None:
+            events.append(event)
 
-
-def party(folder: Path, name: str, history: RosterHistory, node: Others | None) -> Membership:
     signs = AUTHORITY if name == "coordinator" else None
     role: Role = "coordinator" if signs else "peer"
     (folder / name).mkdir(parents=True)
     config = PartyConfig(PartyFile(name, role, "127.0.0.1:2", changes="changes"), folder / name)
-    made = Membership(config, history, signs, no_log)
+    made = Membership(config, history, signs, log)
     made.node = node
     return made
 
@@ -249,6 +211,23 @@ def eventually(holds: Callable[[], bool]) -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_membership, "_AGAIN_S", 0.02)
+
+
+def test_a_party_takes_and_shows_signed_changes_and_refuses_others_by_name(tmp_path: Path) -> None:
+    base, events = history(("joined", ADA)), list[str]()
+    ada = party(tmp_path, "ada", base, None, events)
+    ben = base.sign_change("joined", BEN, AUTHORITY)
+    ada.take_news(packed_changes(ben.changes))
+    assert events == ["roster changed"]
+    assert load_history(tmp_path / "ada" / "changes", AUTHORITY.certificate) == ben
+    instead = base.sign_change("removed", ADA, AUTHORITY)
+    with pytest.raises(RosterRefusedError, match="another one here"):
+        ada.take_news(packed_changes(instead.changes))
+    false = forged(ben.sign_change("removed", BEN, AUTHORITY).changes[-1])
+    with pytest.raises(RosterRefusedError):
+        ada.take_news(packed_changes([false]))
+    assert events[1:] == ["roster refused", "roster refused"]
+    assert ada.history == ben
 
 
 @pytest.mark.usefixtures("quick")

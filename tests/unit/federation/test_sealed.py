@@ -69,14 +69,6 @@ def test_a_secret_of_another_kind_is_refused_even_if_its_label_is_changed(tmp_pa
         load_secret(path, kind="identity", passphrase=RIGHT)
 
 
-def test_a_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.key"
-    save_secret(path, SECRET, kind="journal", passphrase=None)
-    path.chmod(0o640)
-    with pytest.raises(InputError, match="chmod 600"):
-        load_secret(path, kind="journal", passphrase=None)
-
-
 @pytest.mark.parametrize(
     "content",
     [
