@@ -23,6 +23,7 @@ from sottovoce.federation.transport.frames import (
     pack_frame,
     unpack_frame,
 )
+from sottovoce.learn.training_terms import COORDINATOR
 from support.federations import JOURNAL_KEY, bare_roster
 
 SETTINGS = Settings(deadline_s=10.0, beat_s=1.0, call_s=0.5, give_up_s=20.0)
@@ -273,6 +274,20 @@ class Rehearsal:
         if runs[-1].status == "aborted":
             return str(runs[-1].ended["error"])
         return self.journals[name].result(runs[-1].session) or b""
+
+
+def rehearse(
+    toy: Any,  # noqa: ANN401 - any of `federations`
+    *crashes: Crash,
+    faults: Faults | None = None,
+    settings: Settings = SETTINGS,
+    machines: Machines | None = None,
+) -> tuple[Rehearsal, Outcome]:
+    """See a toy's run from its proposal to its end."""
+    without = getattr(toy, "without", None)
+    machines = machines or Machines(toy.made, toy.result, terms_without=without)
+    rehearsal = Rehearsal(toy.names, machines, faults=faults, crashes=crashes, settings=settings)
+    return rehearsal, rehearsal.run(COORDINATOR, toy.terms())
 
 
 def changed(settings: Settings = SETTINGS, **options: Any) -> Settings:  # noqa: ANN401 - of Settings

@@ -11,13 +11,17 @@ from sottovoce.errors import InputError, RosterRefusedError, StrangerError
 from sottovoce.federation._keys import load_key
 from sottovoce.federation.certificates import Authority, fingerprint
 from sottovoce.federation.config import load_config
-from sottovoce.federation.join.folders import begin_join, finish_join
+from sottovoce.federation.join.folders import PendingJoin, begin_join, finish_join
 from sottovoce.federation.join.request import JoinToken
 from sottovoce.federation.party import party as party_module
 from sottovoce.federation.party._proposals import Joins, membership_of
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.renewal import renew_joined
 from sottovoce.federation.setup import FoundingPlan, new_federation
+
+
+def no_log(_event: str, /, **_fields: object) -> None:
+    pass
 
 
 @dataclass
@@ -44,8 +48,15 @@ class Coordinator:
         answer = self.joins.invite({"name": name})
         return JoinToken.read(answer["token"])
 
-    def admit(self, name: str, string: str) -> None:
-        self.joins.admit({"name": name, "string": string})
+    def begin(self, folder: Path, port: int = 7450) -> PendingJoin:
+        """Somebody asks to join as ada."""
+        return begin_join(folder, self.token("ada"), f"127.0.0.1:{port}", "none", no_log)
+
+    def join(self, folder: Path, port: int = 7450) -> None:
+        """Ada joins, and both have confirmed it."""
+        pending = self.begin(folder, port)
+        self.joins.admit({"name": "ada", "string": pending.string})
+        finish_join(folder, pending.string, 0, no_log)
 
 
 @pytest.fixture
@@ -56,17 +67,16 @@ def coordinator(tmp_path: Path) -> Iterator[Coordinator]:
     made.membership.close()
 
 
-def no_log(_event: str, /, **_fields: object) -> None:
-    pass
-
-
-def test_a_party_joins_with_keys_that_nobody_else_has(
+def test_a_party_joins_by_one_string_with_keys_that_nobody_else_has(
     tmp_path: Path, coordinator: Coordinator
 ) -> None:
     folder = tmp_path / "ada"
-    pending = begin_join(folder, coordinator.token("ada"), "127.0.0.1:7450", "none", no_log)
+    pending = coordinator.begin(folder)
+    with pytest.raises(InputError, match="somebody stands between you"):
+        finish_join(folder, "0000-0000", 0, no_log)
+    assert not (folder / "certificate.pem").exists()
     assert finish_join(folder, pending.string, 0, no_log) is None, "not admitted yet"
-    coordinator.admit("ada", pending.string)
+    coordinator.joins.admit({"name": "ada", "string": pending.string})
     history = finish_join(folder, pending.string, 0, no_log)
     assert history is not None
     assert history == coordinator.membership.history
@@ -111,25 +121,11 @@ def test_a_token_that_was_used_leaves_no_folder_behind(
     assert not (tmp_path / "again").exists()
 
 
-def test_another_string_keeps_a_joiner_from_going_on(
-    tmp_path: Path, coordinator: Coordinator
-) -> None:
-    folder = tmp_path / "ada"
-    begin_join(folder, coordinator.token("ada"), "127.0.0.1:7450", "none", no_log)
-    with pytest.raises(InputError, match="somebody stands between you"):
-        finish_join(folder, "0000-0000", 0, no_log)
-    assert not (folder / "certificate.pem").exists()
-
-
 def test_a_removed_party_is_off_the_roster_and_may_join_again(
     tmp_path: Path, coordinator: Coordinator
 ) -> None:
     for at, folder in enumerate((tmp_path / "first", tmp_path / "second")):
-        pending = begin_join(
-            folder, coordinator.token("ada"), f"127.0.0.1:{7450 + at}", "none", no_log
-        )
-        coordinator.admit("ada", pending.string)
-        finish_join(folder, pending.string, 0, no_log)
+        coordinator.join(folder, 7450 + at)
         with pytest.raises(InputError, match="there is a party ada already"):
             coordinator.token("ada")
         coordinator.joins.remove({"name": "ada"})
@@ -138,26 +134,16 @@ def test_a_removed_party_is_off_the_roster_and_may_join_again(
     assert load_key(folder / "tls.key", passphrase=None)
 
 
-def test_a_party_whose_changes_were_cut_short_on_disk_is_refused(
-    tmp_path: Path, coordinator: Coordinator
+def test_a_party_with_an_ended_certificate_or_with_changes_cut_short_is_refused(
+    tmp_path: Path, coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "ada"
-    pending = begin_join(folder, coordinator.token("ada"), "127.0.0.1:7450", "none", no_log)
-    coordinator.admit("ada", pending.string)
-    finish_join(folder, pending.string, 0, no_log)
+    coordinator.join(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(party_module, "days_left", lambda _certificate: -1.0)
+        with pytest.raises(InputError, match="remove this party and invite it again"):
+            renew_joined(load_config(folder / "party.toml"))
     changes = folder / "roster-changes.jsonl"
     changes.write_text(changes.read_text().splitlines(keepends=True)[0])
     with pytest.raises(RosterRefusedError, match="behind this party's back"):
         ConfiguredParty(load_config(folder / "party.toml"), "peer")
-
-
-def test_a_party_whose_certificate_has_ended_hears_what_to_do(
-    tmp_path: Path, coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "ada"
-    pending = begin_join(folder, coordinator.token("ada"), "127.0.0.1:7450", "none", no_log)
-    coordinator.admit("ada", pending.string)
-    finish_join(folder, pending.string, 0, no_log)
-    monkeypatch.setattr(party_module, "days_left", lambda _certificate: -1.0)
-    with pytest.raises(InputError, match="remove this party and invite it again"):
-        renew_joined(load_config(folder / "party.toml"))

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from support.federations import ToyHidden, ToySum, ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
-from support.rehearsal import Crash, Rehearsal
+from support.rehearsal import Crash, rehearse
 
 from sottovoce.errors import EarlyMessageError, ReplayMismatchError
 from sottovoce.federation._journal import Event
 from sottovoce.federation._node import state as run_module
-from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation._node.state import Run, begin_party, rebuilt, receive_message, step_seed
 from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.learn.wire.message import Message
@@ -47,8 +46,7 @@ def said_by(name: str, monkeypatch: pytest.MonkeyPatch, *crashes: Crash) -> list
     for module in ("state", "worker"):
         monkeypatch.setattr(f"sottovoce.federation._node.{module}.begin_party", begin)
         monkeypatch.setattr(f"sottovoce.federation._node.{module}.receive_message", receive)
-    rehearsal = Rehearsal(SUM.names, Machines(SUM.made, SUM.result), crashes=crashes)
-    rehearsal.run(COORDINATOR, SUM.terms())
+    rehearse(SUM, *crashes)
     monkeypatch.undo()
     return said
 
@@ -106,9 +104,7 @@ def test_without_the_stream_a_crash_would_spoil_the_sum(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(run_module, "drawing_from", lambda _: nullcontext())
     toy = ToyTraining(PEERS)
-    crash = Crash("ann", "before send", 5)
-    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=[crash])
-    outcome = rehearsal.run(COORDINATOR, toy.terms())
+    _, outcome = rehearse(toy, Crash("ann", "before send", 5))
     assert in_process(toy) not in outcome.ends.values()
 
 
@@ -116,8 +112,6 @@ def test_without_the_stream_a_crash_would_spoil_the_sum(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", [COORDINATOR, "key holder", "ann"])
 def test_a_hidden_training_goes_on_after_a_crash(name: str, point: str) -> None:
     toy = ToyHidden(PEERS)
-    crash = Crash(name, point, 5)
-    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=[crash])
-    outcome = rehearsal.run(COORDINATOR, toy.terms())
+    _, outcome = rehearse(toy, Crash(name, point, 5))
     assert not any(isinstance(end, str) for end in outcome.ends.values()), outcome.ends
     assert toy.direction(outcome.ends) == toy.plain_direction()

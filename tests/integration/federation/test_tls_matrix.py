@@ -225,7 +225,7 @@ def test_a_caller_trusts_the_certificate_of_the_roster_only(tmp_path: Path) -> N
         client = client_of(enrolled, log)
         assert client.connect()
         client.close()
-        assert not client_of(enrolled, log, trusting=Authority.new("another")[0]).connect()
+        assert not client_of(enrolled, log, trusting=Authority.new("authority")[0]).connect()
         assert log[-1] == "SSLCertVerificationError certificate signature failure"
         enrolled.held["ann"] = enrol("ann", enrolled.authority)
         assert not client_of(enrolled, log).connect()

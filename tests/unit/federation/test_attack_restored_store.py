@@ -23,8 +23,7 @@ from sottovoce.federation.party.journal_key import (
     settle_count,
 )
 from sottovoce.federation.party.memory import MEMORY_FILE
-from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
-from sottovoce.federation.party.terms import training_terms
+from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.files import state_folder
 from sottovoce.learn.query_budget import QueryCharge
@@ -79,36 +78,6 @@ def party(tmp_path: Path) -> ConfiguredParty:
     features = FeatureSettings(dictionary="hashed", width=8)
     set_up(folder, SetupPlan(NAMES, TrainingSettings(), features=features))
     return ConfiguredParty(load_config(folder / "ada" / "party.toml"))
-
-
-def test_a_restored_party_ends_what_was_under_way_by_name(party: ConfiguredParty) -> None:
-    """Before, it went on: what it says for the second time may differ from the first."""
-    terms = training_terms(party.config, party.roster)
-    path = party.store / JOURNAL_FILE
-    session = bytes(range(16))
-    journal = Journal(path, party.secrets.journal_key)
-    journal.add_run(session, terms.to_bytes(), ["coordinator", *NAMES], bytes(32))
-    steps(journal, session, 0)
-    journal.close()
-    backup = path.read_bytes()
-    outside = OutsideCount(party.secrets.journal_key)
-    journal = Journal(path, party.secrets.journal_key, counted=outside.note)
-    settle_count(journal, outside)
-    steps(journal, session, 1, 2, 3)
-    journal.close()
-    for each in party.store.glob(f"{JOURNAL_FILE}*"):
-        each.unlink()
-    path.write_bytes(backup)
-    events: list[str] = []
-    node, _ = party.node(lambda event, /, **_: events.append(event), lambda *_: None)
-    (run,) = node.status()["runs"]
-    assert node.read_journal(restored_at) > 0
-    node.close()
-    assert (run["status"], run["ended"]["error"]) == ("aborted", "RestoredCopyError")
-    assert "restored from a copy" in run["ended"]["sentence"]
-    assert "store restored" in events
-    again, _ = party.node(lambda event, /, **_: None, lambda *_: None)
-    again.close()
 
 
 def started(party: ConfiguredParty, *queries: int) -> tuple[int, list[str]]:

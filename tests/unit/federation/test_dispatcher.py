@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.federations import JOURNAL_KEY, ToySum, ToyTraining, bare_roster, in_process
-from support.rehearsal import Outcome, Rehearsal
+from support.rehearsal import rehearse
 
 from sottovoce.errors import (
     AbortedError,
@@ -33,11 +33,6 @@ PEERS = ("ann", "bob", "cy")
 SUM = ToySum(PEERS)
 
 
-def rehearsed(machines: Machines, toy: Any = SUM) -> tuple[Rehearsal, Outcome]:  # noqa: ANN401 - either toy
-    rehearsal = Rehearsal(toy.names, machines)
-    return rehearsal, rehearsal.run(COORDINATOR, toy.terms())
-
-
 def dispatcher(name: str = "ann", machines: Machines | None = None) -> Dispatcher:
     journal = Journal(None, JOURNAL_KEY)
     machines = machines or Machines(SUM.made, SUM.result)
@@ -58,7 +53,7 @@ def test_a_party_that_declines_ends_the_run_with_its_sentence() -> None:
     ann = dispatcher(machines=Machines(SUM.made, SUM.result, policy=policy))
     answer = ann.inbox.take(proposal(), 0.0)
     assert answer == Answer(VERSION, "refused", "RunRefusedError", "not with coordinator.")
-    _, outcome = rehearsed(Machines(SUM.made, SUM.result, policy=policy))
+    _, outcome = rehearse(SUM, machines=Machines(SUM.made, SUM.result, policy=policy))
     assert outcome.ends[COORDINATOR] == "RunRefusedError"
 
 
@@ -146,7 +141,7 @@ def test_wrong_dimensions_are_told_to_whoever_sent_them_and_end_the_run_by_name(
         party = SUM.made(terms, name)
         return WrongSize(party) if name == "bob" else party
 
-    rehearsal, outcome = rehearsed(Machines(made, SUM.result))
+    rehearsal, outcome = rehearse(SUM, machines=Machines(made, SUM.result))
     assert set(outcome.ends.values()) == {"MessageRefusedError"}
     bob = rehearsal.dispatchers["bob"]
     assert bob is not None
@@ -162,7 +157,7 @@ def test_an_error_of_a_partys_own_data_is_named_to_others_without_its_sentence()
             raise InputError("cy's file secret.csv has one class only.")
         return SUM.made(terms, name)
 
-    rehearsal, outcome = rehearsed(Machines(made, SUM.result))
+    rehearsal, outcome = rehearse(SUM, machines=Machines(made, SUM.result))
     assert set(outcome.ends.values()) == {"InputError"}
     told = {name: d.status(0)["runs"][0]["ended"] for name, d in rehearsal.dispatchers.items() if d}
     assert "one class only" in told["cy"]["sentence"]
@@ -176,7 +171,7 @@ def test_a_failure_that_nobody_planned_ends_the_run_by_name_and_says_nothing() -
             raise KeyError("somebody's text")
         return SUM.made(terms, name)
 
-    rehearsal, outcome = rehearsed(Machines(made, SUM.result))
+    rehearsal, outcome = rehearse(SUM, machines=Machines(made, SUM.result))
     assert set(outcome.ends.values()) == {"DefectError"}
     assert "somebody" not in str(rehearsal.events)
 
@@ -197,7 +192,7 @@ def test_a_run_can_be_ended_by_hand_and_says_so_everywhere() -> None:
 
 def test_status_and_transcript_say_everything_but_values() -> None:
     toy = ToyTraining(PEERS)
-    rehearsal, outcome = rehearsed(Machines(toy.made, toy.result), toy)
+    rehearsal, outcome = rehearse(toy)
     assert set(outcome.ends.values()) == {in_process(toy)}
     ann = rehearsal.dispatchers["ann"]
     assert ann is not None

@@ -97,9 +97,19 @@ class Joiner:
         return comparison_string(self.token.fingerprint, known, self.request, nonces)
 
 
-def test_both_sides_show_one_string_and_both_must_confirm_it() -> None:
-    coordinator = Coordinator()
-    joiner = Joiner(coordinator.token())
+@pytest.fixture
+def coordinator() -> Coordinator:
+    return Coordinator()
+
+
+@pytest.fixture
+def joiner(coordinator: Coordinator) -> Joiner:
+    return Joiner(coordinator.token())
+
+
+def test_both_sides_show_one_string_and_both_must_confirm_it(
+    coordinator: Coordinator, joiner: Joiner
+) -> None:
     string = joiner.string(coordinator)
     (waits,) = coordinator.invitations.waiting()
     assert waits["string"] == string
@@ -111,16 +121,14 @@ def test_both_sides_show_one_string_and_both_must_confirm_it() -> None:
     assert coordinator.refused == []
 
 
-def test_the_coordinator_alone_makes_nobody_a_member() -> None:
-    coordinator = Coordinator()
-    joiner = Joiner(coordinator.token())
+def test_the_coordinator_alone_makes_nobody_a_member(
+    coordinator: Coordinator, joiner: Joiner
+) -> None:
     assert not coordinator.invitations.admit("ada", joiner.string(coordinator))
     assert coordinator.members == []
 
 
-def test_another_string_admits_nobody() -> None:
-    coordinator = Coordinator()
-    joiner = Joiner(coordinator.token())
+def test_another_string_admits_nobody(coordinator: Coordinator, joiner: Joiner) -> None:
     joiner.string(coordinator)
     with pytest.raises(InputError, match="somebody stands between you"):
         coordinator.invitations.admit("ada", "0000-0000")
@@ -140,23 +148,17 @@ def test_a_wrong_token_is_refused_and_logged() -> None:
     assert coordinator.invitations.waiting() == []
 
 
-def test_an_expired_token_is_refused_and_logged() -> None:
-    coordinator = Coordinator()
-    joiner = Joiner(coordinator.token())
-    coordinator.now = 60 * MINUTES
-    assert "has ended" in coordinator.asked("Ask", joiner.ask).why_not
-    assert "has ended" in coordinator.refused[0]
-    assert not coordinator.invitations.any_open
-
-
-def test_who_has_asked_in_time_is_refused_all_the_same_once_the_token_has_ended() -> None:
-    coordinator = Coordinator()
-    joiner = Joiner(coordinator.token())
+def test_a_token_that_has_ended_is_refused_and_logged_also_to_who_has_asked_in_time(
+    coordinator: Coordinator, joiner: Joiner
+) -> None:
     string = joiner.string(coordinator)
     coordinator.now = 60 * MINUTES
     with pytest.raises(InputError, match="does not ask to join"):
         coordinator.invitations.admit("ada", string)
-    assert "has ended" in coordinator.asked("Collect", joiner.collect).why_not
+    for method, message in (("Collect", joiner.collect), ("Ask", joiner.ask)):
+        assert "has ended" in coordinator.asked(method, message).why_not
+    assert "has ended" in coordinator.refused[0]
+    assert not coordinator.invitations.any_open
 
 
 def test_a_token_that_was_used_is_refused_to_the_next_and_logged() -> None:
@@ -175,10 +177,10 @@ def test_a_token_of_before_the_coordinator_started_again_is_refused() -> None:
     assert "started again" in again.asked("Ask", Joiner(token).ask).why_not
 
 
-def test_a_request_that_was_not_committed_to_is_refused() -> None:
+def test_a_request_that_was_not_committed_to_is_refused(
+    coordinator: Coordinator, joiner: Joiner
+) -> None:
     """Without this somebody in between could try requests until two strings are the same."""
-    coordinator = Coordinator()
-    joiner = Joiner(coordinator.token())
     coordinator.asked("Ask", joiner.ask)
     joiner.nonce = joining.new_nonce()
     assert "committed to" in coordinator.asked("Reveal", joiner.reveal).why_not

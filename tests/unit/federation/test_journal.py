@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pytest
 from support.federations import JOURNAL_KEY, ToySum
-from support.rehearsal import Crash, Rehearsal
+from support.rehearsal import Crash, rehearse
 
 from sottovoce.errors import JournalError, ParameterError
 from sottovoce.federation._journal import JOURNAL, Event, Journal
 from sottovoce.federation._keys import JournalSeal
-from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation.party.journal_key import forget_run_keys, rotate_journal
 from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.setup import SetupPlan, set_up
 from sottovoce.federation.transport.frames import OutgoingFrame
-from sottovoce.learn.training_terms import COORDINATOR
 from sottovoce.privacy.randomness import drawing_from
 
 SESSION, SECRET = bytes(16), b"what nobody else may read"
@@ -119,8 +117,7 @@ def test_a_step_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_run_that_has_ended_and_was_heard_leaves_its_result_only() -> None:
     toy = ToySum(("ann", "bob", "cy"))
-    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result))
-    outcome = rehearsal.run(COORDINATOR, toy.terms())
+    rehearsal, outcome = rehearse(toy)
     journal = rehearsal.journals["ann"]
     (kept,) = journal.runs()
     assert kept.seed == b""
@@ -132,10 +129,8 @@ def test_a_run_that_has_ended_and_was_heard_leaves_its_result_only() -> None:
 
 
 def test_a_crash_in_the_middle_leaves_seed_and_bodies_for_the_way_back() -> None:
-    toy = ToySum(("ann", "bob", "cy"))
     crash = Crash("ann", "before commit", 3, again_s=None)
-    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=[crash])
-    rehearsal.run(COORDINATOR, toy.terms())
+    rehearsal, _ = rehearse(ToySum(("ann", "bob", "cy")), crash)
     journal = rehearsal.journals["ann"]
     (kept,) = journal.runs()
     assert len(kept.seed) == 32
