@@ -15,7 +15,7 @@ from sottovoce.assess.evaluation.metrics import read_ranks
 from sottovoce.corpus.read import bytes as read_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import SottovoceError
-from sottovoce.federation.party import memory
+from sottovoce.federation.party import approvals
 from sottovoce.parsing import Plain, parse_json, toml_lines, toml_table
 from sottovoce.privacy.ledger.chosen_ledger import move_ledger
 from sottovoce.statement import make_statement
@@ -48,7 +48,7 @@ def archive_of(path: Path) -> None:
 CASES: dict[str, Callable[[Path], Any]] = {
     "ranks.jsonl": read_ranks,
     "rules.json": make_statement,
-    "approvals": memory._read_proposals,
+    "approvals": approvals._read_proposals,
     "vocabulary.txt": Vocabulary.load,
     "moved.zip": lambda path: move_ledger(path, path.with_name("ledger")),
 }

@@ -23,13 +23,14 @@ from sottovoce.errors import QueryBudgetError
 from sottovoce.federation._journal import Event, Journal
 from sottovoce.federation._keys import JOURNAL, load_secret, new_secret
 from sottovoce.federation.config import NONE
+from sottovoce.federation.party.approvals import approve, is_approved, note_asked, waiting
 from sottovoce.federation.party.journal_key import (
     OutsideCount,
     rotate_journal,
     settle_count,
     settle_key,
 )
-from sottovoce.federation.party.memory import PartyMemory, approve, is_approved, note_asked, waiting
+from sottovoce.federation.party.memory import PartyMemory
 from sottovoce.federation.transport.frames import OutgoingFrame
 from sottovoce.learn.query_budget import QueryCharge
 

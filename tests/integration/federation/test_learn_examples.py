@@ -18,7 +18,7 @@ from support.ports import free_ports
 from support.shown_commands import shown
 from support.text_runs import WORDS, made_texts
 
-from sottovoce.federation.party.memory import note_asked
+from sottovoce.federation.party.approvals import note_asked
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.recipe import CountRecipe
 

@@ -18,8 +18,8 @@ from support.text_runs import GIVEN, HASHED, NAMES, PUBLIC, WORDS, made_terms
 from sottovoce.errors import ParameterError
 from sottovoce.federation.config import Accepts
 from sottovoce.federation.party._policy import RULES, TermsMemory, check_policy, terms_id
+from sottovoce.federation.party.approvals import approve, is_approved, waiting
 from sottovoce.federation.party.history import RunHistory
-from sottovoce.federation.party.memory import approve, is_approved, waiting
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.run.terms import RunTerms

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation.party.memory import is_approved, note_asked, waiting
+from sottovoce.federation.party.approvals import is_approved, note_asked, waiting
 from sottovoce.federation.setup import SetupPlan, set_up
 
 NAME = "3f2a9c001122" + "0" * 52

@@ -262,18 +262,18 @@ def approve(proposal: str = "", *, config: ConfigOption, as_json: AsJson = False
         proposal: The proposal, by its whole SHA-256; none: list them.
     """
     with needs_extra("federation"):
-        from sottovoce.federation.party import memory  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party import approvals  # noqa: PLC0415 - fast --help
 
     found = load_party_config(config)
     store = found.path(found.party.store)
     if proposal:
-        name = memory.approve(store, proposal)
+        name = approvals.approve(store, proposal)
         if as_json:
             show_json({"approved": name, "party": found.party.name})
         else:
             typer.echo(f"{found.party.name} takes part in {name} when it is proposed again.")
         return
-    waits = memory.waiting(store)
+    waits = approvals.waiting(store)
     if as_json:
         show_json({"waiting": waits, "party": found.party.name})
     elif not waits:

@@ -22,8 +22,8 @@ from typing import Any
 from sottovoce.errors import ParameterError
 from sottovoce.federation._node.exchange import plain_text
 from sottovoce.federation.config import Accepts
+from sottovoce.federation.party.approvals import is_approved, note_asked
 from sottovoce.federation.party.history import TRAININGS, RunHistory
-from sottovoce.federation.party.memory import is_approved, note_asked
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.fixed import FEWEST_PARTIES
 

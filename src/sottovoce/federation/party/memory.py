@@ -8,23 +8,18 @@ answered.
 
 A memory that was put back from a backup has forgotten what came after it; how often it was added to
 is counted outside of it too (`sottovoce._notes`).
-
-What waits for a person's approval, and what has it, are two small files beside it. The party writes
-what it was asked and has refused; `learn approve` writes what somebody approves: those very terms,
-by their whole SHA-256, in whatever run.
 """
 
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from sottovoce.errors import InputError, JournalError
+from sottovoce.errors import JournalError
 from sottovoce.federation._keys import JournalSeal
-from sottovoce.files import small_text, whole_file
 from sottovoce.learn.documents import keyed_digest
 from sottovoce.learn.openings import OpenedWords, Opening
 from sottovoce.learn.query_budget import QueryCharge, check_charge
@@ -33,9 +28,6 @@ from sottovoce.parsing import parse_json
 from sottovoce.sqlite import StoreFile, StoreKind
 
 MEMORY_FILE = "memory.sqlite"
-ASKED_FILE, APPROVED_FILE = "asked.json", "approved.json"
-_LARGEST_FILE = 1 << 22
-_MOST_ASKED = 100
 _Kept: TypeAlias = Literal["opening", "opened words", "evaluated", "among", "word key"]
 _COUNT = """
 SELECT (SELECT COUNT(*) FROM kept) + (SELECT COUNT(*) FROM query)
@@ -225,57 +217,3 @@ def _count_spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tup
         (asker, data),
     ).fetchone()
     return int(by_asker), int(by_all)
-
-
-def note_asked(store: Path, name: str, differs: Sequence[str]) -> None:
-    """Keep what was refused, so that somebody can look at it."""
-    asked = _read_proposals(store / ASKED_FILE)
-    asked.pop(name, None)
-    asked[name] = list(differs)
-    kept = dict(list(asked.items())[-_MOST_ASKED:])
-    _write_proposals(store / ASKED_FILE, kept)
-
-
-def waiting(store: Path) -> dict[str, list[str]]:
-    """What was refused and is not approved: in which ways it differs from earlier trainings."""
-    approved = _read_proposals(store / APPROVED_FILE)
-    return {
-        name: each
-        for name, each in _read_proposals(store / ASKED_FILE).items()
-        if name not in approved
-    }
-
-
-def is_approved(store: Path, name: str) -> bool:
-    """Whether somebody has approved these terms."""
-    return name in _read_proposals(store / APPROVED_FILE)
-
-
-def approve(store: Path, name: str) -> str:
-    """Approve what was refused, by its whole name: another proposal may begin the same."""
-    asked = waiting(store)
-    if name not in asked:
-        raise InputError(
-            f"a proposal is approved by its whole SHA-256, got {name[:32]!r} of {len(name)} "
-            "characters, by which none waits: copy the whole line of 64 that sottovoce learn "
-            "approve lists."
-        )
-    _write_proposals(
-        store / APPROVED_FILE, {**_read_proposals(store / APPROVED_FILE), name: asked[name]}
-    )
-    return name
-
-
-def _read_proposals(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    try:
-        found = parse_json(small_text(path, _LARGEST_FILE, "a list of proposals"))
-    except (ValueError, UnicodeDecodeError):
-        raise InputError(f"{path} is damaged; delete it, and approve again.") from None
-    return found if isinstance(found, dict) else {}
-
-
-def _write_proposals(path: Path, content: dict[str, Any]) -> None:
-    with whole_file(path, private=True) as part:
-        part.write_text(json.dumps(content, indent=1), encoding="utf-8")
