@@ -1,5 +1,7 @@
 """Federations of real processes in a folder, and what their parties kept."""
 
+import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation.party.control import prepare
+from sottovoce.federation.party.control import LOG_FILE, prepare
 from sottovoce.federation.party.history import journal_history, latest_training
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.setup import SetupPlan
@@ -75,6 +77,17 @@ def change_files(folder: Path, changes: Mapping[str, str]) -> None:
         for old, new in changes.items():
             text = text.replace(old, new, 1)
         path.write_text(text)
+
+
+def copied(folder: Path, to: Path) -> None:
+    """All files; a socket is none."""
+    shutil.rmtree(to, ignore_errors=True)
+    shutil.copytree(folder, to, ignore=shutil.ignore_patterns("*.sock"))
+
+
+def logged_events(folder: Path) -> list[str]:
+    """What a party has logged."""
+    return [json.loads(line)["event"] for line in (folder / LOG_FILE).read_text().splitlines()]
 
 
 def open_theta(record: Mapping[str, Value], keys: Sequence[PrivateKey]) -> list[int]:

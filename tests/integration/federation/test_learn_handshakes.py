@@ -15,7 +15,6 @@ from sottovoce.federation.config import TrainingSettings
 from sottovoce.federation.party.control import running_parties
 from sottovoce.federation.party.renewal import load_authority
 from sottovoce.federation.setup import SetupPlan, set_up
-from sottovoce.federation.transport.tls import failure
 
 NAMES = ("ada", "ben", "cy")
 
@@ -73,8 +72,3 @@ def test_every_refused_handshake_is_in_the_party_s_own_log(tmp_path: Path) -> No
     assert any("unable to get local issuer" in each for each in refused)
     assert any("certificate has expired" in each for each in refused)
     assert (root / "ada" / "stderr.txt").read_text() == "ada has stopped.\n"
-
-
-def test_other_lines_are_no_handshakes() -> None:
-    assert failure(b"I1115 12:06:36.2 1 a.cc:1] Handshake failed with error X: Y") == "X: Y"
-    assert failure(b"E1115 12:06:36.2 1 a.cc:1] something else failed") is None

@@ -4,7 +4,6 @@ Another machine is another folder of state. Each call that reaches a disk fails 
 """
 
 import gc
-import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,12 +11,11 @@ from pathlib import Path
 
 import pytest
 from support.failing_calls import LOST_ANSWERS, ONCE_AND_LASTING, fail_each
-from support.federated_folders import prepare_poisson
+from support.federated_folders import copied, logged_events, prepare_poisson
 
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation.config import load_config
 from sottovoce.federation.party.control import (
-    LOG_FILE,
     STATE_FOLDER,
     PartyProcesses,
     running_parties,
@@ -27,15 +25,6 @@ from sottovoce.federation.party.party import ConfiguredParty, move_party
 Run = Callable[..., tuple[int, str, str]]
 SAMPLES = [4, pytest.param(40, marks=pytest.mark.long)]
 KINDS = (*ONCE_AND_LASTING, *LOST_ANSWERS)
-
-
-def copied(folder: Path, to: Path) -> None:
-    shutil.rmtree(to, ignore_errors=True)
-    shutil.copytree(folder, to, ignore=shutil.ignore_patterns("*.sock"))
-
-
-def events(folder: Path) -> list[str]:
-    return [json.loads(line)["event"] for line in (folder / LOG_FILE).read_text().splitlines()]
 
 
 def start(parties: PartyProcesses, name: str) -> None:
@@ -76,13 +65,13 @@ def test_a_moved_party_trains_on_and_its_old_place_and_copies_do_not(
         assert all(not file.stat().st_mode & 0o077 for file in own.rglob("*") if file.is_file())
         start(parties, "dee")
         assert parties.ask("coordinator", do="train")["status"] == "finished"
-        assert "store restored" not in events(own)
+        assert "store restored" not in logged_events(own)
         parties.settle()
         parties.stop(["dee"])
         # What was put back there is a copy of earlier, as ever.
         copied(backup / "store", own / "store")
         start(parties, "dee")
-        assert "store restored" in events(own)
+        assert "store restored" in logged_events(own)
 
 
 def check_left(run: Run, own: Path) -> None:

@@ -4,8 +4,6 @@ However often it is started and killed, each run that the store holds as under w
 the party says anything.
 """
 
-import json
-import shutil
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.federated_folders import NAMES, change_files, deadline, prepare_poisson
+from support.federated_folders import (
+    NAMES,
+    change_files,
+    copied,
+    deadline,
+    logged_events,
+    prepare_poisson,
+)
 from support.warm_python import FIRST
 
 from sottovoce.federation.config import TrainingSettings
@@ -75,19 +80,12 @@ def gone_on(parties: PartyProcesses, ending: "Future[Any]") -> None:
     parties.stop([VICTIM])
 
 
-def copied(folder: Path, to: Path) -> None:
-    """All files; a socket is none."""
-    shutil.rmtree(to, ignore_errors=True)
-    shutil.copytree(folder, to, ignore=shutil.ignore_patterns("*.sock"))
-
-
 def check_ended(parties: PartyProcesses, folder: Path) -> None:
     """The victim runs, and has ended the run that was under way in its store, and said so."""
     (run,) = parties.ask(VICTIM, do="status")["runs"]
     assert (run["status"], run["ended"]["error"]) == ("aborted", "RestoredCopyError")
     assert "was restored from a copy of earlier" in run["ended"]["sentence"]
-    events = [json.loads(line)["event"] for line in (folder / LOG_FILE).read_text().splitlines()]
-    assert "store restored" in events
+    assert "store restored" in logged_events(folder)
 
 
 def start_killed(parties: PartyProcesses, patch: pytest.MonkeyPatch, place: str) -> None:

@@ -151,29 +151,31 @@ def test_wrong_dimensions_are_told_to_whoever_sent_them_and_end_the_run_by_name(
     assert outcome.lasted_s < 5
 
 
-def test_an_error_of_a_partys_own_data_is_named_to_others_without_its_sentence() -> None:
+@pytest.mark.parametrize(
+    ("error", "named", "owner"),
+    [
+        (InputError("cy's secret.csv has one class only."), "InputError", "one class only"),
+        (KeyError("secret"), "DefectError", ""),
+    ],
+)
+def test_an_error_of_a_partys_own_data_is_named_to_others_without_its_sentence(
+    error: Exception, named: str, owner: str
+) -> None:
+    """Of one that nobody planned nothing is said at all."""
+
     def made(terms: bytes, name: str) -> Party:
         if name == "cy":
-            raise InputError("cy's file secret.csv has one class only.")
+            raise error
         return SUM.made(terms, name)
 
     rehearsal, outcome = rehearse(SUM, machines=Machines(made, SUM.result))
-    assert set(outcome.ends.values()) == {"InputError"}
+    assert set(outcome.ends.values()) == {named}
     told = {name: d.status(0)["runs"][0]["ended"] for name, d in rehearsal.dispatchers.items() if d}
-    assert "one class only" in told["cy"]["sentence"]
+    assert owner in told["cy"]["sentence"]
     assert all("secret" not in told[name]["sentence"] for name in ("ann", "bob", COORDINATOR))
     assert told["ann"]["by"] == "cy"
-
-
-def test_a_failure_that_nobody_planned_ends_the_run_by_name_and_says_nothing() -> None:
-    def made(terms: bytes, name: str) -> Party:
-        if name == "bob":
-            raise KeyError("somebody's text")
-        return SUM.made(terms, name)
-
-    rehearsal, outcome = rehearse(SUM, machines=Machines(made, SUM.result))
-    assert set(outcome.ends.values()) == {"DefectError"}
-    assert "somebody" not in str(rehearsal.events)
+    if named == "DefectError":
+        assert "secret" not in str(rehearsal.events)
 
 
 def test_a_run_can_be_ended_by_hand_and_says_so_everywhere() -> None:

@@ -85,8 +85,3 @@ def test_a_release_that_was_changed_is_refused(
 def test_a_map_and_its_use_belong_together(tmp_path: Path, features: FeatureSettings) -> None:
     with pytest.raises(ConfigError, match="belong together"):
         proposed(tmp_path, features)
-
-
-def test_no_release_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="does not exist, so there is no readable card"):
-        proposed(tmp_path, FeatureSettings(dictionary="mapped", release="nowhere"))

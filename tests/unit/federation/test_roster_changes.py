@@ -26,7 +26,7 @@ from sottovoce.federation.certificates import (
 )
 from sottovoce.federation.config import PartyConfig, PartyFile, Role, load_config
 from sottovoce.federation.party import _membership, service
-from sottovoce.federation.party._membership import NEWS, Membership, RosterStanding
+from sottovoce.federation.party._membership import NEWS, Membership
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.party.service import Service
 from sottovoce.federation.roster import (
@@ -286,18 +286,6 @@ def test_a_party_that_the_coordinator_refuses_tells_its_person_once(
     assert len(told) == 1
     assert "taken off the roster" in told[0]
     assert node.refused < 20, "it asks less and less often"
-
-
-def test_who_asks_for_changes_says_how_many_it_has(tmp_path: Path) -> None:
-    ada = party(tmp_path, "ada", history(("joined", ADA)), None)
-    assert ada.list_missed(COORDINATOR, msgspec.msgpack.encode(1)) == packed_changes(
-        ada.history.changes[1:]
-    )
-    with pytest.raises(RosterRefusedError, match="must say how many"):
-        ada.list_missed(COORDINATOR, b"\xff\xff")
-    assert (
-        msgspec.msgpack.decode(ada.take_news(packed_changes([])), type=RosterStanding).number == 2
-    )
 
 
 def test_a_party_stopped_between_its_two_files_starts_by_the_signed_changes(tmp_path: Path) -> None:
