@@ -11,12 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.failing_calls import (
-    FILE_LOST,
-    LOST_ANSWERS,
-    ONCE_AND_LASTING,
-    fail_each,
-)
+from support.failing_calls import FILE_LOST, LOST_ANSWERS, ONCE_AND_LASTING, fail_each
 from support.federations import JOURNAL_KEY
 
 from sottovoce.errors import QueryBudgetError

@@ -56,9 +56,7 @@ def check(outcome: Outcome, expected: bytes) -> bool:
     ],
     ids=str,
 )
-def test_a_wire_that_loses_doubles_shuffles_and_damages_changes_no_result(
-    seeds: range,
-) -> None:
+def test_a_wire_that_loses_doubles_shuffles_and_damages_changes_no_result(seeds: range) -> None:
     training, expected = undisturbed()
     ended = [
         check(rehearse(training, faults=Faults(0.01, 0.01, 0.01, 0.01, seed))[1], expected)

@@ -123,45 +123,35 @@ def test_a_port_in_use_is_said(run: Run, folder: Path) -> None:
         assert f"cannot listen at {address}" in started(run, folder)
 
 
-def test_commands_for_a_party_that_does_not_run_say_so(run: Run, folder: Path) -> None:
-    config = folder / "coordinator" / "party.toml"
-    assert "start it first" in refused(run, "train", "--config", config)
-    assert "start it first" in refused(run, "evaluate", "--config", config)
-    texts = folder / "texts.csv"
+REFUSED = {
+    "train --config {coordinator}": "start it first",
+    "evaluate --config {coordinator}": "start it first",
+    "classify {texts} --config {ada}": "no classifier yet",
+    "classify {texts} --config {ada} --out {texts}.txt": ".csv or .jsonl",
+    "classify {texts} --config {ada} --out {texts}": "cannot write",
+    "classify {texts} --config {coordinator}": "only a peer classifies",
+    "transcript --config {ada} --run abc": "there is no run",
+    "rotate everything --config {ada}": "one of identity, paillier, journal, tls",
+    "rotate tls --config {ada}": "give --authority",
+    "rotate paillier --config {ada}": "only a coordinator or key holder",
+    "renew {certificate}": "give --authority",
+    "renew {certificate} --authority {ben}": "ca.key",
+    "init {new} --peers 2": "at least 3 peers",
+    "init {new} --peers 3 --mode secret": "mode must be one of open, hidden",
+    "init {new}": "give --peers or --names",
+    "init {new} --peers 3 --key-bits 512": "2048 to",
+}
+
+
+def test_commands_that_cannot_be_say_why(run: Run, folder: Path) -> None:
+    new, texts = folder / "new", folder / "texts.csv"
     texts.write_text("text\nhello\n")
-    peer = folder / "ada" / "party.toml"
-    assert "no classifier yet" in refused(run, "classify", texts, "--config", peer)
-    assert ".csv or .jsonl" in refused(
-        run, "classify", texts, "--config", peer, "--out", folder / "labels.txt"
-    )
-    assert "cannot write" in refused(run, "classify", texts, "--config", peer, "--out", texts)
-    assert "there is no run" in refused(run, "transcript", "--config", peer, "--run", "abc")
-    assert "only a peer classifies" in refused(run, "classify", texts, "--config", config)
-
-
-def test_init_refuses_what_cannot_be(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "new"
-    assert "at least 3 peers" in refused(run, "init", folder, "--peers", "2")
-    assert "mode must be one of open, hidden" in refused(
-        run, "init", folder, "--peers", "3", "--mode", "secret"
-    )
-    assert "give --peers or --names" in refused(run, "init", folder)
-    assert "2048 to" in refused(run, "init", folder, "--peers", "3", "--key-bits", "512")
-    assert not folder.exists()
+    files = {"new": new, "texts": texts, "ben": folder / "ben"}
+    files |= {name: folder / name / "party.toml" for name in ("coordinator", "ada")}
+    files["certificate"] = folder / "ada" / "certificate.pem"
+    for command, words in REFUSED.items():
+        assert words in refused(run, *command.format(**files).split()), command
+    assert not new.exists()
     two = "each learns the other's summand"
-    code, _, err = run("learn", "init", folder, "--peers", "2", "--allow-two", two)
+    code, _, err = run("learn", "init", new, "--peers", "2", "--allow-two", two)
     assert (code, err) == (0, "")
-
-
-def test_rotation_wants_an_authority_and_a_known_key(run: Run, folder: Path) -> None:
-    config = folder / "ada" / "party.toml"
-    assert "one of identity, paillier, journal, tls" in refused(
-        run, "rotate", "everything", "--config", config
-    )
-    assert "give --authority" in refused(run, "rotate", "tls", "--config", config)
-    assert "only a coordinator or key holder" in refused(
-        run, "rotate", "paillier", "--config", config
-    )
-    certificate = folder / "ada" / "certificate.pem"
-    assert "give --authority" in refused(run, "renew", certificate)
-    assert "ca.key" in refused(run, "renew", certificate, "--authority", folder / "ben")

@@ -15,11 +15,7 @@ from support.federated_folders import copied, logged_events, prepare_poisson
 
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation.config import load_config
-from sottovoce.federation.party.control import (
-    STATE_FOLDER,
-    PartyProcesses,
-    running_parties,
-)
+from sottovoce.federation.party.control import STATE_FOLDER, PartyProcesses, running_parties
 from sottovoce.federation.party.party import ConfiguredParty, move_party
 
 Run = Callable[..., tuple[int, str, str]]

@@ -23,12 +23,7 @@ from support.federated_folders import (
 from support.warm_python import FIRST
 
 from sottovoce.federation.config import TrainingSettings
-from sottovoce.federation.party.control import (
-    LOG_FILE,
-    PartyProcesses,
-    prepare,
-    running_parties,
-)
+from sottovoce.federation.party.control import LOG_FILE, PartyProcesses, prepare, running_parties
 from sottovoce.federation.setup import SetupPlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.ledger.ledger import Ledger

@@ -121,7 +121,7 @@ def test_who_is_not_whom_it_says_and_other_versions_are_refused_and_logged(
     with enrolled.node("ann") as node:
         called = CalledNode(enrolled, node)
         own = enrolled.held.get(held, other)
-        assert error in called.refused(own, called.frame(**changes))
+        assert error in called.refused(own, called.frame(COORDINATOR, **changes))
         assert called.logged(error)
 
 

@@ -17,11 +17,7 @@ from support.federations import JOURNAL_KEY
 from sottovoce.errors import ConfigError
 from sottovoce.federation._journal import Event, Journal
 from sottovoce.federation.config import FeatureSettings, TrainingSettings, load_config
-from sottovoce.federation.party.journal_key import (
-    OutsideCount,
-    restored_at,
-    settle_count,
-)
+from sottovoce.federation.party.journal_key import OutsideCount, restored_at, settle_count
 from sottovoce.federation.party.memory import MEMORY_FILE
 from sottovoce.federation.party.party import ConfiguredParty
 from sottovoce.federation.setup import SetupPlan, set_up

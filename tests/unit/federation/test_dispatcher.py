@@ -324,7 +324,7 @@ def test_a_party_that_is_slow_is_waited_for_and_one_that_knows_nothing_is_not() 
     for peer in PEERS:
         dispatcher.heartbeat.note(Beat(VERSION, peer, {session: "unknown"}), 101.0)
     dispatcher.heartbeat.tick(101.0)
-    assert run.wants_time_out == PEERS
+    assert run.wants_time_out == SUM.peers
 
 
 def test_settings_that_cannot_be_are_refused() -> None:

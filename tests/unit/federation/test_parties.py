@@ -15,12 +15,7 @@ import msgspec
 import pytest
 
 import sottovoce.learn
-from sottovoce.errors import (
-    InputError,
-    NotRunningError,
-    ParameterError,
-    SottovoceError,
-)
+from sottovoce.errors import InputError, NotRunningError, ParameterError, SottovoceError
 from sottovoce.federation.config import (
     FeatureSettings,
     PartyConfig,
