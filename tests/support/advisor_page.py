@@ -1,5 +1,6 @@
 """The advisor page on a port of its own, and a client that was let in."""
 
+import json
 import socket
 import ssl
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
@@ -29,6 +32,19 @@ class PageClient(httpx.Client):
         ours = {"origin": self.home, "sec-fetch-site": "same-origin"}
         super().__init__(
             base_url=self.home, headers=ours, timeout=60, trust_env=False, verify=_NO_AUTHORITIES
+        )
+
+    def upload(self, name: str, content: bytes, **fields: str) -> httpx.Response:
+        """Bring a file."""
+        return self.post("/start/upload", files={"file": (name, content)}, data=fields)
+
+    def begin_request(self, path: str, length: int) -> str:
+        """The head of a form of so many bytes, for whoever writes to the socket."""
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        return (
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {cookie}\r\n"
+            f"Origin: {self.home}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+            f"Content-Length: {length}\r\n\r\n"
         )
 
     def come_in(self) -> None:
@@ -84,3 +100,14 @@ def routes_of(app: object) -> list[tuple[str, str]]:
     """Every method and path of the application inside its guards."""
     paths = inside(app).openapi()["paths"]
     return [(method.upper(), path) for path, each in paths.items() for method in each]
+
+
+def table_bytes(table: pa.Table, name: str, folder: Path) -> bytes:
+    """A table as the file that its name says."""
+    if name.endswith("parquet"):
+        pq.write_table(table, folder / name)
+        return (folder / name).read_bytes()
+    if name.endswith("jsonl"):
+        return "\n".join(map(json.dumps, table.to_pylist())).encode()
+    rows = [table.column_names, *zip(*table.to_pydict().values(), strict=True)]
+    return "\n".join(("\t" if name.endswith("tsv") else ",").join(row) for row in rows).encode()

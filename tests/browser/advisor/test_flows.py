@@ -87,30 +87,6 @@ def test_she_finds_herself_in_a_community(visitor: "Visitor") -> None:
     expect(page.locator("main")).to_contain_text("3 posts of yours")
 
 
-def test_a_topic_shows_why_over_time_and_what_to_do(visitor: "Visitor") -> None:
-    person = demo_person()
-    standing = most_exposed(person)
-    evidence = person.evidence(standing.topic)
-    visitor.demo()
-    visitor.first_topic()
-    page = visitor.page
-    verdict = page.get_by_role("heading", level=1)
-    expect(verdict).to_contain_text(standing.topic, ignore_case=True)
-    for part in ("Strength", "Breadth", "Persistence"):
-        expect(page.locator("dl.parts")).to_contain_text(part)
-    bars = len(person.timeline(standing.topic).starts)
-    expect(page.locator("svg.timeline.wide rect.bar")).to_have_count(bars)
-    assert page.locator("svg.timeline.wide line.limit").count() >= 1
-    expect(page.locator("ol.posts .text").first).to_have_text(evidence.posts[0].text.strip())
-    expect(page.locator("ol.posts .text").first.locator("mark").first).to_be_visible()
-    words = page.get_by_role("region", name="The words in them")
-    expect(words.locator("tbody tr").first).to_contain_text(evidence.words[0].word)
-    ways = page.locator("ul.ways")
-    for title in ("under another name", "in other words", "Remove some posts", "as they are"):
-        expect(ways).to_contain_text(title)
-    expect(ways).to_contain_text("you would be at place")
-
-
 def test_unticking_posts_shows_the_exact_new_place_and_stays_after_a_reload(
     visitor: "Visitor",
 ) -> None:

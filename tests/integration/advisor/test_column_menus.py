@@ -1,19 +1,12 @@
 """A file whose columns have other names: kept, and read once they were chosen from menus."""
 
-import json
 import re
 import tempfile
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from support.advisor_page import PageClient
-
-
-def bring(client: PageClient, name: str, content: bytes, **fields: str) -> tuple[int, str]:
-    answer = client.post("/start/upload", files={"file": (name, content)}, data=fields)
-    return answer.status_code, answer.text
+from support.advisor_page import PageClient, table_bytes
 
 
 def chosen(page: str, field: str) -> tuple[list[str], str]:
@@ -27,18 +20,14 @@ def chosen(page: str, field: str) -> tuple[list[str], str]:
 def test_a_file_of_other_columns_is_kept_and_its_columns_are_chosen_from_menus(
     client: PageClient, tmp_path: Path, name: str
 ) -> None:
-    table = pa.table(
-        {
-            "author": ["ann", "bob"],
-            "created": ["2024-01-01", "2024-01-02"],
-            "body": ["rehab relapse", "heroin"],
-        }
-    )
-    status, text = bring(client, name, as_bytes(table, name, tmp_path), ask="yes")
-    assert status == 200
-    names, key = chosen(text, "text")
+    rows = [("ann", "2024-01-01", "rehab relapse"), ("bob", "2024-01-02", "heroin")]
+    columns = dict(zip(("author", "created", "body"), zip(*rows, strict=True), strict=True))
+    table = pa.table(columns)
+    asked = client.upload(name, table_bytes(table, name, tmp_path), ask="yes")
+    assert asked.status_code == 200
+    names, key = chosen(asked.text, "text")
     assert [each.split(":")[0] for each in names[1:]] == ["author", "created", "body"]
-    form = {field: chosen(text, field)[1] for field in ("time", "text", "user")}
+    form = {field: chosen(asked.text, field)[1] for field in ("time", "text", "user")}
     assert all(form.values()), "the likely ones are chosen already"
     wrong = client.post("/start/columns", data={**form, "time": key})
     assert wrong.status_code == 400
@@ -50,28 +39,18 @@ def test_a_file_of_other_columns_is_kept_and_its_columns_are_chosen_from_menus(
     assert client.get("/start/columns").headers["location"] == "/start", "read, and gone"
 
 
-def as_bytes(table: pa.Table, name: str, folder: Path) -> bytes:
-    if name.endswith("parquet"):
-        pq.write_table(table, folder / name)
-        return (folder / name).read_bytes()
-    if name.endswith("jsonl"):
-        return "\n".join(map(json.dumps, table.to_pylist())).encode()
-    rows = [table.column_names, *zip(*table.to_pydict().values(), strict=True)]
-    return "\n".join(("\t" if name.endswith("tsv") else ",").join(row) for row in rows).encode()
-
-
 def test_a_file_without_a_header_can_be_read_and_a_kept_one_is_deleted_with_the_rest(
     client: PageClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     content = b"2024-01-01,rehab relapse\n2024-01-02,heroin\n"
     for _ in range(2):
-        assert bring(client, "posts.csv", content)[0] == 200
+        assert client.upload("posts.csv", content).status_code == 200
     (kept,) = list(tmp_path.glob("sottovoce-*/posts.csv"))
     form = {"time": "0", "text": "1", "no_header": "yes"}
     assert client.post("/start/columns", data=form).headers["location"] == "/standing"
     assert not kept.exists()
     assert "2 posts of yours" in client.get("/standing").text
-    assert bring(client, "posts.csv", content)[0] == 200
+    assert client.upload("posts.csv", content).status_code == 200
     client.post("/delete", data={"sure": "yes"})
     assert list(tmp_path.glob("sottovoce-*/posts.csv")) == []

@@ -19,7 +19,7 @@ ROWS = 500
 
 def bring(client: PageClient, name: str, content: bytes, **fields: str) -> str:
     """Upload a file, and the page that comes next."""
-    answer = client.post("/start/upload", files={"file": (name, content)}, data=fields)
+    answer = client.upload(name, content, **fields)
     if answer.status_code == 303:
         answer = client.get(answer.headers["location"])
     assert answer.status_code == 200

@@ -26,20 +26,14 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'--><svg onloa
 
 
 def upload(client: PageClient, name: str, content: bytes, **fields: str) -> tuple[int, str]:
-    answer = client.post("/start/upload", files={"file": (name, content)}, data=fields)
+    answer = client.upload(name, content, **fields)
     return answer.status_code, answer.text
 
 
 def test_a_body_that_declares_too_much_is_refused_before_it_is_sent(client: PageClient) -> None:
-    cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     for path, size in [("/draft", BODY_LIMIT_BYTES + 1), ("/start/upload", 10**15)]:
-        head = (
-            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\nCookie: {cookie}\r\n"
-            f"Origin: {client.home}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-            f"Content-Length: {size}\r\n\r\n"
-        )
         with socket.create_connection(("127.0.0.1", client.port), timeout=20) as connection:
-            connection.sendall(head.encode())
+            connection.sendall(client.begin_request(path, size).encode())
             assert connection.recv(20).startswith(b"HTTP/1.1 413")
 
 
@@ -48,13 +42,7 @@ def test_a_body_that_never_ends_is_given_up(
     client: PageClient, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     impatient(monkeypatch)
-    cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\nCookie: {cookie}\r\n"
-        f"Origin: {client.home}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-        "Content-Length: 1000\r\n\r\n--x"
-    )
-    status, answer = given_up(client.port, head)
+    status, answer = given_up(client.port, client.begin_request(path, 1000) + "--x")
     assert status == "408"
     assert "took too long" in answer
     assert client.get("/start").status_code == 200
@@ -107,21 +95,16 @@ BROKEN = {
 }
 
 
+OPTIONS = ("--fields", "--header", "--max-line", "--encoding")
+
+
 @pytest.mark.parametrize("holds", ["mine", "community"])
 def test_a_broken_file_gets_one_sentence_on_the_page(steady: PageClient, holds: str) -> None:
     for name, content in BROKEN.items():
         status, text = upload(steady, name, content, holds=holds)
         assert status == 400, name
         assert "That did not work." in text
-        for inside in (
-            "Traceback",
-            gettempdir(),
-            "--fields",
-            "--header",
-            "--max-line",
-            "--encoding",
-            "posts.csv",
-        ):
+        for inside in ("Traceback", gettempdir(), "posts.csv", *OPTIONS):
             assert inside not in text
     assert steady.get("/").headers["location"] == "/start"
 

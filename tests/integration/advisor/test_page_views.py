@@ -1,14 +1,12 @@
 """What the page shows, without a script."""
 
-import json
 import re
 from html import unescape
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from support.advisor_page import PageClient
+from support.advisor_page import PageClient, table_bytes
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
@@ -59,6 +57,7 @@ def test_the_topic_shows_posts_words_parts_a_timeline_and_ways(demo: PageClient)
     starts = person.timeline(topic).starts
     assert all(f'<th scope="row">{start}</th>' in text for start in starts)
     assert "alert line" in text
+    assert "<mark>" in text
     for way in ("another name", "other words", "Remove some posts", "Leave things as they are"):
         assert way in text
 
@@ -139,36 +138,19 @@ def table(users: list[str]) -> pa.Table:
     return pa.table({"user": users, "time": times, "text": texts})
 
 
-def as_file(folder: Path, kind: str, posts: pa.Table) -> Path:
-    path = folder / f"posts.{kind}"
-    if kind == "parquet":
-        pq.write_table(posts, path)
-    elif kind == "jsonl":
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in posts.to_pylist()))
-    else:
-        rows = [posts.column_names, *zip(*posts.to_pydict().values(), strict=True)]
-        delimiter = "\t" if kind == "tsv" else ","
-        path.write_text("".join(f"{delimiter.join(row)}\n" for row in rows))
-    return path
-
-
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_a_file_of_ones_own_posts_needs_no_user(
     client: PageClient, tmp_path: Path, kind: str
 ) -> None:
-    path = as_file(tmp_path, kind, table(["ann", "ann"]).drop_columns(["user"]))
-    sent = client.post(
-        "/start/upload", files={"file": (path.name, path.read_bytes())}, data={"holds": "mine"}
-    )
+    posts, name = table(["ann", "ann"]).drop_columns(["user"]), f"posts.{kind}"
+    sent = client.upload(name, table_bytes(posts, name, tmp_path), holds="mine")
     assert sent.headers["location"] == "/standing"
     assert "2 posts of yours" in client.get("/standing").text
 
 
 def test_of_a_community_she_says_which_one_she_is(client: PageClient, tmp_path: Path) -> None:
-    path = as_file(tmp_path, "csv", table(["ann", "bob", "cy", "ann", "<b>di</b>"]))
-    sent = client.post(
-        "/start/upload", files={"file": (path.name, path.read_bytes())}, data={"holds": "community"}
-    )
+    posts = table(["ann", "bob", "cy", "ann", "<b>di</b>"])
+    sent = client.upload("a.csv", table_bytes(posts, "a.csv", tmp_path), holds="community")
     assert sent.headers["location"] == "/start/who"
     text = client.get("/start/who").text
     assert "5 posts of 4 people" in text
@@ -180,14 +162,8 @@ def test_of_a_community_she_says_which_one_she_is(client: PageClient, tmp_path: 
 
 
 def test_settings_change_what_is_shown_and_bad_ones_change_nothing(demo: PageClient) -> None:
-    form = {
-        "measure": "bow-t",
-        "k": "0.5",
-        "m": "2",
-        "bucket": "1mo",
-        "thresholds": "5, 20%",
-        "hysteresis": "0.1",
-    }
+    form = {"measure": "bow-t", "k": "0.5", "m": "2", "bucket": "1mo", "hysteresis": "0.1"}
+    form["thresholds"] = "5, 20%"
     assert demo.post("/settings", data=form).status_code == 303
     assert "first 20%" in demo.get("/standing").text
     assert "<code>bow-t</code>" in demo.get("/standing").text

@@ -22,7 +22,14 @@ from sottovoce.corpus.schema import POSTS
 MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
 HER = "u0"
 Place = tuple[str, float | None, int | None, int | None, int]
-seeds = st.integers(0, 2**32 - 1)
+FEW = settings(max_examples=3, deadline=None)
+
+
+def has_written(seed: int) -> bool:
+    return HER in random_posts(seed)["user"].to_pylist()
+
+
+seeds = st.integers(0, 2**32 - 1).filter(has_written)
 
 
 def community_of(posts: pa.Table, measure: str, *, m: int = 2) -> Community:
@@ -64,14 +71,12 @@ def row_of(text: str, time: datetime, user: str = HER) -> pa.Table:
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds, share=st.floats(0, 1), m=st.integers(1, 5))
-@settings(max_examples=3, deadline=None)
+@FEW
 def test_without_posts_equals_assessing_everybody_without_them(
     measure: str, seed: int, share: float, m: int
 ) -> None:
     posts = random_posts(seed)
     hers = her_rows(posts)
-    if not hers:
-        return
     chosen = np.random.default_rng(seed).random(len(hers)) < share
     gone = [row for row, out in zip(hers, chosen, strict=True) if out]
     person = Person(community_of(posts, measure, m=m), user=HER)
@@ -85,13 +90,11 @@ def test_without_posts_equals_assessing_everybody_without_them(
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds, words=st.lists(st.sampled_from(WORDS), max_size=6), week=st.integers(-1, 9))
-@settings(max_examples=3, deadline=None)
+@FEW
 def test_a_draft_equals_assessing_everybody_with_it(
     measure: str, seed: int, words: list[str], week: int
 ) -> None:
     posts, text = random_posts(seed), " ".join(words)
-    if not her_rows(posts):
-        return
     time = MONDAY + timedelta(weeks=week, hours=5)
     checked = Person(community_of(posts, measure), user=HER).with_draft(text, time)
     more = pa.concat_tables([posts, row_of(text, time)])
@@ -109,7 +112,7 @@ def test_a_draft_equals_assessing_everybody_with_it(
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds)
-@settings(max_examples=3, deadline=None)
+@FEW
 def test_who_is_new_is_added_and_who_is_known_is_replaced(measure: str, seed: int) -> None:
     posts = random_posts(seed)
     others = posts.filter(pa.array([user != HER for user in posts["user"].to_pylist()]))
@@ -125,7 +128,7 @@ def test_who_is_new_is_added_and_who_is_known_is_replaced(measure: str, seed: in
 @given(seed=seeds, m=st.integers(1, 4))
 # Of two posts of a week the one without the topic counts more than the one that speaks against it.
 @example(seed=41829659, m=4)
-@settings(max_examples=3, deadline=None)
+@FEW
 def test_uncertainty_is_the_range_over_leaving_out_each_post(
     measure: str, seed: int, m: int
 ) -> None:
@@ -154,11 +157,9 @@ def test_uncertainty_is_the_range_over_leaving_out_each_post(
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds)
-@settings(max_examples=3, deadline=None)
+@FEW
 def test_a_timeline_repeats_the_assessment_week_by_week(measure: str, seed: int) -> None:
     posts = random_posts(seed)
-    if not her_rows(posts):
-        return
     person = Person(community_of(posts, measure), user=HER)
     for column, topic in enumerate(person.community.topics):
         found = person.timeline(topic)
@@ -172,11 +173,9 @@ def test_a_timeline_repeats_the_assessment_week_by_week(measure: str, seed: int)
 
 @pytest.mark.parametrize("measure", ["lda", "lda-d", "lda-t", "lda-dt", "bow-dt"])
 @given(seed=seeds)
-@settings(max_examples=3, deadline=None)
+@FEW
 def test_parts_are_those_of_explain(measure: str, seed: int) -> None:
     posts = random_posts(seed)
-    if not her_rows(posts):
-        return
     person = Person(community_of(posts, measure), user=HER)
     chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (measure,))
     her = UserPosts(HER)

@@ -2,13 +2,14 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from support.rank_servers import description
+from support.rank_servers import description, report_once
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.description import Description, HttpTransport, Mode
@@ -43,44 +44,39 @@ def spent(client: RankClient) -> float:
     return float(client.account.spent * 2)
 
 
+@pytest.fixture
+def client(server: Server, tmp_path: Path) -> Iterator[RankClient]:
+    with closing(RankClient(server, tmp_path, budget=20)) as made:
+        yield made
+
+
 def test_a_server_that_asks_for_more_than_it_quoted_gets_nothing(
-    server: Server, tmp_path: Path
+    server: Server, client: RankClient
 ) -> None:
-    client = RankClient(server, tmp_path, budget=20)
     assert client.quote("debt", 0.4).cost == 1
     server.asks_for("10")
     with pytest.raises(InputError, match=r"costs epsilon 10\); nothing was drawn, spent or sent"):
         client.report("debt", 0.4)
     assert (spent(client), server.got) == (0, [])
-    client.close()
 
 
-def test_rules_that_a_report_was_made_under_are_agreed_to_and_others_are_not(
-    server: Server, tmp_path: Path
+def test_other_rules_than_those_reported_under_hold_only_once_she_agreed_to_a_quote_of_them(
+    server: Server, client: RankClient
 ) -> None:
-    client = RankClient(server, tmp_path, budget=20)
-    client.report("debt", 0.4)
-    server.asks_for("10")
-    server.period += 1
-    with pytest.raises(InputError, match="not those that you agreed to"):
-        client.report("debt", 0.4)
-    assert (spent(client), len(server.got)) == (1, 1)
-    client.close()
-
-
-def test_new_rules_hold_once_she_agreed_to_a_quote_of_them(server: Server, tmp_path: Path) -> None:
-    client = RankClient(server, tmp_path, budget=20)
     client.report("debt", 0.4)
     server.asks_for("10")
     seen = client.quote("debt", 0.4)
-    with pytest.raises(InputError, match="not those that you agreed to"):
-        client.report("debt", 0.4)
+    for period in (7, 8):
+        server.period = period
+        with pytest.raises(InputError, match="not those that you agreed to"):
+            client.report("debt", 0.4)
+    assert (spent(client), len(server.got)) == (1, 1)
+    server.period = 7
     client.report("debt", 0.4, agreed=seen.mark)
     assert spent(client) == 11
-    server.period += 1
+    server.period = 8
     client.report("debt", 0.4)
     assert (spent(client), len(server.got)) == (11, 3)
-    client.close()
 
 
 def test_what_was_agreed_to_is_known_after_a_restart_server_by_server(
@@ -89,11 +85,7 @@ def test_what_was_agreed_to_is_known_after_a_restart_server_by_server(
     monkeypatch.setattr(HttpTransport, "call", lambda _, *given: server.call(*given))
 
     def report(url: str) -> None:
-        client = RankClient(url, tmp_path, budget=20)
-        try:
-            client.report("debt", 0.4)
-        finally:
-            client.close()
+        report_once(url, tmp_path, budget=20)
 
     report("https://ranks.example")
     server.asks_for("10")
@@ -166,17 +158,13 @@ def test_a_crash_before_anything_was_drawn_is_no_lost_ledger(
 ) -> None:
     client = RankClient(server, tmp_path, budget=2)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Ledger, "release", interrupted)
+        patched.setattr(Ledger, "release", Mock(side_effect=KeyboardInterrupt))
         client.report("debt", 0.4)
     client.close()
     client = RankClient(server, tmp_path, budget=2)
     client.report("debt", 0.4)
     assert (spent(client), len(server.got)) == (1, 1)
     client.close()
-
-
-def interrupted(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def test_shares_that_were_drawn_keep_their_token_when_the_diary_is_lost(tmp_path: Path) -> None:

@@ -95,8 +95,7 @@ def test_a_bad_report_is_refused_before_anything_is_stored(
 
 
 def test_a_share_of_the_length_of_another_topics_shares_is_refused(both: Both) -> None:
-    longer = shared(RULES, 1, 3, "illness")
-    got, said = both.post(0, body(0, longer))
+    got, said = both.post(0, body(0, shared(RULES, 1, 3, "illness")))
     wanted = len(REPORT.input_shares[0])
     assert (got, f"have {wanted} bytes in this server's input share" in said) == (422, True)
     assert both.stored(0) == 0

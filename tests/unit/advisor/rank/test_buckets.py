@@ -1,6 +1,8 @@
 """Public score buckets."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -14,23 +16,17 @@ def test_every_score_has_a_bucket_and_an_edge_belongs_to_the_one_above() -> None
     assert found == [0, 0, 0, 1, 2, 3, 3, 3, 3]
 
 
-@pytest.mark.parametrize("edges", [(), (1.0, 1.0), (2.0, 1.0), (math.nan,), (math.inf,)])
-def test_edges_that_part_nothing_are_refused(edges: tuple[float, ...]) -> None:
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(partial(Buckets, edges) for edges in ((), (1, 1), (2, 1), (math.nan,), (math.inf,))),
+        *(partial(Buckets.even, *given) for given in ((1, 0), (0, math.inf), (0, 1, 1))),
+        partial(Buckets.even(0, 1).find, math.nan),
+    ],
+)
+def test_what_makes_or_has_no_bucket_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(ParameterError):
-        Buckets(edges)
-
-
-def test_no_score_has_no_bucket() -> None:
-    with pytest.raises(ParameterError, match="must be a number"):
-        Buckets.even(0, 1).find(math.nan)
-
-
-@pytest.mark.parametrize(("low", "high", "number"), [(1, 0, 20), (0, math.inf, 20), (0, 1, 1)])
-def test_a_range_or_number_that_makes_no_buckets_is_refused(
-    low: float, high: float, number: int
-) -> None:
-    with pytest.raises(ParameterError):
-        Buckets.even(low, high, number)
+        make()
 
 
 def test_a_measure_without_known_bounds_needs_a_range() -> None:

@@ -120,22 +120,21 @@ def test_edges_come_back_from_their_file_to_the_last_bit(tmp_path: Path) -> None
     assert load_edges(tmp_path / "edges.json") == topics
 
 
+def edges_file(form: str, *topics: object) -> bytes:
+    return json.dumps({"format": form, "topics": topics}).encode()
+
+
+NAMED = {"name": "a", "measure": "lda"}
+
+
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"\xff",
-        b"[]",
-        b"{}",
-        b"[" * 100_000,
-        json.dumps({"format": "other", "topics": []}).encode(),
-        json.dumps({"format": FORMAT, "topics": [{"name": "a", "measure": "lda"}]}).encode(),
-        json.dumps(
-            {"format": FORMAT, "topics": [{"name": "a", "measure": "lda", "edges": [2, 1]}]}
-        ).encode(),
-        json.dumps(
-            {"format": FORMAT, "topics": [{"name": "a", "measure": "lda", "edges": ["x"]}]}
-        ).encode(),
+        *(b"", b"\xff", b"[]", b"{}", b"[" * 100_000),
+        edges_file("other"),
+        edges_file(FORMAT, NAMED),
+        edges_file(FORMAT, NAMED | {"edges": [2, 1]}),
+        edges_file(FORMAT, NAMED | {"edges": ["x"]}),
     ],
 )
 def test_a_file_that_holds_no_edges_is_refused_in_one_sentence(
