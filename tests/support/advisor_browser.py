@@ -59,6 +59,16 @@ class Visitor:
     def go(self, path: str) -> None:
         self.page.goto(self.advisor.address + path)
 
+    def choose(self, name: str, content: bytes) -> None:
+        """Choose a file to bring."""
+        self.page.locator("#file").set_input_files(
+            {"name": name, "mimeType": "text/html", "buffer": content}
+        )
+
+    def look(self) -> None:
+        """Look at the file that was chosen."""
+        self.page.get_by_role("button", name="Look at this file").click()
+
     def watch(self) -> None:
         for event, noted in self._watched():
             self.page.on(event, noted)  # type: ignore[call-overload] # one of those it knows

@@ -39,14 +39,6 @@ def as_jsonl(given: list[Row]) -> bytes:
     return "\n".join(map(json.dumps, lines)).encode()
 
 
-def bring(visitor: "Visitor", name: str, content: bytes, *, community: bool = False) -> None:
-    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-    visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
-    if community:
-        visitor.page.get_by_label("A whole community").check()
-    visitor.page.get_by_role("button", name="Look at this file").click()
-
-
 def demo_person() -> Person:
     community = Community.demo()
     return Person(community, user=community.example)
@@ -74,8 +66,10 @@ def test_the_demo_is_one_click_away_and_tells_where_she_stands(visitor: "Visitor
 
 
 def test_she_finds_herself_in_a_community(visitor: "Visitor") -> None:
-    bring(visitor, "export.jsonl", as_jsonl(rows(people=12)), community=True)
     page = visitor.page
+    visitor.choose("export.jsonl", as_jsonl(rows(people=12)))
+    page.get_by_label("A whole community").check()
+    visitor.look()
     expect(page.get_by_role("heading", level=1)).to_have_text("Which one is you?")
     page.get_by_label("Your name in the file").fill("nobody")
     page.get_by_role("button", name="That is me").click()

@@ -55,21 +55,19 @@ def with_something_to_see(visitor: "Visitor") -> None:
 def to_which_one_is_you(visitor: "Visitor") -> None:
     rows = [f"{'a very long name ' * 5}{who},2024-01-0{who},bread" for who in (1, 2)]
     content = "\n".join(["user,time,text", *rows]).encode()
-    file = {"name": "posts.csv", "mimeType": "text/csv", "buffer": content}
     visitor.go("/start")
-    visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
+    visitor.choose("posts.csv", content)
     visitor.page.get_by_label("A whole community").check()
-    visitor.page.get_by_role("button", name="Look at this file").click()
+    visitor.look()
     visitor.page.wait_for_url("**/start/who")
 
 
 def to_which_column_is_which(visitor: "Visitor") -> None:
     content = f"author,{'a very long name ' * 5},body\nann,2024-01-01,{'bread ' * 30}\n".encode()
-    file = {"name": "posts.csv", "mimeType": "text/csv", "buffer": content}
     visitor.go("/start")
-    visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
+    visitor.choose("posts.csv", content)
     visitor.page.get_by_label("Let me choose which column is which").check()
-    visitor.page.get_by_role("button", name="Look at this file").click()
+    visitor.look()
     visitor.page.get_by_role("heading", name="Which column is which?").wait_for()
 
 
@@ -152,9 +150,8 @@ def test_the_page_follows_light_and_dark(visit: "Visit", scheme: str, sign: int)
 
 
 def test_an_error_of_hers_is_told_where_readers_hear_it(visitor: "Visitor") -> None:
-    file = {"name": "posts.csv", "mimeType": "text/csv", "buffer": b"time,text\nnever,hi\n"}
-    visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
-    visitor.page.get_by_role("button", name="Look at this file").click()
+    visitor.choose("posts.csv", b"time,text\nnever,hi\n")
+    visitor.look()
     visitor.page.get_by_role("alert").wait_for()
     assert findings(visitor) == []
 

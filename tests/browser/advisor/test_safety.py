@@ -37,16 +37,11 @@ def posts(text: str, users: int = 3) -> bytes:
     return "\n".join(map(json.dumps, lines)).encode()
 
 
-def bring(visitor: "Visitor", name: str, content: bytes) -> None:
-    file = {"name": name, "mimeType": "text/html", "buffer": content}
-    visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
-
-
 def test_markup_in_posts_names_and_files_is_inert(visitor: "Visitor") -> None:
     page = visitor.page
-    bring(visitor, '"><img src=x onerror=alert(5)>.jsonl', posts(MARKUP))
+    visitor.choose('"><img src=x onerror=alert(5)>.jsonl', posts(MARKUP))
     page.get_by_label("A whole community").check()
-    page.get_by_role("button", name="Look at this file").click()
+    visitor.look()
     page.wait_for_url("**/start/who")
     assert page.evaluate(_HURT)
     page.get_by_label("Your name in the file").fill("<b>u1</b>")

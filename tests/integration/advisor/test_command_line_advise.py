@@ -27,6 +27,7 @@ def test_the_address_it_prints_opens_the_page_once(tmp_path: Path) -> None:
                 assert "How much do your posts show" in browser.get(f"{home}/start").text
                 with httpx.Client(trust_env=False, timeout=60) as other:
                     assert other.get(first).status_code == 401
+                    assert other.get(f"{home}/enter?token=wrong").status_code == 401
                     second = json.loads(process.stdout.readline())["address"]
                     assert other.get(second).status_code == 200
         finally:

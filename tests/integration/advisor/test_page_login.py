@@ -21,19 +21,6 @@ def test_nothing_is_told_without_a_session(tmp_path: Path) -> None:
         assert "knows only the browser" in shown.text
 
 
-def test_the_address_works_once_and_the_next_is_told(tmp_path: Path) -> None:
-    with served(tmp_path, let_in=False) as page:
-        told: list[str] = []
-        page.login._renewed = told.append
-        first = page.login.token
-        assert page.get("/enter", params={"token": "wrong"}).status_code == 401
-        assert page.get("/enter", params={"token": first}).status_code == 200
-        page.cookies.clear()
-        assert page.get("/enter", params={"token": first}).status_code == 401
-        assert told == [page.login.token] != [first]
-        assert page.get("/enter", params={"token": told[0]}).status_code == 200
-
-
 def test_fetching_ahead_does_not_spend_the_address(tmp_path: Path) -> None:
     with served(tmp_path, let_in=False) as page:
         token = {"token": page.login.token}

@@ -208,12 +208,6 @@ def test_deleting_leaves_nothing(demo: PageClient, tmp_path: Path) -> None:
     assert b"drug addiction" not in kept
 
 
-def test_the_store_is_for_its_owner_only(demo: PageClient, tmp_path: Path) -> None:
-    stores = list(tmp_path.glob("*.sqlite*"))
-    assert stores
-    assert all(path.stat().st_mode & 0o777 == 0o600 for path in stores)
-
-
 def test_no_page_has_inline_code_or_asks_elsewhere(demo: PageClient) -> None:
     pages = ["/start", "/standing", "/draft", "/settings", "/alerts", "/delete"]
     for path in [*pages, f"/topic?name={topic_of(demo)}"]:

@@ -56,14 +56,8 @@ def test_a_place_is_a_range_and_the_setting_is_the_servers(tmp_path: Path) -> No
         (one,) = client.person.standings()
         assert one.users == 4201
         assert (one.low or 0) < (one.high or 0)
-        form = {
-            "measure": "bow-t",
-            "k": "0.3",
-            "m": "3",
-            "bucket": "1w",
-            "thresholds": "25",
-            "hysteresis": "0",
-        }
+        form = {"measure": "bow-t", "k": "0.3", "m": "3", "bucket": "1w", "hysteresis": "0"}
+        form["thresholds"] = "25"
         assert client.post("/settings", data=form).status_code == 303
         refused = client.post("/settings", data={**form, "m": "2"})
         assert refused.status_code == 409

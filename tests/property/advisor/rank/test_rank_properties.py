@@ -70,7 +70,7 @@ def test_numbers_that_add_up_never_grow_with_the_bucket(
     published: tuple[Description, Histogram],
 ) -> None:
     at_least = published[1].at_least()
-    assert (np.diff(at_least) <= 0).all()
+    assert (np.diff(at_least) <= 0).all(), "within nobody and everybody"
     assert at_least[0] == published[1].reports
     assert at_least[-1] == 0
 

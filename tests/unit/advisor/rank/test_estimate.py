@@ -69,14 +69,6 @@ def test_who_shares_a_bucket_that_reaches_beyond_a_band_is_not_told_to_be_outsid
     assert "You are not" not in found.in_words()
 
 
-def test_counts_that_add_up_are_made_monotone_within_nobody_and_everybody() -> None:
-    noisy = Histogram("debt", 7, RULES.version, 100, (60.0, -20.0, *[3.0] * 16, -5.0, 17.0))
-    at_least = noisy.at_least()
-    assert (at_least[0], at_least[-1]) == (100, 0)
-    assert (np.diff(at_least) <= 0).all()
-    assert at_least.min() >= 0
-
-
 def test_moving_estimates_to_the_known_number_leaves_no_doubt_about_everybody() -> None:
     rules = description()
     total = np.arange(20) + 40
