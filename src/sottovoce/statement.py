@@ -387,9 +387,9 @@ def read_rules(path: Path) -> dict[str, object]:
     """The rules of a rank server, as it prints them."""
     try:
         record = parse_json(small_text(path, _MOST_BYTES, "the rules of a rank server"))
-    except InputError:
+    except InputError:  # of the file itself; it says what to do
         raise
-    except ValueError:
+    except ValueError:  # not JSON
         record = None
     if not isinstance(record, dict):
         raise InputError(

@@ -1,6 +1,6 @@
 """States of users as rows of a Spark table: made from posts, brought together, merged.
 
-A row is a user: how many posts, which words, and per space their slots (``assess.state._buckets``),
+A row is a user: how many posts, which words, and per space their slots (``assess.state.buckets``),
 flat. One row of each part has no user: it counts what became of the posts that were read.
 """
 
@@ -42,7 +42,7 @@ def _columns(header: StateHeader) -> dict[str, str]:
 
 
 def schema_text(header: StateHeader) -> str:
-    """The same, as Spark writes schemas."""
+    """The columns and kinds as one text, as Spark writes schemas."""
     return ", ".join(f"{name} {kind}" for name, kind in _columns(header).items())
 
 
@@ -52,7 +52,10 @@ def value_columns(header: StateHeader) -> list[str]:
 
 
 def score_posts(shipped: Shipped, raw: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Posts as they were read, into states of their users: the map side of the aggregation."""
+    """Posts as they were read, into states of their users: the map side of the aggregation.
+
+    A state is handed on whenever it could fill a task's memory, and the next one begun.
+    """
     work, tally = shipped.work(), Tally()
     batches = _conform_batches(work, raw, tally)
     more = True
@@ -87,7 +90,7 @@ def merge_rows(shipped: Shipped, grouped: Iterator[pa.RecordBatch]) -> Iterator[
 
 
 def fill_state(header: StateHeader, users: pa.Array, values: dict[str, pa.Array]) -> State:
-    """The state that rows tell of; a user may have several rows."""
+    """The state that these rows make up; a user may have several."""
     state = State(header)
     rows = state.rows(users)
     state.count_posts(rows, values["posts"].to_numpy())
@@ -200,6 +203,7 @@ def _flat(lists: pa.Array) -> NDArray[Any]:
     return flat
 
 
+# What an amount counts: a word by its number, then a ranking; these three have numbers below 0.
 COUNTS = "what int, amount bigint"
 _USERS = -1
 _POSTS = -2
@@ -261,7 +265,7 @@ def community_of(amounts: Mapping[int, int], words: int, places: int) -> Communi
 
 
 class PartOfWordUse(WordUse):
-    """Which words some users have used, told against the whole community."""
+    """Which words some users have used, with the holders of each in the whole community."""
 
     def __init__(self, here: WordUse, holders: NDArray[np.int64], users: int) -> None:
         super().__init__(here.words)

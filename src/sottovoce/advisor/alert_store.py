@@ -121,16 +121,17 @@ class AlertStore:
         topic at once is one alert.
         """
         when = in_utc(time or datetime.now(UTC)).isoformat()
-        told = outright or {}
+        stated = outright or {}
         with self._lock, self._file.transaction() as base:
             cursor = base.cursor()
-            raised = [
-                _add_alert(cursor, standing, band, told.get(standing.topic, 0), when)
-                for standing in standings
-                for band in [_bands_changed(cursor, standing, setting)]
-                for more in [_more_outright(cursor, standing.topic, told.get(standing.topic, 0))]
-                if band is not None or more
-            ]
+            raised = set()
+            for standing in standings:
+                posts = stated.get(standing.topic, 0)
+                # Both note what they see, so that both run for every topic.
+                band = _bands_changed(cursor, standing, setting)
+                more = _more_outright(cursor, standing.topic, posts)
+                if band is not None or more:
+                    raised.add(_add_alert(cursor, standing, band, posts, when))
         return [alert for alert in self.alerts() if alert.id in raised]
 
     def alerts(self, *, unseen: bool = False) -> list[Alert]:
@@ -211,7 +212,7 @@ def _store_band(cursor: sqlite3.Cursor, standing: Standing, percent: int, *, ent
 
 
 def _ranking_name(standing: Standing) -> str:
-    """By what and among whom: who left a band of made-up people has left none of real ones."""
+    """The measure, apart for made-up people: who leaves a band among them has left no real one."""
     return f"{standing.measure} among made-up people" if standing.simulated else standing.measure
 
 

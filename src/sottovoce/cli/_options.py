@@ -22,7 +22,7 @@ from sottovoce.corpus.read.tally import (
     Tallied,
     Tally,
 )
-from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.errors import MissingExtraError, ParameterError, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +122,7 @@ class ScoreOptions(OptionGroup):
 
 
 def parse_share(written: str | None) -> float | None:
-    """The option --concerned."""
+    """The share given with --concerned, checked."""
     if written is None:
         return None
     from sottovoce.assess.measures.catalogue import check_concerned  # noqa: PLC0415 - fast --help
@@ -136,7 +136,7 @@ def parse_share(written: str | None) -> float | None:
 
 
 def load_catalogue(path: Path | None) -> "Catalogue | None":
-    """The option --topics."""
+    """The catalogue given with --topics; None if there is none."""
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
 
     return None if path is None else Catalogue.load(path)
@@ -150,7 +150,7 @@ def load_shipped_catalogue() -> "Catalogue":
 
 
 def load_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
-    """The option --model."""
+    """The models given with --model."""
     if not paths:
         return ()
     with needs_extra("topics"):
@@ -162,8 +162,6 @@ def load_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
 @contextmanager
 def mention_resume(folder: Path | None) -> Iterator[None]:
     """Say on the way out of a stopped command that it can go on."""
-    from sottovoce.errors import Stopped  # noqa: PLC0415 - it imports the commands
-
     try:
         yield
     except Stopped:
@@ -196,7 +194,7 @@ CleanOption = Annotated[
 
 @dataclass(frozen=True)
 class ReadingOptions(OptionGroup):
-    """How a file is read, as far as that is told.
+    """How a file is read, as far as the command says.
 
     Args:
         fields: Our names for the file's columns: user=author,text=body.
@@ -225,7 +223,7 @@ class ReadingOptions(OptionGroup):
     longest: Annotated[int, typer.Option("--max-line-bytes")] = LONGEST
 
     def to_read_options(self) -> ReadOptions:
-        """For a reader, which guesses no encoding."""
+        """What was given, for a reader that guesses nothing: encoding auto is UTF-8."""
         return ReadOptions(
             format=cast("Format | None", self.file_format),
             columns=_column_map(self.fields),

@@ -127,6 +127,7 @@ def _account_row(account: "Account") -> dict[str, object]:
         "N": n,
         "budget epsilon": text_up(account.budget.epsilon),
         "spent": text_up(account.spent * n),
+        # Down is up on the negative side; what was overspent is shown as 0 left.
         "left": text_up(min(Fraction(0), -account.rest * n)).removeprefix("-"),
     }
 

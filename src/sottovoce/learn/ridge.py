@@ -45,7 +45,7 @@ class ExampleSums:
 
     @property
     def means(self) -> Floats:
-        """Of the features."""
+        """The features' means."""
         return self.totals / self.count
 
     @property
@@ -54,12 +54,12 @@ class ExampleSums:
         second = np.diag(self.products) / self.count
         variances = second - self.means**2
         # What rounding leaves of a constant feature is no spread.
-        constant = variances <= 1e-9 * second + 1e-300
+        constant = variances <= _CONSTANT * second + 1e-300
         return np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, variances)))
 
     @property
     def covariance(self) -> Floats:
-        """Of the standardised features: (X'X/m - mean mean') over the scales."""
+        """The standardised features' covariance: (X'X/m - mean mean') over the scales."""
         mean, scale = self.means, self.scales
         centred = self.products / self.count - np.outer(mean, mean)
         covariance: Floats = centred / np.outer(scale, scale)
@@ -67,13 +67,13 @@ class ExampleSums:
 
     @property
     def label_covariance(self) -> Floats:
-        """Of the standardised features with the label."""
+        """The standardised features' covariance with the label."""
         shifted = self.cross / self.count - self.label_total / self.count * self.means
         covariance: Floats = shifted / self.scales
         return covariance
 
     def to_vector(self) -> Floats:
-        """As secure sums carry it."""
+        """The sums as one vector, which secure sums carry."""
         upper = self.products[np.triu_indices(self.width)]
         head = [self.count, self.label_total]
         return np.concatenate([head, self.totals, self.cross, upper])

@@ -229,16 +229,18 @@ class SparseNoise:
 def surviving_zeros(gaps: TableSampler, cells: int, source: Keystream) -> NDArray[np.int64]:
     """Which of ``cells`` zero cells come out, in ascending order."""
     table = (gaps.table.cells, gaps.table.boundaries)
-    found = list[NDArray[np.int64]]()
+    found: list[NDArray[np.int64]] = []
     position = 0
     while position < cells:
         batch = words(source, _batch_size(gaps, cells - position))
         ranks = np.empty(batch.size, dtype=np.int64)
         used, number, position = walk_gaps(batch, table, position, cells, ranks)
         found.append(ranks[:number])
+        # A word that falls on a boundary of the table is not decided by 64 bits: draw on, exactly.
         if used < batch.size and position < cells:
             gap = gaps.index_from(int(batch[used]), source)
             position += gap
+            # A gap of a whole run ends without a cell; the next gap begins there.
             if gap < gaps.law.run and position < cells:
                 found.append(np.array([position], dtype=np.int64))
                 position += 1

@@ -11,13 +11,11 @@ draw after draw, in every way that changes how noise is drawn, at several rates.
 of word frequencies that are bought: in documents whose words are all frequent, so that no frequency
 is cut, they are the counts and the noise.
 
-What a release is compared with: Laplace noise.
-
-Laplace noise in floating point is the textbook mechanism, **not private as computed**. On the
-reals, y + Laplace(1/r) is (N, r N)-limited-precision private. In floating point its outputs lie on
-a sparse, y-dependent set of doubles, so single outputs can rule a neighbour out (Mironov, "On
-significance of the least significant bits for differential privacy", CCS 2012); `reachable` decides
-which. For comparison and as the audit's negative control only.
+Beside them stands the audit's negative control, `LaplaceBaseline`. Laplace noise in floating point
+is the textbook mechanism, **not private as computed**. On the reals, y + Laplace(1/r) is (N, r
+N)-limited-precision private. In floating point its outputs lie on a sparse, y-dependent set of
+doubles, so single outputs can rule a neighbour out (Mironov, "On significance of the least
+significant bits for differential privacy", CCS 2012); `reachable` decides which.
 """
 
 import tempfile
@@ -57,7 +55,7 @@ _SHARE, _SIDE = Fraction(1, 2), 64
 
 
 class DrawnRelease(NamedTuple):
-    """What a way of releasing made of a job."""
+    """What a way of releasing has published of a job."""
 
     counts: Dense
     maps: list[WordMap]
@@ -98,11 +96,11 @@ def audit_whole_way(
 def list_ways(
     rate: Fraction, threshold: int | None, others: dict[str, Draw]
 ) -> dict[str, PublishingWay]:
-    """Every way to release, and at ``rate`` and others the plain one."""
+    """Every way to release at ``rate``, and the plain one at other rates too."""
     plain = ReleaseSettings(LimitedPrecision.at_rate(rate))
     rare = replace(plain, guarantee=LimitedPrecision.at_rate(_SPARSE_RATE))
     once, numbers = [made_up_counts()], np.arange(1.0, _WORDS + 1)
-    # Cells that fill no whole vectors.
+    # Widths and heights that leave the kernels' last vector partly filled.
     small = [made_up_counts(each, 1 + each % 9, 41) for each in range(48)]
     map_ = replace(plain, compression="random", columns=_COLUMNS)
     words = tuple(f"word{i}" for i in range(_WORDS))
@@ -137,7 +135,7 @@ def list_ways(
     steady = settings["constant work"]
     for name, each in (("", plain), (", rare noise", rare), (", constant work", steady)):
         ways[f"few at a time{name}"] = PublishingWay(each, small, draw_release)
-        # On two threads, and on one that goes on to a second block.
+        # So many cells that two threads share them, or one goes on to a second block.
         many = made_up_counts(1, 400 if each is rare else 900, 600)
         ways[f"many at once{name}"] = PublishingWay(each, [many], draw_release)
     for name, draw in others.items():
@@ -189,10 +187,11 @@ def draw_release(job: Job) -> DrawnRelease:
 
 
 def frequency_noise(plain: ReleaseSettings, kind: str) -> Known:
-    """The noise in the frequencies of one document after another."""
+    """The noise in bought frequencies, of one document in each of `_SIDE` releases."""
     prior = cast("PriorKind", kind)
     map_ = replace(plain, compression="random", columns=_COLUMNS)
     settings = replace(map_, prior=prior, prior_share=_SHARE)
+    # Words so frequent that noise hardly ever takes one below 0, where it would be cut.
     least = ceil(40 / settings.prior_rate)
     words = np.arange(_SIDE)[None, :] % 5 + least
     noise = [draw_release(make_job(settings, words)).frequencies - words[0] for _ in range(_SIDE)]

@@ -36,16 +36,17 @@ _PEERS = {"opendp": noise.OPENDP_NAME, "numpy": "dense numpy geometric differenc
 
 @dataclass(frozen=True)
 class ReleaseBenchCase:
-    """A setting, and on how many documents each peer is measured."""
+    """A setting; ``parts`` says on how many documents each peer is measured."""
 
     setting: ReleaseBenchSetting
     parts: dict[str, int]
 
     def name(self, documents: int) -> str:
         """The case in words."""
-        to = self.setting
-        kept = "all columns" if to.columns == to.words else f"{to.columns} columns"
-        return f"{documents:,} documents x {to.words:,} words, {kept}, rate {float(to.rate):g}"
+        columns, words = self.setting.columns, self.setting.words
+        kept = "all columns" if columns == words else f"{columns} columns"
+        rate = float(self.setting.rate)
+        return f"{documents:,} documents x {words:,} words, {kept}, rate {rate:g}"
 
 
 CASES = (
@@ -97,7 +98,7 @@ def _speed_rows(case: ReleaseBenchCase, counts: Counts, seconds: float) -> list[
 
 
 def _work(name: str, case: ReleaseBenchCase, counts: Counts) -> Work:
-    """One way's work, once it was seen to do what the others do."""
+    """One way's work, after a check that what it releases is right."""
     way: Way = partial(ours, threads=1) if name == _ONE_THREAD else WAYS[name]
     check_release(name, case.setting, counts, way(case.setting, counts))
     return partial(way, case.setting, counts)

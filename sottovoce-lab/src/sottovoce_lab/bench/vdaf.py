@@ -43,7 +43,10 @@ def bench_vdaf(reports: int, *, seconds: float = SECONDS) -> list[BenchRow]:
 
 @dataclass(frozen=True)
 class _Ours:
-    """Reports of Prio3Histogram."""
+    """Reports, and the second server's first step for each (``helper``).
+
+    That step is made beforehand: what is timed is the first server alone, the leader.
+    """
 
     histogram: Prio3Histogram
     buckets: list[int]

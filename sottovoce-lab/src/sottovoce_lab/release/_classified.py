@@ -1,4 +1,4 @@
-"""How well classes are told by what was learnt from a release: ours beside honest baselines."""
+"""How well classifiers learnt from a release tell classes apart: ours beside honest baselines."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -116,7 +116,7 @@ class ClassifiedCorpus:
         return float(np.bincount(self.codes).max() / self.codes.size)
 
     def setting(self, rate: float | None, *, released: bool = False) -> AnalyseSetting:
-        """Of its rows; ``released`` where documents of the test were released too."""
+        """The setting of its rows; ``released``: documents of the test were released too."""
         name = f"{self.corpus.name}, released" if released else self.corpus.name
         documents, words = self.corpus.counts.shape
         return AnalyseSetting(
@@ -173,7 +173,7 @@ def _seed_accuracies(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Valu
 
 
 def _text_accuracy(known: ClassifiedCorpus) -> Values:
-    """The chosen reader's accuracy where there is almost no noise."""
+    """The chosen reader's accuracy on true text, read like a release with almost no noise."""
     right, counts = 0.0, known.corpus.counts
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for train, test in folds.split(known.codes, known.codes):

@@ -45,6 +45,7 @@ from sottovoce_lab.release.analyse_topics import (
 from sottovoce_lab.release.parts import PartStore, Values, by_reader
 from sottovoce_lab.release.pinned import PINNED, WORDS, PinnedCorpus, is_here
 
+# Columns of the printed table, and those that only the wide one has.
 SHOWN = ("data", "documents", "rate", "reader", "score", "mean", "low", "high")
 WIDE = ("words", "topics", "seeds", "reference", "predicted", "baseline")
 RATES = tuple(Fraction(rate) for rate in ("5", "2", "1", "0.5", "0.2", "0.1", "0.05"))
@@ -100,7 +101,7 @@ def run_release_analyse(options: StudyOptions) -> StudyResult:
 
 
 def _check_peer(readers: Sequence[str]) -> None:
-    """Before hours of work, not after."""
+    """Refuse to begin hours of work without the peer that topics are compared with."""
     if "topics" in readers and importlib.util.find_spec("tomotopy") is None:
         raise MissingExtraError("tomotopy", "topics")
 
@@ -183,6 +184,8 @@ READERS: dict[str, Callable[[str | None, AnalyseSizes, PartStore], list[Row]]] =
 LEVEL = 0.95
 TOTALS, PAIRS = "intervals of word totals", "intervals of pairs"
 CLIPPED, EVEN = "clipped sums", "all words alike"
+# A rate with no noise to speak of: sums of the counts themselves.
+_CLEAR = 60.0
 
 
 def summed_rows(
@@ -191,10 +194,6 @@ def summed_rows(
     """Coverage of totals and pairs, and the error of totals, at every rate."""
     truth = released_moments(corpus.counts, NoiseLaw(_CLEAR))
     return [row for rate in rates for row in _rate_rows(corpus, truth, rate, seeds, store)]
-
-
-# No noise to speak of: sums of the counts themselves.
-_CLEAR = 60.0
 
 
 def _rate_rows(
@@ -216,7 +215,7 @@ def _rate_rows(
 
 
 def summed_values(counts: Counts, truth: Moments, rate: float, seed: int) -> Values:
-    """Of one release."""
+    """Coverage and errors of one release, drawn with this seed."""
     released = add_noise(counts, rate, seed)
     moments = released_moments(released, NoiseLaw(rate))
     clipped = np.asarray(released.maximum(0).sum(axis=0), np.float64)

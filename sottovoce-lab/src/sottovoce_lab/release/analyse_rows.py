@@ -12,8 +12,9 @@ from sottovoce.report.page import COLOURS, INK, Plot, legend_below, new_panels
 from sottovoce.report.result import Row, number
 
 STUDY = "release-analyse"
-CHOSEN = "chosen"
+CHOSEN = "chosen"  # the reader that the product chooses, beside the baselines
 DIFFERENCE = "difference"
+# All columns, in the order of the file; a row leaves those empty that say nothing of it.
 NAMES = (
     "study", "data", "documents", "words", "topics", "unit", "epsilon", "rate", "S", "parties",
     "collude", "drop", "reader", "score", "mean", "low", "high", "seeds", "values", "reference",
@@ -104,8 +105,8 @@ def plots_of(rows: Sequence[Row]) -> tuple[Plot, ...]:
     for score, title in TITLES.items():
         own = [row for row in over_rates if row["score"] == score]
         if own:
-            told = finding(own)
-            plots.append(Plot(_figure(own), told, f"{title} over the rate. {told}"))
+            sentence = finding(own)
+            plots.append(Plot(_figure(own), sentence, f"{title} over the rate. {sentence}"))
     return tuple(plots)
 
 
@@ -123,7 +124,7 @@ def finding(rows: Sequence[Row]) -> str:
 
 
 def _gain(row: Row) -> tuple[float, float]:
-    """The interval of what is gained; of an error less is more."""
+    """The interval of the gain: a smaller error is a gain, of other scores a larger one."""
     low, high = number(row, "low"), number(row, "high")
     return (-high, -low) if row["score"] == "error" else (low, high)
 

@@ -1,4 +1,4 @@
-"""What the counts of a release are like: sparsity, length, and latent semantics.
+"""What the counts of a release are like: latent semantics, sparsity, length, and topics' words.
 
 Latent semantic analysis is trained on the release and judged on held-out true text.
 """
@@ -74,7 +74,7 @@ def semantic_basis(counts: Counts, dimensions: int, seed: int) -> Floats:
     return basis
 
 
-def _fold_scores(  # both halves of one fold
+def _fold_scores(
     private: Counts,
     held_out: Counts,
     known: NDArray[np.str_],

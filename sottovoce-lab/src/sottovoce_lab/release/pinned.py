@@ -36,7 +36,7 @@ class PinnedCorpus:
     labels: NDArray[np.str_] | None
 
     def part_parameters(self, reader: str, rate: str | float | None) -> Parameters:
-        """What a part of a reader's study of it is known by."""
+        """By what the store of parts knows one reader's part on this corpus at this rate."""
         documents, words = self.counts.shape
         sizes = {"documents": documents, "words": words}
         return {"reader": reader, "data": self.name, **sizes, "rate": rate}
@@ -69,7 +69,7 @@ Texts = tuple[Sequence[str], Sequence[str] | None]
 
 
 SINGLE_SOURCES = ("medquad", "dbpedia", "reuters_19", "questionDoctor_ans")
-"""Of the background texts; they were named before the readers of topics could choose LDA."""
+"""Sources of the background texts that are corpora of their own, fixed before LDA was a reader."""
 _BACKGROUND = dict.fromkeys(("background", *SINGLE_SOURCES), "background.parquet")
 FILES = {name: file for name, (file, _) in CORPORA.items()}
 FILES |= {"blogs": "blogs-background.parquet", **_BACKGROUND}
@@ -85,7 +85,7 @@ def is_here(name: str) -> bool:
 
 
 def _read_texts(name: str) -> Texts:
-    """Texts and their classes; blog openings have none, those of background texts are sources."""
+    """Texts and their classes: of background texts their sources; blog openings have none."""
     path = data_file(FILES[name])
     if name in CORPORA:
         table = CORPORA[name][1](path).read_all()

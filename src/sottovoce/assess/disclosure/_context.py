@@ -1,4 +1,10 @@
-"""Why a sentence that fits a rule says nothing of its author after all."""
+"""Why a sentence that fits a rule says nothing of its author after all.
+
+Every word of a sentence is read as a letter for its class (`load_frames`): the author, a negation,
+a verb and so on. Rules look at letters, and at words where a class is too wide. First a sentence is
+read (`read_sentence`), then objections are looked for (`find_objection`); the questions at the end
+are asked by single rules.
+"""
 
 import re
 from dataclasses import dataclass
@@ -31,14 +37,14 @@ _ADVERB, _THE, _AND = (_LETTERS[name] for name in ("adverb", "the", "and"))
 _BARRED = frozenset({AUTHOR, YOU, THEY, KIN, NOT, IF, WOULD})
 OTHERS = frozenset({YOU, THEY, KIN})
 OWN = frozenset({AUTHOR, MY, ME})
-OTHER, DOING = "_", "V"
-_DOUBT_REACH = 3
+OTHER, DOING = "_", "V"  # a word of no class; a word in -ing of no class
+_DOUBT_REACH = 3  # words before "I" in which a doubt counts
 _IT = (["it"], ["that"], ["this"])
 _STORY = re.compile(
     r" in (?:the|a|my|this|that|our) (?:\S+ )?"
     r"(?:film|play|novel|musical|show|game|dream|story|panto|soap|book)\W? "
 )
-_LONGEST_OTHER = 4
+_LONGEST_OTHER = 4  # "red" and "king" are no verbs
 # "Being ill is ..." speaks of being ill; "being ill, I ..." of its author.
 _GERUNDS = frozenset(("being", "having", "living"))
 _STATES = frozenset(("is", "are", "was", "does", "means", "can"))
@@ -141,6 +147,7 @@ def _read_asides(words: list[str], letters: list[str]) -> None:
 
 
 def _read_over_negations(words: list[str], letters: list[str]) -> None:
+    """Read over what denies nothing, as "if I weren't"; "anything but" denies."""
     for place, letter in enumerate(letters):
         if letter == WOULD and words[place + 1 : place + 2] == ["be"] and "but" in words[place:]:
             letters[place] = _ADVERB
@@ -204,7 +211,7 @@ def _find_hedge(reading: SentenceReading, left: list[str], before: list[str]) ->
 
 
 def _find_following_objection(words: list[str], last: int, *, mine: bool) -> str:
-    """Whether what follows makes it a field of work, or a joke."""
+    """The objection that what follows makes it a field of work, or a joke; "" if none."""
     if last >= len(words):
         return ""
     field = words[last] in WORD_SETS["compounds"]
@@ -215,7 +222,7 @@ def _find_following_objection(words: list[str], last: int, *, mine: bool) -> str
 def _find_metaphor(
     words: list[str], letters: list[str], at: tuple[int, int], before: list[str], left: list[str]
 ) -> str:
-    """Whether something else is said to be mine: "coffee is my antidepressant"."""
+    """The objection that "my" names something else: "coffee is my antidepressant"; "" if none."""
     first, last = at
     if letters[first] != MY:
         return ""
@@ -281,7 +288,7 @@ def is_fiction(reading: SentenceReading) -> bool:
 def is_only_met(reading: SentenceReading, first: int, last: int, *, did: bool = False) -> bool:
     """Whether a verb between "I" and the topic's word says that the author met it, no more.
 
-    What one loves or hates, one may well have done: ``did``.
+    With ``did`` verbs of feeling do not count as that: what one loves, one may well have done.
     """
     words = reading.sentence.words[first:last]
     met = not (WORD_SETS["met"].isdisjoint(words) and WORD_SETS["work"].isdisjoint(words))
@@ -325,12 +332,12 @@ def is_soon(reading: SentenceReading) -> bool:
 
 
 def is_doubt(reading: SentenceReading, last: int) -> bool:
-    """Whether a word before ``last`` makes of it a fear, a wish or a thought."""
+    """Whether a word before ``last`` makes the statement a fear, a wish or a thought."""
     return not WORD_SETS["doubted"].isdisjoint(reading.sentence.words[:last])
 
 
 def is_now(reading: SentenceReading) -> bool:
-    """Whether the sentence tells of a day, and not of how things are."""
+    """Whether the sentence is about one day, and not about how things are in general."""
     return not WORD_SETS["now"].isdisjoint(reading.sentence.words)
 
 

@@ -1,4 +1,8 @@
-"""A topic's terms and phrases, made ready to be found in words."""
+"""A topic's terms and phrases, made ready to be found in words.
+
+Phrases are written in a small language, which `compile_phrase` explains and turns into a regular
+expression. The tables here are its classes (<i>, <my>, ...) and gaps.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +33,7 @@ _GAP_AFTER_MY = "(?:(?!(?:is|are|was|were|has|have|had|be|been) )[^ ,'" + BARRED
 _MY = f"(?:(?:my|our){_WORD_END})"
 _GAPS = {"~": 3, "~~": 6}
 _LONGEST_WITHOUT_PLURAL = 3
+# Letters of the roles of terms that say what one is or has.
 _STATED_ROLES = ("S", "M", "C")
 _LETTERS = re.compile(r"[a-z]+")
 _SHORTEST_MISTYPED = 7
@@ -101,7 +106,12 @@ class CompiledTopic:
 
     @cached_property
     def anchors(self) -> tuple[tuple[str, int, tuple[frozenset[str], ...]], ...]:
-        """A word that a post has if it has a term or phrase; which; what else it has then."""
+        """How a post is searched quickly: (word, number, further words).
+
+        Without the word, the term, phrase or clue of that number cannot be in a post; nor without
+        one of each set of further words. Phrases have their place as number, terms all `TERM`, and
+        clues the numbers below it.
+        """
         return tuple(self._anchors())
 
     def _anchors(self) -> Iterator[tuple[str, int, tuple[frozenset[str], ...]]]:
@@ -214,6 +224,7 @@ def compile_phrase(phrase: str) -> CompiledPhrase:
 def _expression(choice: str) -> str:
     written = re.sub(r"(?<!\S)#|(?<=[|(])#", lambda _: f"(?:{_CLASSES['#']})", choice)
     written = re.sub(r"(?<=[a-z])\*", lambda _: r"\S*", written)
+    # Marks that no phrase holds, so that the blank can be replaced between the words alone.
     written = written.replace(" ?", "\x02").replace("~ ", "\x03")
     joined = written.replace(" ", _WORD_END)
     return joined.replace("\x02", f"(?:{_WORD_END})?").replace("\x03", _GAP % _GAPS["~"])

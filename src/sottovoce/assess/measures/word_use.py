@@ -48,7 +48,7 @@ def differential_privacy_risk_of_presence(
 def probability_changes(
     holders: NDArray[np.int64], users: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """|log2(P_U / P_U*)| of each word, for a user who has it and for one who has not."""
+    """|log2(P_U / P_U*)| of each word if a user leaves who has it, and if one who has not."""
     check_community(users)
     c, n = holders.astype(np.float64), float(users)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -61,7 +61,7 @@ def probability_changes(
 DIFF_PRIV = measure_words(
     differential_privacy_risk,
     "the largest such change of one word",
-    ((2.1, 0.80), (2.4, 0.33), (3, 0.16)),
+    lifts=((2.1, 0.80), (2.4, 0.33), (3, 0.16)),
 )
 DIFF_PRIV_PRESENT = measure_words(
     differential_privacy_risk_of_presence, "the same as diff-priv, over the words you have used"
@@ -93,7 +93,7 @@ def entropy_risk_of_presence(use: WordUse, words: NDArray[np.int64]) -> NDArray[
 def divergences(
     holders: NDArray[np.int64], users: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """KL(P_U || P_U*) in bits of each word, for a user who has it and for one who has not."""
+    """KL(P_U || P_U*) in bits of each word if a user leaves who has it, and if one who has not."""
     check_community(users)
     c, n = holders.astype(np.float64), float(users)
     more = np.log1p(1 / (n - 1))
@@ -127,7 +127,7 @@ def _exact_sums(
 ENT = measure_words(
     entropy_risk,
     "how much you change the community's words",
-    ((6.5, 0.49), (4, 0.20), (3.4, 0.14)),
+    lifts=((6.5, 0.49), (4, 0.20), (3.4, 0.14)),
 )
 ENT_PRESENT = measure_words(
     entropy_risk_of_presence, "the same as ent, over the words you have used"
@@ -146,7 +146,7 @@ def lasting_keyword_kinds(state: "State", topic: str, setting: Setting) -> Score
 
 
 _WORDING = "how many different words of the topic you use"
-KEYWORD_KINDS = measure_words(keyword_kinds, _WORDING, ((19, 0.47), (6.6, 0.22), (4, 0.15)))
+KEYWORD_KINDS = measure_words(keyword_kinds, _WORDING, lifts=((19, 0.47), (6.6, 0.22), (4, 0.15)))
 KEYWORD_KINDS_T = Measure(
     lasting_keyword_kinds,
     mentions=True,

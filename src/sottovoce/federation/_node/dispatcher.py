@@ -52,13 +52,13 @@ _ENDED: tuple[State, ...] = ("finished", "aborted", "unknown")
 
 
 class Heartbeat:
-    """Tells the silent from the slow."""
+    """Notes who is busy and who is silent, and ends the wait for whoever is gone."""
 
     def __init__(self, state: NodeState, outbox: MessageOutbox, aborts: Aborts) -> None:
         self._state, self._outbox, self._aborts = state, outbox, aborts
 
     def tick(self, now: float) -> None:
-        """Look at every run; those that wait in vain get to time out."""
+        """Time out runs that have stalled, and give up on frames that nobody takes."""
         for run in list(self._state.runs.values()):  # an abort may begin another
             if run.status == "running" and now - run.begun > self._state.settings.longest_run_s:
                 self._aborts.abort(run, StalledError("the run has lasted too long."), now)
@@ -109,11 +109,13 @@ class Heartbeat:
         return any(link.waiting and now - link.since < patience for link in run.links.values())
 
     def _check_silence(self, run: Run, now: float) -> None:
+        """Go on without the awaited parties, once every one of them is gone."""
         patience = self._state.settings.deadline_s
         if self._busy(run, now) or now - run.moved < patience:
             return
         expected = set(run.find_awaited()) & set(run.links) or set(run.links)
         gone = {name for name in expected if self._is_gone(run, name, now)}
+        # All answer, and none is busy: the coordinator alone can break such a standstill.
         if self._state.coordinates and now - run.busy_heard >= patience:
             gone = expected
         if gone == expected:
@@ -184,7 +186,7 @@ class Dispatcher:
 
     @property
     def name(self) -> str:
-        """Of this party."""
+        """This party's name."""
         return self.state.name
 
     def propose(self, terms: bytes, participants: Iterable[str], now: float) -> bytes:

@@ -89,6 +89,7 @@ class Node:
         self._clients = {
             member.name: self._client(member) for member in roster if member.name != name
         }
+        # Members to whom beats are due: `_send` opens their lines, which a beat never does itself.
         self._wanted: set[str] = set()
         self._threads: list[threading.Thread] = []
 
@@ -101,7 +102,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Of this party."""
+        """This party's name."""
         return self._dispatcher.name
 
     def start(self, address: str | None = None) -> str:

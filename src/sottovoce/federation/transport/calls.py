@@ -46,7 +46,7 @@ SERVICE = "sottovoce.Federation"
 HEADER = "sottovoce-header-bin"
 CHUNK_BYTES = 1 << 18
 _LARGEST_CHUNK = 1 << 20
-# As many more may join while it is open; a worker is started only when it is needed.
+# Members may join while the server is open; a worker starts only when it is needed.
 _FEWEST_WORKERS = 16
 # From who calls, as its certificate proves, and what it says to the answer.
 Answering: TypeAlias = Callable[[Member, bytes], bytes]
@@ -150,7 +150,7 @@ class MessageServer:
     def _answer(self, answering: _Checked, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
         with self._refusing(context):
             answer = answering(context.auth_context(), request)
-        return answer  # noqa: RET504 - the block may end otherwise
+        return answer  # noqa: RET504 - not reached if the block aborts the call
 
     def _beat(self, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
         with self._refusing(context):

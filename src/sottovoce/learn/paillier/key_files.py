@@ -1,7 +1,7 @@
 """Keys as JSON, public ones to hand out and private ones for their owner.
 
-Private keys are in files that only their owner reads, sealed where there is a passphrase. A public
-key that a protocol hands to others comes with a proof that it is sound (`prove_key`).
+First how a secret is sealed under a passphrase, then the proof that a public key is sound, which
+goes with it to others (`prove_key`), then the files: a private key's only its owner can read.
 """
 
 import hashlib
@@ -107,7 +107,8 @@ def check_key_proof(public: PublicKey, proof: KeyProof) -> None:
 def proven_key(modulus: int, proof: KeyProof) -> PublicKey:
     """A key from outside, checked with its proof; both checks are made once and remembered."""
     _check_proven(modulus, proof)
-    # Each time with tables of its own: how much is drawn depends on how often they were used.
+    # A new key each time, with tables of its own: by how often a key's tables were used it is
+    # decided how much randomness is drawn.
     return PublicKey._trust(modulus)  # noqa: SLF001 - just checked
 
 
@@ -128,7 +129,7 @@ def _holds(n: int, proof: KeyProof) -> bool:
 
 
 def _square_root(number: int, p: int, q: int) -> int:
-    """Of the number or of its negative modulo p q: one of them is a square."""
+    """A square root modulo p q, of the number or of its negative: one of them is a square."""
     square = number if gmpy2.jacobi(number, p) == 1 else -number
     at_p = gmpy2.powmod(square, (p + 1) // 4, p)
     at_q = gmpy2.powmod(square, (q + 1) // 4, q)
@@ -140,7 +141,7 @@ def _root_challenges(n: int) -> list[int]:
 
 
 def _square_challenges(n: int) -> list[int]:
-    """Of Jacobi symbol +1."""
+    """Numbers of Jacobi symbol +1, whose square roots, or their negatives', are asked for."""
     return [
         _hash_of_symbol_one(_TWO_PRIMES + bytes([number]), n) for number in range(SQUARE_ROUNDS)
     ]

@@ -21,11 +21,10 @@ follows from them, and v is zero.
 
 After Boneh, Boyle, Corrigan-Gibbs, Gilboa and Ishai, CRYPTO 2019, theorem 4.3.
 
-Polynomials by their values at roots of unity.
-
-A polynomial of degree below n is the vector of its values at 1, w, w^2, ..., w^(n-1), w an n-th
-root of unity and n a power of two. The number theoretic transform (`transform`) gives those values
-of a polynomial whose coefficients are known, in n log n steps. With x_i = w^i:
+All polynomials here are kept by their values at roots of unity: one of degree below n is the vector
+of its values at 1, w, w^2, ..., w^(n-1), w an n-th root of unity and n a power of two. The number
+theoretic transform (`transform`) gives those values of a polynomial whose coefficients are known,
+in n log n steps. With x_i = w^i:
 
     coefficients      c_k = 1/n sum_i v_i w^(-ik):  the transform again, its tail turned round
     at a point t      f(t) = sum_i v_i L_i(t),      L_i(t) = x_i / n  prod_{j != i} (t - x_j)
@@ -129,9 +128,9 @@ def complete_values(values: Words, roots: Words, p: Words) -> Words:
 
 @kernel
 def lagrange_weights(point: Words, roots: Words, part: Words, p: Words) -> Words:
-    """L_i at the one element of ``point``, without a division: what is before times what is after.
+    """The weights L_i at ``point`` by which values at the roots add up to the value there.
 
-    They add up the values at the roots to the value at the point.
+    Without a division: the product of the factors before i times that of those after.
     """
     size = roots.shape[0]
     found = np.empty_like(roots)

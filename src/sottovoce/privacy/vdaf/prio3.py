@@ -72,7 +72,7 @@ class VerifyState:
 
 @dataclass(frozen=True)
 class Messages:
-    """The messages of a proof among ``shares`` aggregators."""
+    """The messages of a proof among ``shares`` aggregators: their lengths, and their parts."""
 
     proof: Proof
     shares: int
@@ -201,6 +201,8 @@ class Prio3(Generic[Measurement, Result]):
 
     def _split(self, vector: Words, nonce: bytes, rand: bytes) -> Prio3Report:
         """A report of a vector, which the proof is of whether it is valid or not."""
+        # In ``rand``: for each helper its seed and blind, the leader's blind, the proof's seed;
+        # without joint randomness there are no blinds.
         seeds = [rand[i : i + SEED_BYTES] for i in range(0, len(rand), SEED_BYTES)]
         each = 2 if self._messages.seed_bytes else 1
         helpers = [tuple(seeds[i : i + each]) for i in range(0, each * (self.shares - 1), each)]

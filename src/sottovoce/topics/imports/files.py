@@ -30,6 +30,7 @@ from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.model_file import MOST_NUMBERS, Origin
 from sottovoce.topics.w2v.model import SkipGramModel
 
+# What a file of vectors may hold.
 LONGEST_WORD = 1_000
 LONGEST_TEXT_LINE = 200_000
 MOST_DIMENSIONS = 4_096
@@ -171,7 +172,7 @@ def _parse_numbers(fields: list[bytes], path: Path, number: int) -> NDArray[np.f
     return wide.astype(np.float32)
 
 
-_PAIR = 2
+_PAIR = 2  # words of a bigram
 
 
 def our_terms(words: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -217,7 +218,7 @@ MALLET = "mallet"
 WORD2VEC = "word2vec"
 _LONGEST_STATE_LINE = 1 << 20
 _MOST_CELLS = 2**27
-_TOKEN_FIELDS = 5
+_TOKEN_FIELDS = 5  # from the right: the first two, doc and source, stay together
 _GZIP = b"\x1f\x8b"
 
 Cells = Counter[tuple[bytes, bytes]]

@@ -23,7 +23,7 @@ from sottovoce.parsing import parse_json
 VERIFY, OPEN = "/peer/verify", "/peer/open"
 _TIMEOUT_S = 120.0
 MOST_PEER_BYTES = 1 << 28
-"""Of a message about a million reports."""
+"""Room for a message about a million reports."""
 HEADER = "X-Sottovoce-Peer"
 _DIGITS = 64
 SIGNATURE_DIGITS = 2 * _DIGITS
@@ -32,7 +32,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 @contextmanager
 def refuse_bad_answer() -> Iterator[None]:
-    """What is wrong with an answer of the other server is its fault, not a defect here."""
+    """Refuse an answer of the other server that cannot be read: its fault, not a defect here."""
     try:
         yield
     except (KeyError, TypeError, ValueError, IndexError, RecursionError):

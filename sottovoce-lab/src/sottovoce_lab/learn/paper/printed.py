@@ -4,6 +4,10 @@ Ciphertexts go round the peers and end at the coordinator: the encryption protec
 each other, and nobody from the coordinator. It learns the sums over all peers, theta, and the
 score of every row that is classified; a message between two peers that it sees, or one peer that
 helps it, shows it the sums of the peers before. Nothing guards rare features.
+
+A rado is a sum of rows, each by its label, from which a classifier can be learnt without the rows.
+Last come block rados, for peers that hold different features of people whom they cannot match: a
+block is all rows that are equal in the shared features and the label.
 """
 
 from collections.abc import Mapping, Sequence
@@ -174,7 +178,7 @@ def classify_as_printed(
         if name in rows:
             weights = _standardise_rows(rows[name], part, training.standard)
             weights[:, taken[part.has]] = 0.0  # a feature of two peers counts once
-            weights[:, -1] = name == asker  # and so does the intercept
+            weights[:, -1] = name == asker  # the intercept counts once too, at the asker
             taken |= part.has
         elif offset is not None:
             scale = 1.0 if offset == "print" else 1.0 / max(part.rado_rows, 1)

@@ -85,7 +85,7 @@ class Outline:
 
 
 def give_room(array: EncryptedArray) -> EncryptedArray:
-    """An unpacked array with all the room of its plaintexts."""
+    """An unpacked array with all of a plaintext for each number: products need the room."""
     if array.is_packed:
         raise ParameterError(
             "secure products need a ciphertext for each number; unpack the array first."
@@ -156,7 +156,7 @@ class Seen:
 
 
 def show(array: EncryptedArray, outline: Outline) -> PairScript[Shown]:
-    """Mask the numbers and send them packed."""
+    """The ciphertext holder's step: mask the numbers and send them packed."""
     check_outline(array, outline)
     given = give_room(array.widen(outline.bound))
     masks = uniform(outline.shape, outline.mask_bound)
@@ -167,7 +167,7 @@ def show(array: EncryptedArray, outline: Outline) -> PairScript[Shown]:
 
 
 def see(outline: Outline, key: PrivateKey) -> PairScript[Seen]:
-    """Open masked numbers."""
+    """The key holder's step: open the masked numbers."""
     plan = transit_plan(outline, key.public.bits)
 
     def read(message: Message) -> Grid:
