@@ -345,17 +345,6 @@ def test_another_vocabulary_or_frequencies_are_another_request(run: Run) -> None
     assert account.spent == 3
 
 
-def test_texts_cut_elsewhere_are_another_corpus(run: Run) -> None:
-    seen = set()
-    for number, texts in enumerate(('"debtloan"\n"x"', '"debt"\n"loanx"')):
-        lines = "\n".join(f'{{"text": {text}}}' for text in texts.split("\n"))
-        Path("posts.jsonl").write_text(lines)
-        listed = ("posts.jsonl", "--vocabulary", "words.txt", *STATED, "--ledger", "l")
-        assert run(*listed, "--out", f"r{number}", "--budget", "2").code == 0
-        seen |= {account.corpus for account in Ledger(Path("l")).accounts()}
-    assert len(seen) == 2
-
-
 def test_a_dry_run_refuses_what_the_real_run_would(run: Run) -> None:
     small = (*LISTED, *STATED, "--out", "r", "--budget", "1")
     for more in ((), ("--dry-run",)):

@@ -92,13 +92,6 @@ def test_the_best_pairs_of_nothing_but_noise_are_not_called_beyond_chance() -> N
     assert (found.beyond_chance(), found.rows(1)[0]["first"]) == (1, "w4")
 
 
-def test_pairs_put_those_first_that_stand_together_beyond_chance(tmp_path: Path) -> None:
-    notes = ["bank sea"] * 30 + ["bank boat"] * 30 + ["debt loan"] * 20
-    first = released(tmp_path, notes).pairs().rows(1)[0]
-    assert {first["first"], first["second"]} == {"debt", "loan"}
-    assert first["expected"] < first["low"]
-
-
 def test_surprise_is_how_far_above_chance_and_not_how_often() -> None:
     pairs = np.zeros((4, 4))
     pairs[0, 1], pairs[2, 3] = 900, 400
@@ -235,16 +228,6 @@ def test_a_summary_has_all_of_it_in_short(labelled: sv.release.Release) -> None:
     assert {row["word"] for row in trip if row["low"] > 0} == {"boat", "sea"}
     assert trip[0]["error"] == pytest.approx((labelled.law.variance * (1 / 1 - 1 / 3)) ** 0.5)
     assert labelled.summary(labels=["x", "x", "y"]).labels == {"x": 2, "y": 1}
-
-
-def test_a_classifier_learns_from_the_release_and_its_own_labels(tmp_path: Path) -> None:
-    notes = [("debt and a loan", "money"), ("a boat at sea", "trip")] * 30
-    made: sv.release.Release = sv.release_counts(
-        notes, words=WORDS, labels="label", epsilon=6, precision=2, ledger=tmp_path / "ledger"
-    )
-    found = made.classifier()
-    assert found.classes_.tolist() == ["money", "trip"]
-    assert found.predict([[0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 1, 0]]).tolist() == ["money", "trip"]
 
 
 def test_a_classifier_without_labels_says_what_to_give(tmp_path: Path) -> None:

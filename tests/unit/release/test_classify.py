@@ -122,13 +122,6 @@ def test_parameters_out_of_bounds_are_refused(classifier: Any, told: str) -> Non
         classifier.fit([[1, 0], [0, 1]], ["a", "b"])
 
 
-def test_bursts_are_summed_at_low_rates_and_counts_above() -> None:
-    made = Made(1.0)
-    for rate, name in ((1.0, "BurstFeature"), (2.0, "CountFeature")):
-        fitted = PrivateNaiveBayes(rate).fit(made.cells, made.labels)
-        assert type(fitted.reader_.feature).__name__ == name
-
-
 def test_the_chosen_classifier_has_the_least_loss_and_tells_those_of_all() -> None:
     made = Made(0.5)
     chosen = fit_released(made, made.labels, seed=3)

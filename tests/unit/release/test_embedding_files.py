@@ -22,32 +22,27 @@ def binary(words: list[bytes], *, separator: bytes = b"", header: bytes = b"2 3\
     return header + b"".join(rows)
 
 
-def test_glove_text_is_read_and_the_first_of_a_repeated_word_counts(tmp_path: Path) -> None:
-    embedding = read_embedding(file_with(tmp_path, GLOVE))
-    assert embedding.words == ("cat", "dog")
-    np.testing.assert_array_equal(
-        embedding.vectors, np.array([[1, 0.5], [-1, 0.2]], dtype=np.float32)
-    )
+TEXT_VECTORS, BINARY_VECTORS = [[1, 0.5], [-1, 0.2]], [[0, 1, 2], [0, 1, 2]]
+ODD = b"cat 1 2\n. . 3 4\n\xff\xfe 5 6\n\ndog 7 8 \n"
 
 
-def test_word2vec_text_has_a_header(tmp_path: Path) -> None:
-    with_header = read_embedding(file_with(tmp_path, b"3 2\r\n" + GLOVE))
-    assert with_header.words == ("cat", "dog")
-
-
-def test_words_with_spaces_and_foreign_bytes_do_not_stop_the_reader(tmp_path: Path) -> None:
-    content = b"cat 1 2\n. . 3 4\n\xff\xfe 5 6\n\ndog 7 8 \n"
-    assert read_embedding(file_with(tmp_path, content)).words == ("cat", ". .", "��", "dog")
-
-
-@pytest.mark.parametrize("separator", [b"", b"\n"])
-def test_word2vec_binary_is_read_with_and_without_line_feeds(
-    tmp_path: Path, separator: bytes
+@pytest.mark.parametrize(
+    ("content", "name", "words", "vectors"),
+    [
+        # The first of a repeated word counts.
+        (GLOVE, "glove.txt", ("cat", "dog"), TEXT_VECTORS),
+        (b"3 2\r\n" + GLOVE, "word2vec.txt", ("cat", "dog"), TEXT_VECTORS),
+        (ODD, "odd.txt", ("cat", ". .", "\ufffd\ufffd", "dog"), [[1, 2], [3, 4], [5, 6], [7, 8]]),
+        (binary([b"cat", b"dog"]), "close.bin", ("cat", "dog"), BINARY_VECTORS),
+        (binary([b"cat", b"dog"], separator=b"\n"), "lines.bin", ("cat", "dog"), BINARY_VECTORS),
+    ],
+)
+def test_files_of_every_form_are_read(
+    tmp_path: Path, content: bytes, name: str, words: tuple[str, ...], vectors: list[list[float]]
 ) -> None:
-    path = file_with(tmp_path, binary([b"cat", b"dog"], separator=separator), "vectors.bin")
-    embedding = read_embedding(path)
-    assert embedding.words == ("cat", "dog")
-    assert embedding.vectors.tolist() == [[0, 1, 2], [0, 1, 2]]
+    embedding = read_embedding(file_with(tmp_path, content, name))
+    assert embedding.words == words
+    np.testing.assert_array_equal(embedding.vectors, np.array(vectors, dtype=np.float32))
 
 
 def test_only_the_words_asked_for_are_kept(tmp_path: Path) -> None:

@@ -9,11 +9,9 @@ from sottovoce.arrays import Floats, Integers
 from sottovoce.privacy.noise_law import NoiseLaw
 from sottovoce.release.topics._expected import (
     PositiveCells,
-    TopicModel,
     block_cells,
     expected_counts,
     pair_sums_of,
-    positive_cells,
 )
 from sottovoce.release.topics._kernels import (
     MOST_TERMS,
@@ -22,7 +20,6 @@ from sottovoce.release.topics._kernels import (
     settle_documents,
     sweep_documents,
 )
-from sottovoce.release.topics._refine import refined_topics
 
 pytestmark = pytest.mark.kernel
 
@@ -132,25 +129,3 @@ def test_pairs_are_those_of_the_dense_matrix_whatever_the_threads_and_blocks() -
     read, gains = expected_counts(means, law)
     dense = np.take_along_axis(read, np.clip(matrix, 0, 40).T, axis=1) / gains[:, None]
     assert np.allclose(found, np.cov(dense, bias=True))
-
-
-def test_refined_topics_do_not_depend_on_the_threads() -> None:
-    cells = _cells(_released(1100, 12))
-    model = TopicModel(NoiseLaw(1.0), cells.mean_length, 0.1, 0.01)
-    start = np.random.default_rng(0).random((3, 12))
-    one, two = (
-        refined_topics(cells, model, start, sweeps=2, seed=5, threads=threads) for threads in (1, 2)
-    )
-    assert np.array_equal(one, two)
-    assert not np.array_equal(one, refined_topics(cells, model, start, sweeps=2, seed=6, threads=2))
-
-
-def test_positive_cells_are_kept_up_to_a_number_and_totals_are_those_of_all() -> None:
-    matrix = np.tile(np.array([[2, -1, 0], [1, 1, 3000]]), (5000, 1))
-    rows = sparse.csr_array(matrix)
-    whole, part = positive_cells(rows, most=10**6), positive_cells(rows, most=10)
-    assert whole.documents == 10_000
-    assert part.documents < whole.documents
-    assert whole.totals / whole.documents == pytest.approx(part.totals / part.documents)
-    assert whole.totals.tolist() == matrix.sum(axis=0).tolist()
-    assert int(whole.values.max()) == 1023

@@ -78,16 +78,6 @@ def test_pairs_are_the_same_by_products_of_matrices_as_one_by_one(threads: int) 
     assert np.array_equal(products.covariance(), again.covariance())
 
 
-def test_sums_of_parts_are_the_sums_of_the_whole() -> None:
-    cells, means, law = block_cells(_released(600)), np.full(WORDS, 0.3), NoiseLaw(RATE)
-    marks = np.arange(600) % 3 == 0
-    parts = (pair_sums_of([cells.select(kept)], means, law) for kept in (marks, ~marks))
-    whole = pair_sums_of([cells], means, law)
-    one, other = parts
-    assert (one + other).documents == whole.documents
-    assert np.allclose((one + other).covariance(), whole.covariance())
-
-
 def test_cells_of_a_block_in_any_order_and_split_are_read_as_one() -> None:
     rows = np.array([[3, 0, -2], [0, 0, 0], [-1, 4, 1]])
     loose = sparse.csr_array(
