@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
+from support.commands import Run, done, refused
 from support.communities import TWO_TOPICS, random_posts
 from support.warm_python import run_warm
 
@@ -21,16 +23,24 @@ from sottovoce.assess.state.buckets import BestBuckets
 from sottovoce.corpus.read import _parquet, corpus
 from sottovoce.files import only_one
 
-Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("interrupted_assess.py")
 BATCHES, ROWS = 7, 100
-SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent", "--out", "r.parquet", "--state", "s")
+RANKS = "--topics topics.toml --measure bow-dt,ent --out r.parquet"
+SCORE = f"{RANKS} --state s"
+KEEP = "--checkpoint c --checkpoint-every 0"
+BEGIN = f"assess posts.parquet {SCORE} {KEEP}"
+RESUME = f"{BEGIN} --resume"
 WRITTEN = ("r.parquet", "s")
 KNOWN = dict[str, bytes]()
-KEEP = ("--checkpoint", "c", "--checkpoint-every", "0")
+PLACES = (
+    (State, "rows"),
+    (State, "count_posts"),
+    (BestBuckets, "add_groups"),
+    (erase, "write_state"),
+)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Posts that are read in several batches, and a state of earlier ones."""
     monkeypatch.chdir(tmp_path)
@@ -48,15 +58,14 @@ def files() -> dict[str, bytes]:
     return {name: Path(name).read_bytes() for name in WRITTEN}
 
 
-def wanted(run: Run) -> dict[str, bytes]:
+@pytest.fixture
+def same(run: Run, folder: Path) -> dict[str, bytes]:
     """What an uninterrupted run writes, made once; the folder is then as before it."""
     if not KNOWN:
-        code, _, err = run("assess", "earlier.parquet", *SCORE)
-        assert code == 0, err
+        done(run, f"assess earlier.parquet {SCORE}")
         Path("s").rename("before")
         begin_anew()
-        code, _, err = run("assess", "posts.parquet", *SCORE)
-        assert code == 0, err
+        done(run, f"assess posts.parquet {SCORE}")
         KNOWN.update(files(), before=Path("before").read_bytes())
     Path("before").write_bytes(KNOWN["before"])
     Path("before").chmod(0o600)
@@ -69,41 +78,43 @@ def begin_anew() -> None:
     Path("r.parquet").unlink(missing_ok=True)
 
 
-def nothing_left(folder: Path) -> bool:
-    known = {"posts.parquet", "earlier.parquet", "topics.toml", "before", "r.parquet", "s"}
-    return {path.name for path in folder.iterdir()} == known
+def check_resumed(run: Run, same: dict[str, bytes]) -> None:
+    """Resumed, it gives the same and leaves nothing else."""
+    done(run, RESUME)
+    assert files() == same
+    known = {"posts.parquet", "earlier.parquet", "topics.toml", "before", *WRITTEN}
+    assert {path.name for path in Path().iterdir()} == known
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, order: Random) -> None:
-    """Send ourselves Ctrl-C at one of the calls that fold, keep or write something."""
-    places = [(State, "rows"), (State, "count_posts"), (BestBuckets, "add_groups")]
-    where, name = order.choice([*places, (erase, "write_state")])
-    turn, calls, original = order.randrange(1, BATCHES + 1), [0], getattr(where, name)
-    before = order.random() < 0.5
+def interrupt(
+    patch: pytest.MonkeyPatch, place: tuple[object, str], turn: int, *, before: bool = True
+) -> None:
+    """Send ourselves Ctrl-C at the n-th call of something, before or after it is made."""
+    calls, original = count(1), getattr(*place)
 
     def call(*arguments: object) -> object:
-        calls[0] += 1
-        if before and calls[0] == turn:
+        now = next(calls) == turn
+        if now and before:
             os.kill(os.getpid(), signal.SIGINT)
         result = original(*arguments)
-        if not before and calls[0] == turn:
+        if now and not before:
             os.kill(os.getpid(), signal.SIGINT)
         return result
 
-    monkeypatch.setattr(where, name, call)
+    patch.setattr(*place, call)
 
 
 @pytest.mark.parametrize("times", [10, pytest.param(40, marks=pytest.mark.long)])
 def test_interrupted_anywhere_and_resumed_it_gives_the_same(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, times: int
+    run: Run, same: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    same, order = wanted(run), Random(1)
-    stopped = resumed = 0
+    order, stopped, resumed = Random(1), 0, 0
     for _ in range(times):
         begin_anew()
+        place, turn = order.choice(PLACES), order.randrange(1, BATCHES + 1)
         with monkeypatch.context() as patch:
-            interrupt(patch, order)
-            code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP)
+            interrupt(patch, place, turn, before=order.random() < 0.5)
+            code, _, err = run(*BEGIN.split())
         if code == 0:
             # It came through before its turn; that is a run as well.
             assert files() == same
@@ -113,199 +124,145 @@ def test_interrupted_anywhere_and_resumed_it_gives_the_same(
         assert not Path("r.parquet").exists()
         assert Path("s").read_bytes() == Path("before").read_bytes()
         resumed += "with --resume goes on" in err
-        code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")
-        assert code == 0, err
-        assert files() == same
-        assert nothing_left(folder)
+        check_resumed(run, same)
     assert stopped > 0.62 * times
     assert times / 4 < resumed <= stopped
 
 
-def test_a_resumed_run_scores_only_what_is_left(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+def command(stop_at: int, number: int, words: str) -> subprocess.CompletedProcess[str]:
+    return run_warm([sys.executable, str(SCRIPT), str(stop_at), str(number), *words.split()])
+
+
+@pytest.mark.parametrize(
+    ("times", "seed", "least"), [(3, 2, 1), pytest.param(50, 3, 16, marks=pytest.mark.long)]
+)
+def test_killed_processes_are_resumed_to_the_same(
+    run: Run, same: dict[str, bytes], times: int, seed: int, least: int
 ) -> None:
-    same = wanted(run)
-    folded: list[int] = []
-    original = State.count_posts
-
-    def count_posts(state: State, rows: NDArray[np.int64], posts: NDArray[np.int64]) -> None:
-        folded.append(int(posts.sum()))
-        if len(folded) == 4:
-            os.kill(os.getpid(), signal.SIGINT)
-        original(state, rows, posts)
-
-    monkeypatch.setattr(State, "count_posts", count_posts)
-    assert run("assess", "posts.parquet", *SCORE, *KEEP)[0] == 130
-    kept = load_state(next((folder / "c").glob("state-*")))
-    # Of the new posts alone: the earlier ones are in the state, which is not read for this.
-    assert int(kept.posts.sum()) == 3 * ROWS
-    folded.clear()
-    folded += [0] * 10
-    assert run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")[0] == 0
-    assert [count for count in folded[10:] if count == ROWS] == [ROWS] * (BATCHES - 3)
-    assert files() == same
-
-
-def command(stop_at: int, number: int, *more: str) -> subprocess.CompletedProcess[str]:
-    arguments = ["assess", "posts.parquet", *SCORE, *KEEP, *more]
-    script = [sys.executable, str(SCRIPT), str(stop_at), str(number), *arguments]
-    return run_warm(script)
-
-
-def kill_and_resume(run: Run, folder: Path, times: int, seed: int) -> list[int]:
-    """Interrupt real processes at random steps, some of them twice; the exit codes."""
-    same = wanted(run)
-    done = command(-1, signal.SIGKILL)
-    assert done.returncode == 0, done.stderr
+    """Real processes, interrupted at random steps, some of them twice."""
+    whole = command(-1, signal.SIGKILL, BEGIN)
+    assert whole.returncode == 0, whole.stderr
     assert files() == same
     # Not simply the last word: coverage may have a warning to print when the process ends.
-    (noted,) = (line for line in done.stderr.splitlines() if line.startswith("steps:"))
+    (noted,) = (line for line in whole.stderr.splitlines() if line.startswith("steps:"))
     steps, order, codes = int(noted.split()[1]), Random(seed), []
     assert steps > 3 * BATCHES
     for turn in range(times):
         begin_anew()
         number = order.choice([signal.SIGKILL, signal.SIGINT])
-        codes.append(command(order.randrange(1, steps), number).returncode)
+        codes.append(command(order.randrange(1, steps), number, BEGIN).returncode)
         if turn % 5 == 0:
-            codes.append(command(order.randrange(1, steps), number, "--resume").returncode)
-        code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")
-        assert code == 0, err
-        assert files() == same
-        assert nothing_left(folder)
-    return codes
+            codes.append(command(order.randrange(1, steps), number, RESUME).returncode)
+        check_resumed(run, same)
+    assert codes.count(-signal.SIGKILL) >= least
+    assert times < 50 or codes.count(130) >= least
 
 
-def test_killed_processes_are_resumed_to_the_same(run: Run, folder: Path) -> None:
-    codes = kill_and_resume(run, folder, times=3, seed=2)
-    assert -signal.SIGKILL in codes
-
-
-@pytest.mark.long
-def test_fifty_killed_processes_are_resumed_to_the_same(run: Run, folder: Path) -> None:
-    codes = kill_and_resume(run, folder, times=50, seed=3)
-    assert codes.count(-signal.SIGKILL) > 15
-    assert codes.count(130) > 15
-
-
-def stopped_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave a checkpoint of three batches."""
-    original, calls = BestBuckets.add_groups, [0]
-
-    def add_groups(*arguments: object) -> None:
-        calls[0] += 1
-        if calls[0] == 4:
-            os.kill(os.getpid(), signal.SIGINT)
-        original(*arguments)  # type: ignore[arg-type] # as they came
-
+@pytest.fixture
+def stopped(run: Run, same: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """A checkpoint of three batches is left."""
     with monkeypatch.context() as patch:
-        patch.setattr(BestBuckets, "add_groups", add_groups)
-        assert run("assess", "posts.parquet", *SCORE, *KEEP)[0] == 130
-    assert (Path("c") / "checkpoint.json").exists()
+        interrupt(patch, (BestBuckets, "add_groups"), 4)
+        assert run(*BEGIN.split())[0] == 130
+    # It is for its owner only.
+    assert Path("c/checkpoint.json").exists()
+    assert {path.stat().st_mode & 0o777 for path in Path("c").iterdir()} == {0o600}
+    return same
 
 
-def change_posts() -> tuple[str, ...]:
+def test_a_resumed_run_scores_only_what_is_left(
+    run: Run, stopped: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of the new posts alone: the earlier ones are in the state, which is not read for this.
+    assert int(load_state(next(Path("c").glob("state-*"))).posts.sum()) == 3 * ROWS
+    folded, original = list[int](), State.count_posts
+
+    def count_posts(state: State, rows: NDArray[np.int64], posts: NDArray[np.int64]) -> None:
+        folded.append(int(posts.sum()))
+        original(state, rows, posts)
+
+    monkeypatch.setattr(State, "count_posts", count_posts)
+    done(run, RESUME)
+    assert folded.count(ROWS) == BATCHES - 3
+    assert files() == stopped
+
+
+def drop_post() -> None:
     table = pq.read_table("posts.parquet")
     pq.write_table(table.slice(0, table.num_rows - 1), "posts.parquet", row_group_size=ROWS)
-    return SCORE
 
 
-def change_state() -> tuple[str, ...]:
-    Path("s").unlink()
-    return SCORE
-
-
-def change_bucket() -> tuple[str, ...]:
-    Path("s").unlink()
-    return (*SCORE, "--bucket", "1d")
-
-
-def change_reading() -> tuple[str, ...]:
-    return (*SCORE, "--timezone", "Europe/Rome")
-
-
-@pytest.mark.parametrize("change", [change_posts, change_state, change_bucket, change_reading])
-def test_a_checkpoint_of_other_work_is_refused(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[], tuple[str, ...]]
-) -> None:
-    wanted(run)
-    stopped_run(run, monkeypatch)
-    given = change()
-    code, out, err = run("assess", "posts.parquet", *given, *KEEP, "--resume")
-    assert (code, out) == (2, "")
-    assert err == (
-        "the checkpoint c belongs to other texts or parameters; repeat those, or remove the "
-        "folder to begin again.\n"
-    )
-    assert not (folder / "r.parquet").exists()
-
-
-def test_a_checkpoint_is_not_passed_over_in_silence(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted(run)
-    stopped_run(run, monkeypatch)
-    code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP)
-    assert code == 2
-    assert "go on with --resume (in Python resume=True), or remove the folder" in err
-    assert not (folder / "r.parquet").exists()
-
-
-def test_a_damaged_checkpoint_is_refused(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted(run)
-    stopped_run(run, monkeypatch)
-    held = next((folder / "c").glob("state-*"))
+def damage_checkpoint() -> None:
+    held = next(Path("c").glob("state-*"))
     data = bytearray(held.read_bytes())
     data[len(data) // 2] ^= 1
     held.write_bytes(data)
-    code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")
-    assert (code, err) == (2, "the checkpoint c is damaged; remove the folder.\n")
 
 
-def test_a_checkpoint_is_for_its_owner_only(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+def drop_state() -> None:
+    Path("s").unlink()
+
+
+def change_nothing() -> None:
+    pass
+
+
+OTHER_WORK = (
+    "the checkpoint c belongs to other texts or parameters; repeat those, or remove the "
+    "folder to begin again.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "said"),
+    [
+        (drop_post, RESUME, OTHER_WORK),
+        (drop_state, RESUME, OTHER_WORK),
+        (drop_state, f"{RESUME} --bucket 1d", OTHER_WORK),
+        (change_nothing, f"{RESUME} --timezone Europe/Rome", OTHER_WORK),
+        (damage_checkpoint, RESUME, "the checkpoint c is damaged; remove the folder.\n"),
+        (
+            change_nothing,
+            BEGIN,
+            "go on with --resume (in Python resume=True), or remove the folder",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("stopped")
+def test_a_checkpoint_of_other_work_or_a_damaged_one_is_refused_and_none_is_passed_over(
+    run: Run, change: Callable[[], None], words: str, said: str
 ) -> None:
-    wanted(run)
-    stopped_run(run, monkeypatch)
-    modes = {path.stat().st_mode & 0o777 for path in (folder / "c").iterdir()}
-    assert modes == {0o600}
+    change()
+    err = refused(run, words, said)
+    assert err == said or words == BEGIN
+    assert not Path("r.parquet").exists()
 
 
-def test_resume_without_a_checkpoint_begins_from_the_start(run: Run, folder: Path) -> None:
-    same = wanted(run)
-    assert run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")[0] == 0
-    assert files() == same
-    assert nothing_left(folder)
-
-
-def test_two_runs_do_not_share_a_checkpoint(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_resume_without_a_checkpoint_begins_from_the_start(
+    run: Run, same: dict[str, bytes]
 ) -> None:
+    check_resumed(run, same)
+
+
+def test_two_runs_do_not_share_a_checkpoint(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sottovoce.files.PATIENCE_S", 0.0)
-    command = ("assess", "posts.parquet", *SCORE[:-2], "--checkpoint", "new/c", "--resume")
+    words = f"assess posts.parquet {RANKS} --checkpoint new/c --resume"
     Path("new").mkdir()
     with only_one(Path("new/c")):
-        code, _, err = run(*command)
-    assert (code, "another command is updating new/c" in err) == (2, True)
+        refused(run, words, "another command is updating new/c")
     assert not Path("r.parquet").exists()
     Path("new").rmdir()
-    assert run(*command)[0] == 0
+    done(run, words)
     assert not list(Path("new").iterdir())
 
 
-def test_resume_needs_to_know_where(run: Run, folder: Path) -> None:
-    code, _, err = run("assess", "posts.parquet", *SCORE, "--resume")
-    assert (code, err) == (
-        2,
-        "resume needs a checkpoint (--checkpoint FOLDER), the one to go on from.\n",
-    )
-    assert not (folder / "r.parquet").exists()
+def test_resume_needs_to_know_where(run: Run) -> None:
+    err = refused(run, f"assess posts.parquet {SCORE} --resume")
+    assert err == "resume needs a checkpoint (--checkpoint FOLDER), the one to go on from.\n"
+    assert not Path("r.parquet").exists()
 
 
-def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_checkpoints_cost_at_most_a_twentieth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that stands still but for what writing and scoring a batch are said to take."""
     from sottovoce.assess.job import CheckpointedFold  # noqa: PLC0415 - as above
     from sottovoce.assess.measures.catalogue import plan_scoring  # noqa: PLC0415 - for this test only

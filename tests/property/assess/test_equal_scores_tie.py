@@ -12,26 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
-from support.communities import CATALOGUE, MONDAY
+from support.communities import CATALOGUE
 
-from sottovoce.assess import Setting, State, score
+from sottovoce.assess import Setting, State
 from sottovoce.assess.measures import interest
 from sottovoce.assess.measures.catalogue import MEASURES, plan_scoring
 from sottovoce.assess.measures.measure import on_grid
-from sottovoce.corpus.schema import POSTS
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.space import BagOfWords
 
 TOPIC = CATALOGUE.names.index("depression")
 SIBLING = CATALOGUE.names.index("pregnancy")
-
-
-def test_one_word_of_two_is_as_strong_however_often_it_is_said() -> None:
-    texts = ["aaa", "aaa aaa aaa", "bbb bbb"]
-    posts = pa.table([["u", "v", "w"], [MONDAY] * 3, texts], schema=POSTS)
-    catalogue = Catalogue((Topic("t", ("aaa", "bbb"), "d", sensitive=True),))
-    found = score(posts, BagOfWords(), catalogue, measures=("bow",)).select("bow", "t")
-    assert found["rank"].to_pylist() == [1, 1, 1]
 
 
 @pytest.mark.kernel

@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 from sottovoce.assess import State, merge_all
 from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.setting import Setting
-from sottovoce.assess.state.parts import from_table, load_state, save_state, to_table
+from sottovoce.assess.state.parts import from_table, to_table
 from sottovoce.assess.state.words import WordBuckets, check_codes, codes_of
 from sottovoce.corpus.read.corpus import open_posts
 from sottovoce.errors import InputError, ParameterError
@@ -76,34 +74,6 @@ def by_hand(rows: list[Row], m: int) -> dict[tuple[str, str, str], float]:
 @given(rows_of_posts, st.integers(1, 4))
 def test_they_are_what_counting_by_hand_gives(rows: list[Row], m: int) -> None:
     assert scores(state_of(rows), m) == pytest.approx(by_hand(rows, m), abs=1e-11)
-
-
-@given(rows_of_posts, st.lists(st.integers(0, 2), min_size=14, max_size=14))
-def test_parts_merge_to_the_very_state(rows: list[Row], parts: list[int]) -> None:
-    """Also where a week's posts are parted: its words are a set, and no largest value."""
-    whole = to_table(state_of(rows))
-    dealt = [[row for row, at in zip(rows, parts, strict=False) if at == part] for part in range(3)]
-    merged = merge_all([from_table(to_table(state_of(part))) for part in dealt if part])
-    assert to_table(merged) == whole
-    # Posts that come again change no score.
-    again = merge_all([state_of(rows), state_of(rows)])
-    assert scores(again, 3) == scores(state_of(rows), 3)
-
-
-def test_a_user_or_a_post_is_erased_as_if_it_had_never_been() -> None:
-    rows = [
-        ("ada", MONDAY, "debt loan"),
-        ("ada", MONDAY + timedelta(days=1), "owe"),
-        ("ben", MONDAY, "debt"),
-        ("cyd", MONDAY, "loan"),
-    ]
-    state = state_of(rows, posts=True)
-    without = state.without_posts("ada", [int(rows[1][1].timestamp()) * 1_000_000])
-    assert scores(without, 3) == scores(state_of([rows[0], *rows[2:]]), 3)
-    assert scores(state.drop_user("ada"), 3) == scores(state_of(rows[2:]), 3)
-    with TemporaryDirectory() as folder:
-        save_state(Path(folder, "state"), state)
-        assert scores(load_state(Path(folder, "state")), 3) == pytest.approx(by_hand(rows, 3))
 
 
 def test_states_with_and_without_words_by_week_do_not_mix() -> None:

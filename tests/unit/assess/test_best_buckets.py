@@ -7,9 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.assess.state import _buckets_kernels as kernels
-from sottovoce.assess.state import buckets as best_buckets
-from sottovoce.assess.state.buckets import BestBuckets, Lines, UserBuckets
-from sottovoce.compiled import on_threads
+from sottovoce.assess.state.buckets import BestBuckets, Lines
 from sottovoce.errors import ParameterError
 
 USERS, TOPICS = 6, 9
@@ -51,31 +49,6 @@ def check_best(held: BestBuckets, posts: Sequence[Posts]) -> None:
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("kept", [1, 2, 3, 12])
-@pytest.mark.parametrize("threads", [1, 4])
-def test_groups_of_posts_leave_the_best_buckets(kept: int, threads: int) -> None:
-    for seed in range(3):
-        users, buckets, strengths = posts = some_posts(seed)
-        held = BestBuckets(TOPICS, kept)
-        for part in np.array_split(np.arange(users.size), 3):
-            groups = UserBuckets.group_posts(users[part], buckets[part])
-            held.add_groups(groups.users, groups, groups.strongest(strengths[part]), threads)
-        check_best(held, [posts])
-
-
-@pytest.mark.kernel
-@pytest.mark.parametrize("kept", [1, 2, 3, 5, 12])
-def test_lines_of_other_states_are_copied_or_folded_in(kept: int) -> None:
-    """Also for users of whom nothing was known, and others who have room already."""
-    parts = [some_posts(seed, 20) for seed in range(3)]
-    held = BestBuckets(TOPICS, kept)
-    order = np.random.default_rng(kept).permutation(USERS)
-    for part in parts:
-        held.add_lines(order, held_of(kept, part).lines(order))
-    check_best(held, parts)
-
-
-@pytest.mark.kernel
 @pytest.mark.parametrize("kept", [1, 3, 12])
 def test_lines_of_a_user_from_several_states_come_together(kept: int) -> None:
     """As Spark brings them: each user's lines of all parts, one part after another."""
@@ -113,19 +86,6 @@ def test_lines_that_no_state_gives_are_refused(change: Callable[[Lines], Lines])
         BestBuckets(TOPICS, 12).add_lines(EVERYONE, lines)
 
 
-@pytest.mark.parametrize("parts", [1, 2, 3, 50])
-def test_no_user_is_cut_in_two(parts: int) -> None:
-    users, buckets, _ = some_posts(1)
-    groups = UserBuckets.group_posts(users, buckets)
-    cuts = groups.cuts(parts)
-    assert cuts[0] == 0
-    assert cuts[-1] == groups.users.size
-    assert len(cuts) - 1 <= min(parts, 6)
-    assert cuts == sorted(set(cuts))
-    assert all(groups.users[cut] != groups.users[cut - 1] for cut in cuts[1:-1])
-    assert parts < 2 or len(cuts) > 2
-
-
 def test_strengths_that_are_no_numbers_are_refused_before_anything_is_folded() -> None:
     users, buckets, strengths = some_posts(2)
     strengths[7, 3] = np.nan
@@ -133,47 +93,6 @@ def test_strengths_that_are_no_numbers_are_refused_before_anything_is_folded() -
     with pytest.raises(ParameterError, match="strengths must be numbers"):
         held.add_posts(users, buckets, strengths)
     assert len(held) == 0
-
-
-def test_threads_share_out_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def watched(tasks: Sequence[Callable[[], object]]) -> list[object]:
-        seen.append(len(tasks))
-        return on_threads(tasks)
-
-    monkeypatch.setattr(best_buckets, "on_threads", watched)
-    users, buckets, strengths = some_posts(3)
-    groups = UserBuckets.group_posts(users, buckets)
-    BestBuckets(TOPICS, 2).add_groups(groups.users, groups, groups.strongest(strengths), 3)
-    assert seen == [3]
-
-
-@pytest.mark.kernel
-@pytest.mark.parametrize("kept", [1, 2, 3, 5, 12])
-def test_everybody_growing_week_by_week_keeps_her_best(
-    kept: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Users who move to larger blocks leave gaps; closing them loses nothing."""
-    closed, close = [0], kernels.close_gaps
-
-    def counted(*arguments: object) -> object:
-        closed[0] += 1
-        return close(*arguments)  # type: ignore[arg-type] # as they came
-
-    monkeypatch.setattr(best_buckets, "close_gaps", counted)
-    generator, users, weeks = np.random.default_rng(kept), 200, 9
-    strengths = generator.integers(0, 20, (weeks, users, 2)) / 20
-    held = BestBuckets(2, kept)
-    for week in range(weeks):
-        for part in np.array_split(generator.permutation(users), 3):
-            buckets = np.full(part.size, week, np.int32)
-            held.add_posts(part, buckets, strengths[week, part])
-    best = -np.sort(-strengths, axis=0)[:kept]
-    for topic in range(2):
-        found = held.best(topic, kept)[:, : min(kept, weeks)]
-        assert (found == best[:, :, topic].T).all()
-    assert closed[0] > 0 or kept < 3
 
 
 def test_gaps_are_closed_rather_than_room_doubled() -> None:

@@ -21,10 +21,3 @@ def test_rows_keep_their_numbers_when_they_grow(looked_at: bool) -> None:
         assert not rows.array[len(held) :].any()
         rows.array[:] = np.arange(3 * size).reshape(size, 3)
     assert all(view.shape[1] == 3 for view in views)
-
-
-def test_rows_without_a_column_can_grow() -> None:
-    rows = GrowingRows(0, np.int32)
-    rows.grow(4)
-    rows.grow(8)
-    assert rows.array.shape == (8, 0)

@@ -1,4 +1,4 @@
-"""A state that somebody else made is checked before it is trusted."""
+"""A saved state is private and whole; what somebody else made is checked before it is trusted."""
 
 import json
 from collections.abc import Callable
@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import State, load_state
+from sottovoce.assess import State, load_state, save_state
 from sottovoce.assess.measures.catalogue import plan_scoring
-from sottovoce.assess.setting import MOST_KEPT
+from sottovoce.assess.setting import MOST_KEPT, Bucket
 from sottovoce.assess.state.parts import from_table, load_ranked, to_table
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import Catalogue
@@ -38,6 +38,50 @@ def with_record(table: pa.Table, change: Callable[[dict[str, Any]], object]) -> 
     record = json.loads(table.schema.metadata[KEY])
     change(record)
     return table.replace_schema_metadata({KEY: json.dumps(record)})
+
+
+def test_a_state_holds_no_text(state: State, tmp_path: Path) -> None:
+    save_state(tmp_path / "s", state)
+    pairs = {f"{kind}.{part}" for kind in state.header.spaces for part in ("buckets", "strengths")}
+    found = set(pq.read_table(tmp_path / "s").column_names)
+    posts = {each for each in found if "post_" in each or each.startswith("post.")}
+    assert found - posts == {"user", "posts", "words", *pairs}
+    assert posts == {
+        "post.times",
+        "post.words",
+        *(f"{kind}.post_strengths" for kind in state.header.spaces),
+    }
+
+
+def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no state")
+    pq.write_table(pa.table({"user": ["a"]}), tmp_path / "table")
+    for name in ("text", "table"):
+        with pytest.raises(InputError, match=REFUSED):
+            load_state(tmp_path / name)
+    with pytest.raises(InputError, match="No such file"):
+        load_state(tmp_path / "absent")
+
+
+def test_another_version_is_refused(state: State) -> None:
+    with pytest.raises(InputError, match="has version 99, this release reads 1"):
+        from_table(with_record(to_table(state), lambda record: record.update(version=99)))
+
+
+def test_states_made_in_another_way_do_not_merge(state: State) -> None:
+    header = state.header
+    others = {
+        "topics of the catalogue": replace(header, catalogue=Catalogue(CATALOGUE.topics[::-1])),
+        "vector spaces": replace(header, spaces={"bow": header.spaces["bow"]}),
+        "models": replace(header, spaces={**header.spaces, "lda": "other"}),
+        "salient words": replace(header, counted="other"),
+        "time buckets": replace(header, bucket=Bucket(1, "d")),
+        "buckets kept": replace(header, kept=5),
+        "mode": replace(header, mode="paper"),
+    }
+    for what, other in others.items():
+        with pytest.raises(InputError, match=f"do not fit together: the {what}.* differ"):
+            state.fold(State(other))
 
 
 @pytest.mark.parametrize(
@@ -95,10 +139,26 @@ def with_type(name: str, kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
     return change
 
 
+def with_cells(name: str, cell: object, kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
+    """All cells replaced."""
+
+    def change(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index(name)
+        return table.set_column(place, name, pa.array([cell] * len(table), kind))
+
+    return change
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda table: table.set_column(0, "user", pa.array(np.arange(len(table)))),
+        lambda table: table.drop_columns("posts"),
+        lambda table: pa.concat_tables([table, table]),
+        with_cells("posts", "x", pa.string()),
+        with_cells("words", b"x", pa.binary()),
+        with_cells("bow.strengths", [0.5] * 5, pa.large_list(pa.float64())),
+        with_cells("bow.buckets", [1], pa.large_list(pa.int32())),
         with_value("user", None),
         with_value("posts", -1),
         with_value("posts", 0),

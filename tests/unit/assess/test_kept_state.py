@@ -89,6 +89,10 @@ def test_days_added_one_by_one_are_one_run_over_all(
     assert to_table(loaded).equals(to_table(whole), check_metadata=True)
     kept = KeptState.open(tmp_path / "s")
     assert (kept.users, kept.posts) == (len(whole), int(whole.posts.sum()))
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in files_of(tmp_path / "s")}
+    assert modes == {0o600}
+    if kept.earlier:
+        assert stat.S_IMODE(earlier_folder(tmp_path / "s").stat().st_mode) == 0o700
 
 
 @pytest.mark.usefixtures("tiny_parts")
@@ -157,47 +161,9 @@ def test_rewriting_is_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert written < whole / 8
 
 
-@pytest.mark.parametrize("posts", [False, True])
-@pytest.mark.parametrize("measures", [MEASURES, ("bow",), ("ent",)])
-def test_what_is_added_is_measured_as_files_are(
-    tmp_path: Path, measures: tuple[str, ...], posts: bool
-) -> None:
-    how = plan_scoring(CATALOGUE, [FixedSpace()], measures, posts=posts)[1]
-    state = how.state_of(random_posts(3).to_batches())
-    save_state(tmp_path / "s", state)
-    assert KeptState.open(tmp_path / "s").newest.numbers == numbers_in(state)
-
-
 def test_small_states_stay_one_file(tmp_path: Path) -> None:
     assert set(grown(tmp_path / "s", scoring(), days(5))) == {1}
     assert not earlier_folder(tmp_path / "s").exists()
-
-
-@pytest.mark.usefixtures("tiny_parts")
-def test_parts_are_for_their_owner_only(tmp_path: Path) -> None:
-    grown(tmp_path / "s", scoring(), days(1))
-    modes = {stat.S_IMODE(file.stat().st_mode) for file in files_of(tmp_path / "s")}
-    assert modes == {0o600}
-    assert stat.S_IMODE(earlier_folder(tmp_path / "s").stat().st_mode) == 0o700
-
-
-@pytest.mark.usefixtures("tiny_parts")
-def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        grown(tmp_path / name / "s", scoring(), days(3))
-    first, second = (files_of(tmp_path / name / "s") for name in ("a", "b"))
-    assert [file.name for file in first] == [file.name for file in second]
-    assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
-
-
-@pytest.mark.usefixtures("tiny_parts")
-def test_a_state_saved_whole_has_no_earlier_parts(tmp_path: Path) -> None:
-    grown(tmp_path / "s", scoring(), days(2))
-    state = load_state(tmp_path / "s")
-    save_state(tmp_path / "s", state)
-    assert files_of(tmp_path / "s") == [tmp_path / "s"]
-    assert to_table(load_state(tmp_path / "s")).equals(to_table(state), check_metadata=True)
 
 
 @pytest.mark.usefixtures("tiny_parts")

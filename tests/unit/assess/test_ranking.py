@@ -12,6 +12,7 @@ from sottovoce.assess import score
 from sottovoce.assess.measures.catalogue import (
     ENTRY_POINTS,
     MEASURES,
+    PAPER_METHODS,
     chosen_measures,
 )
 from sottovoce.assess.measures.interest import rank_in_domain
@@ -97,16 +98,27 @@ def test_a_ranking_shows_counts_and_no_user_in_a_notebook() -> None:
     assert not any(f"u{number}" in shown for number in range(6))
 
 
-def test_all_measures_are_those_the_models_allow() -> None:
-    assert len(chosen_measures(("all",), ("bow", "lda", "w2v"))) == 14
-    assert set(chosen_measures(("all",), ("bow",))) == {
-        "ent",
-        "diff-priv",
-        "bow",
-        "bow-d",
-        "bow-t",
-        "bow-dt",
-    }
+def test_voice_comes_first_where_its_model_is_and_is_left_out_where_not() -> None:
+    with_model = list(chosen_measures(("recommended",), ("bow", "voice", "voice-s")))
+    assert with_model == ["voice-t", "bow-t", "keyword-kinds"]
+    assert list(chosen_measures(("recommended",), ("bow",))) == ["bow-t", "keyword-kinds"]
+
+
+def test_the_papers_fourteen_are_called_paper_and_as_before_all() -> None:
+    spaces = ("bow", "w2v", "lda", "voice")
+    assert tuple(chosen_measures(("paper",), spaces)) == PAPER_METHODS
+    assert tuple(chosen_measures(("all",), spaces)) == PAPER_METHODS
+    assert len(PAPER_METHODS) == 14
+
+
+def test_groups_and_names_mix_and_each_is_there_once() -> None:
+    found = list(chosen_measures(("recommended", "ent", "bow-t"), ("bow",)))
+    assert found == ["bow-t", "keyword-kinds", "ent"]
+
+
+def test_a_speaker_needs_the_voice_model() -> None:
+    with pytest.raises(ParameterError, match="train --space voice and give it"):
+        chosen_measures(("voice-st",), ("bow",))
 
 
 def test_another_package_can_add_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:

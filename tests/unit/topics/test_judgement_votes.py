@@ -21,10 +21,8 @@ from sottovoce.topics.judgements.votes import (
     Vote,
     check_items,
     csv_text,
-    plain_cell,
     read_rows,
     read_votes,
-    safe_cell,
     topic_item,
     topic_sheet,
     topic_votes,
@@ -270,36 +268,6 @@ def test_attention_checks_say_what_to_answer_and_look_like_any_row() -> None:
 def test_impossible_sheets_are_refused(options: dict[str, int]) -> None:
     with pytest.raises(ParameterError):
         topic_sheet(THREE_TOPICS, **options)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '=HYPERLINK("x")',
-        "+1",
-        "-1",
-        "@SUM(A1)",
-        "\t=1",
-        " =1",
-        "\n=1",
-        "\N{FULLWIDTH EQUALS SIGN}1",
-        "'quoted'",
-    ],
-)
-def test_a_cell_that_would_be_computed_is_guarded_and_read_back(text: str) -> None:
-    safe = safe_cell(text)
-    assert safe.startswith("'")
-    assert plain_cell(safe) == text.strip()
-
-
-@pytest.mark.parametrize("text", ["word", "3 = 4", "a-b", "", "line\nline"])
-def test_an_ordinary_cell_is_left_alone(text: str) -> None:
-    assert safe_cell(text) == text
-
-
-def test_control_characters_become_blanks() -> None:
-    assert safe_cell("a\x00b\x1bc\rd") == "a b c d"
-    assert safe_cell("\r=1").startswith("'")
 
 
 def test_what_is_written_is_read_again_whatever_the_delimiter(tmp_path: Path) -> None:

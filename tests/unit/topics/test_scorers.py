@@ -95,16 +95,6 @@ def test_a_word_that_no_dimension_has_says_nothing() -> None:
     assert plain == mixed > 0
 
 
-def test_a_catalogue_must_be_matched_to_the_very_model() -> None:
-    model = spaces.random_lda(1)
-    catalogue = spaces.matched(model, [(0,)])
-    with pytest.raises(ParameterError, match="not matched to a model; run `sottovoce topics match"):
-        model.scorer(replace(catalogue, model=None))
-    other = spaces.random_lda(2)
-    with pytest.raises(ParameterError, match="is matched to the model .* topics match"):
-        other.scorer(catalogue)
-
-
 @pytest.mark.parametrize(
     ("dimensions", "message"),
     [((), "no latent dimension; run"), ((5,), "from 0 to 4"), ((-1,), "dimensions must be >= 0")],

@@ -28,6 +28,7 @@ OUTRIGHT = {
     "Am I the only one who gets panic attacks afterwards?": "anxiety",
     "My emetophobia means no boats.": "anxiety",
     "certified enby gremlin here": "gender identity",
+    'I told them "I\'m bipolar" and they laughed': "depression",
 }
 ABOUT = {
     "My sister's depression got worse and I felt useless": ("depression", ""),
@@ -87,13 +88,6 @@ def test_the_telling_words_are_where_the_spans_say() -> None:
     about = told("Depression rates rose, and depression is costly.", "depression")
     assert about is not None
     assert about.spans == ((0, 10), (27, 37))
-
-
-def test_what_one_says_in_quotation_marks_oneself_is_said() -> None:
-    assert told('I told them "I\'m bipolar" and they laughed', "depression") is not None
-    found = told('I told them "I\'m bipolar" and they laughed', "depression")
-    assert found is not None
-    assert found.level is DisclosureLevel.OUTRIGHT
 
 
 def test_topics_of_another_catalogue_are_read_by_their_words_or_by_the_papers_name() -> None:
