@@ -2,7 +2,6 @@
 
 import json
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.commands import Run, answer
+from support.commands import refused as refused_with
 from support.communities import random_posts
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics.lda.model import LdaModel
 
-Run = Callable[..., tuple[int, str, str]]
 TOPICS = """
 [[topic]]
 name = "debts"
@@ -50,8 +50,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(run: Run, words: str) -> Any:  # noqa: ANN401 - any JSON
-    code, out, err = run(*f"{words} --json".split())
-    assert (code, err) == (0, ""), err
+    out, err = answer(run, f"{words} --json")
+    assert not err
     return json.loads(out)
 
 
@@ -63,10 +63,8 @@ def assess(run: Run, options: str, posts: str = "posts.parquet") -> dict[str, An
 def refused(run: Run, words: str, message: str) -> None:
     """Refused in a sentence, and no ranks are written."""
     Path("ranks.parquet").unlink(missing_ok=True)
-    code, out, err = run(*words.split())
-    assert (code, out) == (2, ""), (code, out, err)
+    err = refused_with(run, words, message)
     assert err.count("\n") == 1 or "Usage" in err
-    assert message in err
     assert not Path("ranks.parquet").exists()
 
 

@@ -1,15 +1,14 @@
 """What a stranger is told about an export: who is named, what was read, in which language."""
 
-import json
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from support.commands import Run, answer, asked, done, refused
 
-Run = Callable[..., tuple[int, str, str]]
 PLAIN = "We went to the lake and it was cold, so we all had some tea at the house."
 GERMAN = "Wir waren gestern am See und das Wasser war noch ziemlich kalt, danach gab es Tee."
+DEPRESSION = "--topic depression"
 SAD = "I was diagnosed with depression last year."
 
 
@@ -24,54 +23,48 @@ def write(path: Path) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def posts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return write(tmp_path / "export.csv")
 
 
-def test_who_has_no_evidence_is_not_named_as_most_exposed(run: Run, posts: Path) -> None:
-    _, out, _ = run("assess", posts, "--topic", "depression", "--show-users", 5, "--json")
-    assert [row["user"] for row in json.loads(out)["most_exposed"]] == ["ada"]
+def test_who_has_no_evidence_is_not_named_as_most_exposed(run: Run) -> None:
+    most = asked(run, f"assess export.csv {DEPRESSION} --show-users 5")["most_exposed"]
+    assert [row["user"] for row in most] == ["ada"]
 
 
-def test_what_is_asked_for_is_shown_though_a_state_is_kept(run: Run, posts: Path) -> None:
-    asked = ("--topic", "depression", "--show-users", 1)
-    _, out, _ = run("assess", posts, "--state", "kept", *asked, "--json")
-    assert json.loads(out)["bands"][0]["topic"] == "depression"
-    assert json.loads(out)["most_exposed"][0]["user"] == "ada"
-    _, out, _ = run("assess", "--state", "kept")
-    assert "nobody was ranked: --out RANKS.csv, --topic or --show-users does it" in out
+def test_what_is_asked_for_is_shown_though_a_state_is_kept(run: Run) -> None:
+    shown = asked(run, f"assess export.csv --state kept {DEPRESSION} --show-users 1")
+    assert shown["bands"][0]["topic"] == "depression"
+    assert shown["most_exposed"][0]["user"] == "ada"
+    said = "nobody was ranked: --out RANKS.csv, --topic or --show-users does it"
+    assert said in done(run, "assess --state kept")
 
 
-def test_nobody_is_explained_as_nobody(run: Run, posts: Path) -> None:
-    code, _, err = run("explain", posts, "--user", "[deleted]", "--topic", "depression")
-    assert code == 2
-    assert "stands for nobody" in err
-    assert "--no-clean" in err
+def test_nobody_is_explained_as_nobody(run: Run) -> None:
+    words = f"explain export.csv --user [deleted] {DEPRESSION}"
+    refused(run, words, "stands for nobody", "--no-clean")
 
 
-def test_a_report_reads_and_counts_only_the_posts_of_somebody(run: Run, posts: Path) -> None:
-    code, _, err = run("assess", posts, "--topic", "depression", "--report", "page.html")
-    assert code == 0, err
+def test_a_report_reads_and_counts_only_the_posts_of_somebody(run: Run) -> None:
+    done(run, f"assess export.csv {DEPRESSION} --report page.html")
     page = Path("page.html").read_text(encoding="utf-8")
     assert "All 44 posts were read" in page
     assert "88 posts" not in page
     assert "A week holds between 2 and 7 posts" in page
 
 
-def test_posts_in_another_language_are_not_said_to_give_nothing_away(
-    run: Run, posts: Path, tmp_path: Path
-) -> None:
-    assert "English" not in run("assess", posts, "--topic", "depression")[2]
-    german = tmp_path / "german.csv"
-    german.write_text(posts.read_text().replace(PLAIN, GERMAN).replace(SAD, GERMAN))
-    asked = ("--topic", "depression", "--report", "page.html")
-    _, _, err = run("assess", german, *asked)
+def test_posts_in_another_language_are_not_said_to_give_nothing_away(run: Run, posts: Path) -> None:
+    assert "English" not in answer(run, f"assess export.csv {DEPRESSION}")[1]
+    german = posts.read_text().replace(PLAIN, GERMAN).replace(SAD, GERMAN)
+    Path("german.csv").write_text(german)
+    report = f"{DEPRESSION} --report page.html"
+    _, err = answer(run, f"assess german.csv {report}")
     said = next(line for line in err.splitlines() if line.startswith("WARNING: "))
     assert "do not seem to be in English" in said
     page = Path("page.html").read_text(encoding="utf-8")
     assert page.index(said.removeprefix("WARNING: t")) < page.index("people who wrote")
     assert "posts that say it outright" not in page
-    run("assess", posts, *asked)
+    done(run, f"assess export.csv {report}")
     assert "English" not in Path("page.html").read_text(encoding="utf-8")

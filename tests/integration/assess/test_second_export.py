@@ -3,15 +3,15 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from support.commands import Run, answer, asked, done, refused
 
 from sottovoce.assess.state.parts import KeptState, load_ranked
 
-Run = Callable[..., tuple[int, str, str]]
+ASKED = "--topic depression --measure bow,keyword-kinds"
 PEOPLE = 20
 SAYS = {0: "I was diagnosed with depression last year.", 1: "My depression is back again."}
 
@@ -36,10 +36,8 @@ def begun(run: Run, first_day: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """A state of 40 days, ranked by one topic and two measures; made once, and copied."""
     monkeypatch.chdir(first_day)
     if not Path("kept").exists():
-        asked = ("--topic", "depression", "--measure", "bow,keyword-kinds")
-        posts = write(Path("old.csv"), range(40))
-        code, _, err = run("assess", posts, *asked, "--state", "kept")
-        assert code == 0, err
+        write(Path("old.csv"), range(40))
+        _, err = answer(run, f"assess old.csv {ASKED} --state kept")
         assert "WARNING" not in err
         assert "for the next run: kept.reading.json" in err
     shutil.copytree(first_day, tmp_path, dirs_exist_ok=True)
@@ -50,7 +48,7 @@ def begun(run: Run, first_day: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_alerts_are_written_as_the_name_says(run: Run, begun: Path, ending: str) -> None:
     out = begun.with_name(f"alerts.{ending}")
-    assert run("alerts", "kept", "--out", out)[0] == 0
+    done(run, f"alerts kept --out {out.name}")
     with out.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file) if ending == "csv" else map(json.loads, file))
     assert set(rows[0]) == {"measure", "topic", "percent", "user", "entered"}
@@ -59,50 +57,48 @@ def test_alerts_are_written_as_the_name_says(run: Run, begun: Path, ending: str)
     assert out.stat().st_mode & 0o077 == 0
 
 
-def test_alerts_in_a_file_of_no_known_kind_are_refused_before_anything(
-    run: Run, begun: Path
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("alerts kept --out alerts.xlsx", ("--out must end in .csv, .parquet or .jsonl",)),
+        (
+            "assess new.csv --update kept --topic helth",
+            ("Did you mean 'health'?", "several domains: health"),
+        ),
+        ("assess new.csv --only-newer", ("--only-newer needs --state or --update",)),
+    ],
+)
+def test_what_is_refused_changes_nothing_and_is_not_remembered(
+    run: Run, begun: Path, command: str, said: tuple[str, ...]
 ) -> None:
-    code, _, err = run("alerts", "kept", "--out", "alerts.xlsx")
-    assert code == 2
-    assert "--out must end in .csv, .parquet or .jsonl" in err
-    assert "Spark" not in err
+    assert "Spark" not in refused(run, command, *said)
     assert not begun.with_name("kept.alerts").exists()
+    assert load_ranked(begun.with_name("kept"))["topics"] == ["depression"]
 
 
 def test_an_update_ranks_by_the_topic_and_measures_that_were_asked_for(
     run: Run, begun: Path
 ) -> None:
-    code, out, err = run("assess", begun, "--update", "kept", "--out", "ranks.csv", "--json")
-    assert code == 0, err
+    out, err = answer(run, "assess new.csv --update kept --out ranks.csv --json")
     told = [(row["measure"], row["topic"]) for row in json.loads(out)["bands"]]
     assert told == [("bow", "depression"), ("keyword-kinds", "depression")]
     assert "WARNING" not in err
     assert "kept.reading.json" not in err
-    changes = json.loads(run("alerts", "kept", "--json")[1])["changes"]
-    assert {row["topic"] for row in changes} == {"depression"}
+    assert {row["topic"] for row in asked(run, "alerts kept")["changes"]} == {"depression"}
 
 
 def test_what_an_update_asks_for_is_what_the_next_run_goes_by(run: Run, begun: Path) -> None:
-    run("assess", begun, "--update", "kept", "--topic", "sensitive", "--measure", "bow")
+    done(run, "assess new.csv --update kept --topic sensitive --measure bow")
     ranked = load_ranked(begun.with_name("kept"))
     assert (ranked["topics"], ranked["measures"]) == (["sensitive"], ["bow"])
-    _, out, _ = run("assess", "--state", "kept", "--out", "ranks.csv", "--json")
-    assert len(json.loads(out)["bands"]) > 1
-
-
-def test_a_misspelt_topic_is_not_remembered(run: Run, begun: Path) -> None:
-    code, _, err = run("assess", begun, "--update", "kept", "--topic", "helth")
-    assert code == 2
-    assert "Did you mean 'health'?" in err
-    assert "several domains: health" in err
-    assert load_ranked(begun.with_name("kept"))["topics"] == ["depression"]
+    assert len(asked(run, "assess --state kept --out ranks.csv")["bands"]) > 1
 
 
 def test_an_export_that_repeats_old_posts_is_warned_of_with_their_number(
     run: Run, begun: Path
 ) -> None:
-    code, out, err = run("assess", write(begun, range(60)), "--update", "kept", "--json")
-    assert code == 0
+    write(begun, range(60))
+    out, err = answer(run, "assess new.csv --update kept --json")
     assert "WARNING: 40 OF 60 POSTS ARE NO LATER THAN THE NEWEST" in err
     assert "2024-02-09" in err
     assert "--only-newer" in err
@@ -110,12 +106,11 @@ def test_an_export_that_repeats_old_posts_is_warned_of_with_their_number(
 
 
 def test_only_newer_posts_are_added_where_that_is_asked_for(run: Run, begun: Path) -> None:
-    whole = write(begun, range(60))
-    asked = ("--topic", "depression", "--measure", "bow,keyword-kinds")
-    _, _, err = run("assess", whole, "--update", "kept", "--only-newer", "--out", "ranks.csv")
+    write(begun, range(60))
+    _, err = answer(run, "assess new.csv --update kept --only-newer --out ranks.csv")
     assert "left out 40 posts that are not newer" in err
     assert "WARNING" not in err
-    run("assess", whole, *asked, "--out", "whole.csv")
+    done(run, f"assess new.csv {ASKED} --out whole.csv")
     assert begun.with_name("ranks.csv").read_bytes() == begun.with_name("whole.csv").read_bytes()
 
 
@@ -127,25 +122,16 @@ def test_a_state_that_does_not_know_its_newest_post_warns_by_the_number(
         return {k: v for k, v in ranked.items() if k not in {"newest", "topics"}}
 
     monkeypatch.setattr(KeptState, "last_ranking", property(forget_newest))
-    code, _, err = run("assess", begun, "--update", "kept", "--only-newer")
-    assert code == 2
-    assert "does not say when its newest post was written" in err
-    _, _, err = run("assess", write(begun, range(60)), "--update", "kept")
+    said = "does not say when its newest post was written"
+    refused(run, "assess new.csv --update kept --only-newer", said)
+    write(begun, range(60))
+    _, err = answer(run, "assess new.csv --update kept")
     assert "WARNING: THE FILE HAS 60 POSTS AND THE STATE HAD 40" in err
 
 
-def test_only_newer_needs_a_state(run: Run, begun: Path) -> None:
-    code, _, err = run("assess", begun, "--only-newer")
-    assert code == 2
-    assert "--only-newer needs --state or --update" in err
-
-
-def test_count_and_describe_find_the_columns_as_assess_does(run: Run, tmp_path: Path) -> None:
-    posts = write(tmp_path / "old.csv", range(40))
-    code, out, err = run("describe", posts, "--json")
-    assert code == 0, err
-    assert json.loads(out)["users"] == PEOPLE
-    code, out, err = run("count", posts, "--out", tmp_path / "counts", "--json")
-    assert code == 0, err
+@pytest.mark.usefixtures("begun")
+def test_count_and_describe_find_the_columns_as_assess_does(run: Run) -> None:
+    assert asked(run, "describe old.csv")["users"] == PEOPLE
+    out, err = answer(run, "count old.csv --out counts --json")
     assert json.loads(out)["texts"] == 40
     assert "body" in err

@@ -28,7 +28,6 @@ from sottovoce.topics.judgements.votes import (
     topic_votes,
     vote_counts,
     without_checks,
-    write_rows,
 )
 
 DEBTS = Topic("debts", ("debt",), "other", dimensions=(3,))
@@ -37,49 +36,46 @@ CATALOGUE = Catalogue((DEBTS, PETS), model="m")
 PRIVATE = "zanzibar"
 
 
-def read(tmp_path: Path, text: str, *, allow_missing: bool = False) -> list[Vote]:
+def read(tmp_path: Path, text: str) -> list[Vote]:
     path = tmp_path / "votes.csv"
     path.write_text(text)
-    return list(read_votes([path], allow_missing=allow_missing).votes)
+    return list(read_votes([path]).votes)
 
 
-def plain(votes: list[Vote]) -> list[tuple[str, str, bool, str | None]]:
-    return [(vote.judge, vote.item, vote.sensitive, vote.domain) for vote in votes]
+LIST = "judge,topic,sensitive,domain\na,debts,yes,finance\nb,debts,No,\n"
+TURK = """HITId,WorkerId,AssignmentStatus,Input.item,Answer.sensitive,Answer.domain
+1,A,Approved,debts,yes,finance
+2,B,Rejected,debts,no,law
+3,C,Submitted,pets,no,other
+"""
+OPTIONS = """WorkerId,Input.topic,Answer.sensitive.yes,Answer.sensitive.no,Answer.domain.law
+A,debts,true,false,true
+B,debts,false,true,false
+"""
+PARTS = "judge,item,part,parts,topic,sensitive\na,p,1,2,hiv,(later)\na,p,2,2,hiv,yes\n"
 
 
-def test_a_plain_list_is_read(tmp_path: Path) -> None:
-    votes = read(tmp_path, "judge,topic,sensitive,domain\na,debts,yes,finance\nb,debts,No,\n")
-    assert plain(votes) == [("a", "debts", True, "finance"), ("b", "debts", False, None)]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (LIST, [("a", "debts", True, "finance"), ("b", "debts", False, None)]),
+        (TURK, [("A", "debts", True, "finance"), ("C", "pets", False, "other")]),
+        (OPTIONS, [("A", "debts", True, "law"), ("B", "debts", False, None)]),
+        (PARTS, [("a", "p", True, None)]),
+    ],
+    ids=["plain", "without rejected rows", "a column per option", "the last part is the vote"],
+)
+def test_votes_are_read_from_each_form(
+    tmp_path: Path, text: str, expected: list[tuple[str, str, bool, str | None]]
+) -> None:
+    votes = [(each.judge, each.item, each.sensitive, each.domain) for each in read(tmp_path, text)]
+    assert votes == expected
 
 
 def test_domains_are_optional_and_answers_come_in_many_forms(tmp_path: Path) -> None:
     answers = ("YES", "true", "1", "no", "FALSE", "0")
     text = "judge,topic,sensitive\n" + "".join(f"j{a},debts,{a}\n" for a in answers)
     assert [vote.sensitive for vote in read(tmp_path, text)] == [True] * 3 + [False] * 3
-
-
-def test_a_mechanical_turk_batch_is_read_without_its_rejected_rows(tmp_path: Path) -> None:
-    text = (
-        "HITId,WorkerId,AssignmentStatus,Input.item,Answer.sensitive,Answer.domain\n"
-        "1,A,Approved,debts,yes,finance\n2,B,Rejected,debts,no,law\n3,C,Submitted,pets,no,other\n"
-    )
-    assert plain(read(tmp_path, text)) == [
-        ("A", "debts", True, "finance"),
-        ("C", "pets", False, "other"),
-    ]
-
-
-def test_a_form_with_a_column_per_option_is_read(tmp_path: Path) -> None:
-    text = (
-        "WorkerId,Input.topic,Answer.sensitive.yes,Answer.sensitive.no,Answer.domain.law\n"
-        "A,debts,true,false,true\nB,debts,false,true,false\n"
-    )
-    assert plain(read(tmp_path, text)) == [("A", "debts", True, "law"), ("B", "debts", False, None)]
-
-
-def test_of_a_profile_in_parts_only_the_last_is_a_vote(tmp_path: Path) -> None:
-    text = "judge,item,part,parts,topic,sensitive\na,p,1,2,hiv,(later)\na,p,2,2,hiv,yes\n"
-    assert plain(read(tmp_path, text)) == [("a", "p", True, None)]
 
 
 @pytest.mark.parametrize(
@@ -273,10 +269,7 @@ def test_impossible_sheets_are_refused(options: dict[str, int]) -> None:
 def test_what_is_written_is_read_again_whatever_the_delimiter(tmp_path: Path) -> None:
     rows = [{"a": '=x,"y"\nz', "b": "-"}, {"a": "plain;", "b": "'q"}]
     path = tmp_path / "rows.csv"
-    write_rows(path, ("a", "b"), rows)
-    read = [row for _, row in read_rows(path)]
-    assert read == rows
-    for delimiter in ";\t":
+    for delimiter in ",;\t":
         out = io.StringIO()
         writer = csv.writer(out, delimiter=delimiter)
         writer.writerows(csv.reader(io.StringIO(csv_text(("a", "b"), rows))))

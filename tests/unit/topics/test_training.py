@@ -1,6 +1,7 @@
 """Training finds planted topics, can be interrupted, and says what it was told."""
 
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ def texts(count: int = 300) -> list[str]:
     return [" ".join(generator.choice(GROUPS[group], 12)) for group in groups]
 
 
-def interrupt_at(step: int) -> object:
+def interrupt_at(step: int) -> Callable[[int, int], None]:
     def progress(done: int, _all: int) -> None:
         if done == step:
             raise Interrupted
@@ -87,7 +88,7 @@ def test_an_interrupted_topic_model_goes_on_from_its_checkpoint(tmp_path: Path) 
             texts(),
             SMALL,
             checkpoint=Checkpoint(folder, 15),
-            progress=interrupt_at(35),  # type: ignore[arg-type] # a function
+            progress=interrupt_at(35),
         )
     assert sorted(path.name for path in folder.iterdir()) == ["checkpoint.json", "state-30"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
@@ -111,7 +112,7 @@ def test_resumed_word_vectors_are_the_bits_of_an_uninterrupted_run(tmp_path: Pat
                 texts(),
                 TINY,
                 checkpoint=Checkpoint(folder, 1),
-                progress=interrupt_at(stop),  # type: ignore[arg-type] # a function
+                progress=interrupt_at(stop),
             )
         resumed = train_skip_gram(texts(), TINY, checkpoint=Checkpoint(folder, 1, resume=True))
         assert resumed.fingerprint == whole.fingerprint
@@ -219,35 +220,23 @@ def test_a_corpus_hash_tells_texts_apart_by_content_and_by_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("made", "change", "message"),
     [
-        ({"topics": 1}, "topics must be from 2 to 500, got 1"),
-        ({"topics": 501}, "topics must be from 2 to 500, got 501"),
-        ({"iterations": 0}, "iterations must be > 0"),
-        ({"workers": 0}, "workers must be > 0"),
-        ({"seed": -1}, "seed must be >= 0"),
-        ({"burn_in": -1}, "burn_in must be >= 0"),
-        ({"eta": float("nan")}, "eta must be > 0"),
+        (LdaParameters, {"topics": 1}, "topics must be from 2 to 500, got 1"),
+        (LdaParameters, {"topics": 501}, "topics must be from 2 to 500, got 501"),
+        (LdaParameters, {"iterations": 0}, "iterations must be > 0"),
+        (LdaParameters, {"workers": 0}, "workers must be > 0"),
+        (LdaParameters, {"seed": -1}, "seed must be >= 0"),
+        (LdaParameters, {"burn_in": -1}, "burn_in must be >= 0"),
+        (LdaParameters, {"eta": float("nan")}, "eta must be > 0"),
+        (SkipGramParameters, {"dimensions": 0}, "dimensions must be from 1 to 4096, got 0"),
+        (SkipGramParameters, {"epochs": 0}, "epochs must be > 0"),
+        (SkipGramParameters, {"sample": -1}, "sample must be >= 0"),
+        (Checkpoint, {"folder": Path(), "every": 0}, "every >= 1 steps, got 0"),
     ],
 )
-def test_parameters_of_a_topic_model_are_checked(change: dict[str, float], message: str) -> None:
+def test_parameters_are_checked(
+    made: Callable[..., object], change: dict[str, object], message: str
+) -> None:
     with pytest.raises(ParameterError, match=message):
-        LdaParameters(**change)  # type: ignore[arg-type] # on purpose
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"dimensions": 0}, "dimensions must be from 1 to 4096, got 0"),
-        ({"epochs": 0}, "epochs must be > 0"),
-        ({"sample": -1}, "sample must be >= 0"),
-    ],
-)
-def test_parameters_of_word_vectors_are_checked(change: dict[str, int], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        SkipGramParameters(**change)
-
-
-def test_a_checkpoint_needs_a_positive_interval(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="every >= 1 steps, got 0"):
-        Checkpoint(tmp_path, 0)
+        made(**change)
