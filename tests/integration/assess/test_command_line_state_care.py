@@ -20,7 +20,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def users_of(file: str) -> list[Any]:
-    return pq.read_table(file)["user"].to_pylist()
+    users: list[Any] = pq.read_table(file)["user"].to_pylist()
+    return users
 
 
 def files(folder: Path) -> dict[str, bytes]:
