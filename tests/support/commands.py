@@ -1,10 +1,9 @@
 """Commands as they are typed, in one text, and what they answer."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-Run = Callable[..., tuple[int, str, str]]
+from support.shown import Run
 
 
 def answer(run: Run, words: str, *more: object) -> tuple[str, str]:

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.commands import Run, answer
+from support.commands import answer
 from support.commands import refused as refused_with
 from support.communities import random_posts
+from support.shown import Run
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from support.commands import Run, answer, done, refused
+from support.commands import answer, done, refused
 from support.communities import random_posts, write_days
+from support.shown import Run
 
 from sottovoce.assess import erase, load_state
 from sottovoce.assess.explanation import UserPosts

@@ -5,8 +5,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from support.commands import Run, done, refused
+from support.commands import done, refused
 from support.communities import TWO_TOPICS, random_posts
+from support.shown import Run
 
 MADE = "assess posts.parquet --topics topics.toml --measure bow-t --state s --out r.parquet"
 

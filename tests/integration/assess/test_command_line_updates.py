@@ -7,8 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.commands import Run, done, refused
+from support.commands import done, refused
 from support.communities import MONDAY, random_posts, write_days
+from support.shown import Run
 
 from sottovoce.files import only_one
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from support.commands import Run, asked, done, refused
+from support.commands import asked, done, refused
+from support.shown import Run
 
 TOPICS = """
 [[topic]]

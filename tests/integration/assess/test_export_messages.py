@@ -4,7 +4,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from support.commands import Run, answer, asked, done, refused
+from support.commands import answer, asked, done, refused
+from support.shown import Run
 
 PLAIN = "We went to the lake and it was cold, so we all had some tea at the house."
 GERMAN = "Wir waren gestern am See und das Wasser war noch ziemlich kalt, danach gab es Tee."

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from support.commands import Run, answer, asked, done, refused
+from support.commands import answer, asked, done, refused
 from support.forum_export import QUOTER, ForumExport, write_export
+from support.shown import Run
 
 DEPRESSION = "assess export.csv --topic depression"
 VOICE = "--measure voice-t"

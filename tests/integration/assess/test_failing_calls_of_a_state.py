@@ -14,7 +14,6 @@ from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state.parts import (
     KeptState,
     earlier_folder,
-    load_ranked,
     remove_unnamed,
     to_table,
 )
@@ -162,8 +161,3 @@ def test_forgetting_is_refused_where_a_part_that_holds_the_user_stays(
     )
     print(outcomes)  # noqa: T201 - shown by -s
     assert not outcomes.unnamed, outcomes.report()
-
-
-def test_how_a_state_was_ranked_stays_with_it(tmp_path: Path, how: Scoring) -> None:
-    grown(tmp_path, how)
-    assert load_ranked(tmp_path / "my.state") == {"last": ["two"]}

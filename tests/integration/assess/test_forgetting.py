@@ -6,20 +6,22 @@ unfold to: dictionaries and statistics of Parquet hold names of which no row is 
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from support.commands import done, refused
 from support.communities import TWO_TOPICS, random_posts
+from support.shown import Run
 
 from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state.parts import load_state, write_state
 from sottovoce.topics.training import Checkpoint
 
-Run = Callable[..., tuple[int, str, str]]
 # Names that CSV, JSON and HTML write otherwise than they are, and one that a table would compute.
 NAMES = ("marigold-quince", 'zo\N{LATIN SMALL LETTER E WITH DIAERESIS} "<quince>", &', "=quince+1")
 RANKS = ("ranks.parquet", "ranks.csv", "ranks.jsonl", "coded.parquet")
@@ -81,26 +83,22 @@ def folder(run: Run, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def make_all(run: Run) -> None:
-    def done(*typed: object) -> None:
-        code, _, err = run(*typed)
-        assert code == 0, err
-
     pq.write_table(posts_of(1, 40), "posts.parquet")
     pq.write_table(posts_of(2, 4), "more-posts.parquet")
     Path("topics.toml").write_text(TWO_TOPICS)
     Path("outputs").mkdir()
-    given = ("--topics", "topics.toml", "--measure", "bow-t")
-    done("assess", "posts.parquet", *given, "--state", "s", "--out", "outputs/ranks.parquet")
+    given = "assess posts.parquet --topics topics.toml --measure bow-t"
+    done(run, f"{given} --state s --out outputs/ranks.parquet")
     for name in ENTERED:
-        done("alerts", "s", "--top", "50", "--out", f"outputs/{name}")
+        done(run, f"alerts s --top 50 --out outputs/{name}")
         Path("s.alerts").rename("kept.alerts")
     Path("kept.alerts").rename("s.alerts")
     for name in RANKS[1:3]:
-        done("assess", "posts.parquet", *given, "--out", f"outputs/{name}")
-    done("assess", "--state", "s", *given[2:], "--report", "community.html", "--out", "r.csv")
-    report = ("--report", "outputs/people.html", "--people", "--out", "outputs/again.csv")
-    done("assess", "--state", "s", *given[2:], *report)
-    done("assess", "more-posts.parquet", "--update", "s", "--out", "outputs/updated.jsonl")
+        done(run, f"{given} --out outputs/{name}")
+    again = "assess --state s --measure bow-t"
+    done(run, f"{again} --report community.html --out r.csv")
+    done(run, f"{again} --report outputs/people.html --people --out outputs/again.csv")
+    done(run, "assess more-posts.parquet --update s --out outputs/updated.jsonl")
     shutil.copy("s", "outputs/of-last-week.state")
     shutil.copytree("s.earlier", "outputs/of-last-week.state.earlier")
     Checkpoint(Path("outputs/progress")).write(
@@ -130,36 +128,51 @@ def test_the_commands_leave_a_name_in_these_files_and_no_others(folder: Path) ->
     assert any(each.startswith("s.earlier/") for each in found)
 
 
+def forget(run: Run, user: str, places: str) -> tuple[int, dict[str, Any]]:
+    """How `forget` ends, and its answer as JSON."""
+    named = [part for place in places.split() for part in ("--in", place)]
+    code, out, err = run("forget", "s", "--user", user, *named, "--json")
+    assert not err
+    return code, json.loads(out)
+
+
+@pytest.fixture
+def pageless(folder: Path) -> Path:
+    """Without the page, which only a person can mend."""
+    (folder / "outputs/people.html").unlink()
+    return folder
+
+
 @pytest.mark.parametrize("user", NAMES)
 def test_no_byte_of_a_name_is_left_where_forget_has_looked(
-    run: Run, folder: Path, user: str
+    run: Run, pageless: Path, user: str
 ) -> None:
-    (folder / "outputs/people.html").unlink()
-    code, out, err = run(
-        "forget", "s", "--user", user, "--in", "outputs", "--in", "r.csv", "--json"
-    )
-    assert (code, err) == (0, "")
-    assert holders(folder, user) == {"looks.jsonl"}
-    answer = json.loads(out)
+    code, answer = forget(run, user, "outputs r.csv")
+    assert code == 0
+    assert holders(pageless, user) == {"looks.jsonl"}
     removed = {place["file"]: place["removed"] for place in answer["places"]}
     assert removed["s"] == 1
-    assert removed[str(folder / "outputs/of-last-week.state")] == 1
-    for name in RANKS:
-        assert removed[str(folder / "outputs" / name)] == 1, name
-    assert all(not file.stat().st_mode & 0o077 for file in folder.rglob("*") if file.is_file())
+    for name in (*RANKS, "of-last-week.state"):
+        assert removed[str(pageless / "outputs" / name)] == 1, name
+    assert all(not file.stat().st_mode & 0o077 for file in pageless.rglob("*") if file.is_file())
+    # A checkpoint that holds them begins again.
+    assert Checkpoint(pageless / "outputs/progress", resume=True).find("r") is None
 
 
-def test_who_is_not_forgotten_keeps_every_row(run: Run, folder: Path) -> None:
-    before = {name: rows_of(folder / "outputs" / name) for name in (*RANKS, *ENTERED)}
-    (folder / "outputs/people.html").unlink()
-    assert run("forget", "s", "--user", NAMES[0], "--in", "outputs")[0] == 0
+def test_who_is_not_forgotten_keeps_every_row(run: Run, pageless: Path) -> None:
+    outputs = pageless / "outputs"
+    before = {name: rows_of(outputs / name) for name in (*RANKS, *ENTERED)}
+    parquet = ("ranks.parquet", "entered.parquet")
+    schemas = {name: pq.read_schema(outputs / name) for name in parquet}
+    assert forget(run, NAMES[0], "outputs")[0] == 0
     for name, rows in before.items():
         kept = [row for row in rows if row["user"] != NAMES[0]]
-        assert rows_of(folder / "outputs" / name) == kept, name
+        assert rows_of(outputs / name) == kept, name
         assert 0 < len(kept) < len(rows)
-    for name in ("ranks.parquet", "entered.parquet"):
-        schema = pq.read_schema(folder / "outputs" / name)
-        assert schema.equals(pq.read_schema(folder / "outputs" / name), check_metadata=True)
+    for name, schema in schemas.items():
+        found = pq.read_schema(outputs / name)
+        assert (found.names, found.types) == (schema.names, schema.types)
+        assert found.metadata == schema.metadata
 
 
 def rows_of(file: Path) -> list[dict[str, object]]:
@@ -171,55 +184,45 @@ def rows_of(file: Path) -> list[dict[str, object]]:
 
 
 def test_a_page_that_names_them_is_said_and_left_to_a_person(run: Run, folder: Path) -> None:
-    code, out, _ = run("forget", "s", "--user", NAMES[0], "--in", "outputs")
-    assert code == 1
-    assert "people.html" in " ".join(out.split())
-    looks = (folder / "looks.jsonl").read_bytes()
-    code, out, _ = run("forget", "s", "--user", NAMES[1], "--in", "looks.jsonl", "--json")
-    assert (code, json.loads(out)["still_named_in"]) == (1, [str(folder / "looks.jsonl")])
-    assert (folder / "looks.jsonl").read_bytes() == looks
+    """Also where their name has quotes, which HTML writes otherwise."""
+    page, looks = folder / "outputs/people.html", folder / "looks.jsonl"
+    before = looks.read_bytes()
+    code, answer = forget(run, NAMES[1], "outputs looks.jsonl")
+    assert (code, set(answer["still_named_in"])) == (1, {str(page), str(looks)})
+    assert looks.read_bytes() == before
+    code, out, _ = run(*f"forget s --user {NAMES[0]} --in outputs".split())
+    assert (code, "people.html" in " ".join(out.split())) == (1, True)
     assert holders(folder, NAMES[0]) == {"outputs/people.html", "r.csv", "looks.jsonl"}
-
-
-def test_our_own_page_is_found_to_name_who_has_quotes_in_the_name(run: Run, folder: Path) -> None:
-    code, out, _ = run("forget", "s", "--user", NAMES[1], "--in", "outputs", "--json")
-    named = json.loads(out)["still_named_in"]
-    assert (code, named) == (1, [str(folder / "outputs/people.html")])
 
 
 def test_posts_in_any_format_and_encoding_are_found_to_name_them(run: Run, folder: Path) -> None:
     """Compression hides a name from whoever reads bytes, and CSV doubles its quotes."""
+    Path("given").mkdir()
     for user in NAMES[:2]:
         rows = pa.table({"author": [f"{user}s", user, "else"] * 50, "body": ["words"] * 150})
-        Path("given").mkdir(exist_ok=True)
         pq.write_table(rows, "given/given.parquet", compression="gzip", use_dictionary=False)
         pacsv.write_csv(rows, "given/given.csv")
         Path("given/western.txt").write_text(f"by {user}.", encoding="cp1252")
         Path("given/wide.txt").write_text(f"by {user}.", encoding="utf-16")
-        code, out, err = run("forget", "s", "--user", user, "--in", "given", "--json")
-        assert (code, err) == (1, "")
-        found = {Path(each).name for each in json.loads(out)["still_named_in"]}
-        assert found == {"given.parquet", "given.csv", "western.txt", "wide.txt"}
+        code, answer = forget(run, user, "given")
+        found = {Path(each).name for each in answer["still_named_in"]}
+        assert (code, found) == (1, {"given.parquet", "given.csv", "western.txt", "wide.txt"})
     pq.write_table(pa.table({"author": ["=quince+12"]}), "given/other.parquet")
-    code, _, err = run("forget", "s", "--user", NAMES[2], "--in", "given/other.parquet")
-    assert (code, err) == (0, "")
+    assert forget(run, NAMES[2], "given/other.parquet")[0] == 0
 
 
 def test_forget_says_where_it_looked_and_what_it_cannot_know_of(run: Run, folder: Path) -> None:
-    code, out, _ = run("forget", "s", "--user", NAMES[0], "--in", "r.csv")
-    said = " ".join(out.split())
-    assert code == 0
+    said = " ".join(done(run, f"forget s --user {NAMES[0]} --in r.csv").split())
     for each in ("s.alerts", "r.csv", "copies", "backups", "releases", "histograms"):
         assert each in said, each
 
 
-def test_forgetting_that_was_cut_short_is_done_again(run: Run, folder: Path) -> None:
-    (folder / "outputs/people.html").unlink()
-    assert run("forget", "s", "--user", NAMES[0])[0] == 0
-    assert run("forget", "s", "--user", NAMES[0], "--in", "outputs")[0] == 0
-    assert holders(folder, NAMES[0]) == {"r.csv", "looks.jsonl"}
-    code, _, err = run("forget", "s", "--user", NAMES[0], "--in", "outputs")
-    assert (code, err) == (2, "the user is not in this state, nor in its alerts.\n")
+def test_forgetting_that_was_cut_short_is_done_again(run: Run, pageless: Path) -> None:
+    assert forget(run, NAMES[0], "")[0] == 0
+    assert forget(run, NAMES[0], "outputs")[0] == 0
+    assert holders(pageless, NAMES[0]) == {"r.csv", "looks.jsonl"}
+    said = refused(run, f"forget s --user {NAMES[0]} --in outputs")
+    assert said == "the user is not in this state, nor in its alerts.\n"
 
 
 def test_a_link_is_what_it_points_to(run: Run, folder: Path) -> None:
@@ -228,7 +231,7 @@ def test_a_link_is_what_it_points_to(run: Run, folder: Path) -> None:
     shutil.copy("s", "true-state")
     shutil.copytree("s.earlier", "true-state.earlier")
     (folder / "linked").symlink_to("true-state")
-    assert run("forget", "linked", "--user", NAMES[0], "--in", "r.csv")[0] == 0
+    done(run, f"forget linked --user {NAMES[0]} --in r.csv")
     assert not {"elsewhere.csv", "true-state"} & holders(folder, NAMES[0])
     assert Path("r.csv").readlink() == Path("elsewhere.csv")
 
@@ -237,13 +240,5 @@ def test_places_that_are_not_there_are_refused_before_anything_is_erased(
     run: Run, folder: Path
 ) -> None:
     before = (folder / "s").read_bytes()
-    code, _, err = run("forget", "s", "--user", NAMES[0], "--in", "nowhere")
-    assert code == 2
-    assert "nowhere" in err
+    refused(run, f"forget s --user {NAMES[0]} --in nowhere", "nowhere")
     assert (folder / "s").read_bytes() == before
-
-
-def test_a_checkpoint_that_holds_them_begins_again(run: Run, folder: Path) -> None:
-    (folder / "outputs/people.html").unlink()
-    run("forget", "s", "--user", NAMES[0], "--in", "outputs")
-    assert Checkpoint(folder / "outputs/progress", resume=True).find("r") is None

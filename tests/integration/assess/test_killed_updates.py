@@ -17,7 +17,7 @@ from sottovoce.assess.state import parts
 from sottovoce.assess.state.parts import to_table
 
 Run = Callable[..., tuple[int, str, str]]
-SCRIPT = Path(__file__).with_name("killed_update.py")
+SCRIPT = Path(__file__).with_name("stopped_step.py")
 ADD = ("assess", "--update", "s", "day2.parquet")
 JOIN = ("assess", "--update", "s", "day3.parquet")
 FORGET = ("forget", "s", "--user", "u7")
@@ -59,8 +59,8 @@ def files(where: Path) -> dict[str, bytes]:
 
 
 def killed(stop_at: int, command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    script = [sys.executable, str(SCRIPT), str(stop_at), *command]
-    return run_warm(script)
+    step = ["update", str(stop_at), str(signal.SIGKILL)]
+    return run_warm([sys.executable, str(SCRIPT), *step, *command])
 
 
 def chosen(steps: list[str], every: bool) -> list[int]:

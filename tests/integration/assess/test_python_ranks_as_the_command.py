@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sottovoce as sv
+from sottovoce.assess import Ranking
 from sottovoce.assess.explanation import Explanation
 from sottovoce.cli._app import app
 from sottovoce.errors import InputError, ParameterError
@@ -57,6 +58,20 @@ def ranked_by_command(folder: Path, *words: object) -> list[dict[str, Any]]:
     command("assess", *words, "--out", out)
     rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
     return rows
+
+
+def first_of(ranking: Ranking) -> tuple[str, str]:
+    """Who stands first, and by which topic."""
+    row = ranking.table.slice(0, 1).to_pylist()[0]
+    return row["user"], row["topic"]
+
+
+def check_explained(ranking: Ranking, *words: object, **options: Any) -> dict[str, Any]:  # noqa: ANN401 - passed on
+    """Python and the command explain alike who stands first; what both say."""
+    user, topic = first_of(ranking)
+    by_command = explained_by_command(*words, "--user", user, "--topic", topic)
+    assert as_the_command_says(ranking.explain(user, topic, **options)) == by_command
+    return by_command
 
 
 OWN, MATCHED = {"topics": "topics.toml"}, {"topics": "matched.toml", "model": "lda"}
@@ -178,22 +193,14 @@ def test_every_measure_is_explained_as_the_command_does(
     monkeypatch.chdir(world)
     options, words = MEASURED[measure], words_of(MEASURED[measure])
     ranking = sv.assess_posts("posts.parquet", **options)
-    topic = ranking.table["topic"][0].as_py()
-    user = ranking.table["user"][0].as_py()
-    found = ranking.explain(user, topic)
-    asked = ["posts.parquet", "--user", user, "--topic", topic, *words]
-    assert as_the_command_says(found) == explained_by_command(*asked)
-    number = found.posts[0].number
-    left = ranking.explain(user, topic, without=[number])
-    assert as_the_command_says(left) == explained_by_command(*asked, "--without", number)
+    number = check_explained(ranking, "posts.parquet", *words)["posts"][0][0]
+    check_explained(ranking, "posts.parquet", *words, "--without", number, without=[number])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_posts_of_every_kind_are_explained(kind: str, world: Path) -> None:
     ranking = sv.assess_posts(KINDS[kind](world / "posts.parquet"))
-    user, topic = ranking.table["user"][0].as_py(), ranking.table["topic"][0].as_py()
-    asked = [world / "posts.parquet", "--user", user, "--topic", topic]
-    assert as_the_command_says(ranking.explain(user, topic)) == explained_by_command(*asked)
+    check_explained(ranking, world / "posts.parquet")
 
 
 @pytest.mark.filterwarnings("ignore:background learnt")
@@ -203,9 +210,7 @@ def test_a_ranking_is_explained_by_the_measure_that_the_command_takes(
 ) -> None:
     posts, state = world / "posts.parquet", tmp_path / "my.state"
     ranking = sv.assess_posts(posts, measures=measures, state=state)
-    user, topic = ranking.table["user"][0].as_py(), ranking.table["topic"][0].as_py()
-    asked = [posts, "--user", user, "--topic", topic, "--state", state]
-    assert as_the_command_says(ranking.explain(user, topic)) == explained_by_command(*asked)
+    check_explained(ranking, posts, "--state", state)
 
 
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
@@ -219,15 +224,12 @@ def test_a_state_of_several_files_is_explained_with_all_of_them(
         pq.write_table(part, files[number])
     sv.assess_posts(files[0], measures="bow-d", mode=mode, state=state)
     ranking = sv.assess_posts(files[1], state=state)
-    user, topic = ranking.table["user"][0].as_py(), ranking.table["topic"][0].as_py()
-    asked = [*files, "--user", user, "--topic", topic, "--measure", "bow-d", "--state", state]
-    by_command = explained_by_command(*asked)
-    assert as_the_command_says(ranking.explain(user, topic, posts=files)) == by_command
+    words = (*files, "--measure", "bow-d", "--state", state)
+    assert check_explained(ranking, *words, posts=files)["rank"] == 1
     kept = sv.assess_posts(None, state=state)
-    assert as_the_command_says(kept.explain(user, topic, posts=files)) == by_command
-    assert by_command["rank"] == 1
+    check_explained(kept, *words, posts=files)
     with pytest.raises(ParameterError, match="give the posts that it was made from"):
-        kept.explain(user, topic)
+        kept.explain(*first_of(kept))
 
 
 def test_an_export_that_repeats_posts_is_noticed_and_left_out_alike(

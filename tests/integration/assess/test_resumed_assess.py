@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
-from support.commands import Run, done, refused
+from support.commands import done, refused
 from support.communities import TWO_TOPICS, random_posts
+from support.shown import Run
 from support.warm_python import run_warm
 
 from sottovoce.assess import State, erase, load_state
@@ -23,7 +24,7 @@ from sottovoce.assess.state.buckets import BestBuckets
 from sottovoce.corpus.read import _parquet, corpus
 from sottovoce.files import only_one
 
-SCRIPT = Path(__file__).with_name("interrupted_assess.py")
+SCRIPT = Path(__file__).with_name("stopped_step.py")
 BATCHES, ROWS = 7, 100
 RANKS = "--topics topics.toml --measure bow-dt,ent --out r.parquet"
 SCORE = f"{RANKS} --state s"
@@ -130,7 +131,8 @@ def test_interrupted_anywhere_and_resumed_it_gives_the_same(
 
 
 def command(stop_at: int, number: int, words: str) -> subprocess.CompletedProcess[str]:
-    return run_warm([sys.executable, str(SCRIPT), str(stop_at), str(number), *words.split()])
+    step = ["assess", str(stop_at), str(number)]
+    return run_warm([sys.executable, str(SCRIPT), *step, *words.split()])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_killed_processes_are_resumed_to_the_same(
     assert files() == same
     # Not simply the last word: coverage may have a warning to print when the process ends.
     (noted,) = (line for line in whole.stderr.splitlines() if line.startswith("steps:"))
-    steps, order, codes = int(noted.split()[1]), Random(seed), []
+    steps, order, codes = len(noted.split()) - 1, Random(seed), []
     assert steps > 3 * BATCHES
     for turn in range(times):
         begin_anew()

@@ -7,7 +7,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from support.commands import Run, answer, asked, done, refused
+from support.commands import answer, asked, done, refused
+from support.shown import Run
 
 from sottovoce.assess.state.parts import KeptState, load_ranked
 

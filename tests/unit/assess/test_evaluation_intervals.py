@@ -92,17 +92,6 @@ def test_a_topic_is_never_without_a_sensitive_user(monkeypatch: pytest.MonkeyPat
     assert found["map"] == pytest.approx([0.25, 0.25])
 
 
-def test_topics_of_different_users_and_pieces_do_not_change_how_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    judged = [judged_topic([True] + [False] * 9), judged_topic([True] * 3 + [False] * 4)]
-    scores = [np.arange(10.0), np.arange(7.0)]
-    monkeypatch.setattr(bootstrapping, "CELLS_AT_ONCE", 30)
-    found = bootstrap_metrics(judged, {"m": scores}, replicates=17, seed=3)["m"]
-    assert all(values.shape == (17,) for values in found.values())
-    assert all(np.isfinite(values).all() for values in found.values())
-
-
 def test_a_seed_gives_the_same_draws_again_and_another_seed_others() -> None:
     topic = judged_topic([True, False] * 10)
     runs = {"m": [np.arange(20.0)]}
@@ -179,11 +168,6 @@ def test_holm_s_correction_is_that_of_statsmodels() -> None:
     for p_values in CORRECTED:
         expected = multipletests(p_values, method="holm")[1]
         assert holm(list(p_values)) == pytest.approx(expected.tolist())
-
-
-def test_hits_of_a_random_ranking_are_the_share_of_sensitive_users() -> None:
-    judged = [judged_topic([True, False, False, False])]
-    assert user_hits(judged, constant_scores(judged)) == pytest.approx([0.25])
 
 
 def test_a_user_is_one_sample_whatever_her_topics_and_the_mean_is_micro_r_precision() -> None:

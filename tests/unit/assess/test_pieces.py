@@ -1,6 +1,5 @@
 """Batches are scored in pieces of bounded size, which no state and no caller can tell."""
 
-import pyarrow as pa
 import pytest
 from support.communities import CATALOGUE, random_posts
 
@@ -49,22 +48,6 @@ def test_fewer_than_one_thread_is_refused() -> None:
     _, plan = plan_scoring(CATALOGUE, [], ("bow",))
     with pytest.raises(ParameterError, match="threads must be >= 1, got 0"):
         plan.state_of(random_posts(1, posts=3).to_batches(), threads=0)
-
-
-def test_what_a_user_wrote_in_a_bucket_is_in_one_piece_where_it_fits() -> None:
-    bucket = Bucket(1, "w")
-    (batch,) = random_posts(5, posts=200).to_batches()
-    pieces = list(pieces_by_user(batch, bucket, 40))
-    whole = pa.Table.from_batches(pieces)
-    order = [(name, "ascending") for name in ("user", "time", "text")]
-    assert whole.sort_by(order).equals(pa.Table.from_batches([batch]).sort_by(order))
-    firsts = dict.fromkeys(batch["user"].to_pylist())
-    assert list(dict.fromkeys(whole["user"].to_pylist())) == list(firsts)
-    groups = [
-        set(zip(each["user"].to_pylist(), bucket.numbers(each["time"]).tolist(), strict=True))
-        for each in pieces
-    ]
-    assert sum(map(len, groups)) == len(set.union(*groups)) > len(pieces) > 1
 
 
 def test_a_group_that_is_larger_than_a_piece_is_cut() -> None:

@@ -10,7 +10,6 @@ from sottovoce.topics.cooccurrence.noised import (
     above_zero,
     nearest_factors,
     noised_pair_topics,
-    weighted_factors,
 )
 
 WORDS, TOPICS = 60, 4
@@ -138,20 +137,6 @@ def test_the_diagonal_of_noised_votes_is_not_looked_at() -> None:
     bursts = votes + np.diag(np.arange(WORDS) * 1e4)
     one, other = (noised_pair_topics(each, TOPICS, variance=900.0) for each in (votes, bursts))
     np.testing.assert_array_equal(one.topics, other.topics)
-
-
-def test_cells_of_no_weight_do_not_change_what_is_found() -> None:
-    factors = _blocks().T * 100
-    pairs = factors @ factors.T
-    weights = np.ones_like(pairs)
-    weights[0, 1] = weights[1, 0] = 0
-    wrong = pairs.copy()
-    wrong[0, 1] = wrong[1, 0] = 1e6
-    start = factors + 0.5
-    found = weighted_factors(wrong, weights, start, np.ones(WORDS), 400)
-    assert np.abs(found @ found.T - pairs)[weights > 0].max() < 0.05 * pairs.max()
-    astray = weighted_factors(wrong, np.ones_like(pairs), start, np.ones(WORDS), 400)
-    assert np.abs(astray @ astray.T - pairs)[weights > 0].max() > pairs.max()
 
 
 def test_words_beside_a_topic_get_its_share() -> None:

@@ -39,8 +39,6 @@ LEAST = {
 SIZES = {BLIND: (2, 120, 700)}
 LONGEST_SHARED_RUN = 7
 
-every_file = pytest.mark.parametrize("name", FILES)
-
 
 def listed(names: str) -> list[str]:
     return " ".join(names.split()).split(", ")
@@ -55,45 +53,24 @@ def runs(post: DisclosurePost, length: int) -> set[tuple[str, ...]]:
     return {tuple(spoken[at : at + length]) for at in range(len(spoken) - length + 1)}
 
 
-@every_file
-def test_every_topic_has_its_least_number_of_posts_and_there_is_no_other_topic(name: str) -> None:
-    posts, health, other, _ = LEAST[name]
-    topics = Counter(post.topic for post in disclosure_posts(name))
-    assert topics.total() >= posts
+@pytest.mark.parametrize("name", FILES)
+def test_every_topic_and_kind_has_its_posts_and_about_half_are_outright(name: str) -> None:
+    posts, (count, health, other, of_kind) = disclosure_posts(name), LEAST[name]
+    topics, kinds = (Counter(getattr(post, part) for post in posts) for part in ("topic", "kind"))
+    assert topics.total() >= count
     assert set(topics) == set(listed(HEALTH) + listed(OTHER))
     assert min(topics[topic] for topic in listed(HEALTH)) >= health
     assert min(topics[topic] for topic in listed(OTHER)) >= other
-
-
-@every_file
-def test_every_kind_has_its_least_number_of_posts_and_there_is_no_other_kind(name: str) -> None:
-    kinds = Counter(post.kind for post in disclosure_posts(name))
     assert set(kinds) == {*ALWAYS_OUTRIGHT, *listed(SELDOM_OUTRIGHT)}
-    assert min(kinds.values()) >= LEAST[name][-1]
+    assert min(kinds.values()) >= of_kind
     assert 0.24 <= kinds["disclosure"] / kinds.total() <= 0.4
-
-
-@every_file
-def test_about_half_of_the_posts_are_outright_and_so_it_is_in_every_topic(name: str) -> None:
-    posts = disclosure_posts(name)
     outright = Counter(post.topic for post in posts if post.outright)
-    of_topic = Counter(post.topic for post in posts)
     assert {type(post.outright) for post in posts} == {bool}
     assert 0.45 <= outright.total() / len(posts) <= 0.55
-    assert all(0.35 <= outright[topic] / of_topic[topic] <= 0.65 for topic in of_topic)
-
-
-@every_file
-def test_disclosures_are_outright_and_some_posts_of_other_kinds_too(name: str) -> None:
-    posts = disclosure_posts(name)
+    assert all(0.35 <= outright[topic] / topics[topic] <= 0.65 for topic in topics)
     assert all(post.outright for post in posts if post.kind in ALWAYS_OUTRIGHT)
     by_surprise = [post for post in posts if post.outright and post.kind in listed(SELDOM_OUTRIGHT)]
     assert 5 <= len(by_surprise) <= len(posts) / 20
-
-
-@every_file
-def test_posts_are_short_and_clean_at_their_ends(name: str) -> None:
-    posts = disclosure_posts(name)
     fewest, most, longest = SIZES.get(name, (4, 80, 600))
     assert [post.id for post in posts if len(post.text) > longest] == []
     assert [post.id for post in posts if not fewest <= len(words(post)) <= most] == []

@@ -243,25 +243,23 @@ def test_ties_are_in_column_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "relevance", "sizes", "says"),
+    ("options", "says"),
     [
-        (0, 1.0, None, "count must be 1 to 4"),
-        (5, 1.0, None, "count must be 1 to 4"),
-        (1, 1.1, None, "relevance must be"),
-        (1, float("nan"), None, "relevance must be"),
-        (1, 0.5, np.ones(3), "sizes must be 2"),
-        (1, 0.5, np.array([1.0, 0.0]), "sizes must be 2 positive"),
+        ({"count": 0}, "count must be 1 to 4"),
+        ({"count": 5}, "count must be 1 to 4"),
+        ({"relevance": 1.1}, "relevance must be"),
+        ({"relevance": float("nan")}, "relevance must be"),
+        ({"relevance": 0.5, "sizes": np.ones(3)}, "sizes must be 2"),
+        ({"relevance": 0.5, "sizes": np.array([1.0, 0.0])}, "sizes must be 2 positive"),
+        ({"terms": FOUR_TERMS[:3]}, "terms must be 4"),
     ],
 )
-def test_bad_parameters_are_refused(
-    count: int, relevance: float, sizes: np.ndarray | None, says: str
-) -> None:
+def test_bad_parameters_are_refused(options: dict[str, Any], says: str) -> None:
+    given: dict[str, Any] = {"phi": TWO_DIMENSIONS, "terms": FOUR_TERMS, "count": 1}
     with pytest.raises(ParameterError, match=says):
-        salient_words(TWO_DIMENSIONS, FOUR_TERMS, count, relevance=relevance, sizes=sizes)
+        salient_words(**(given | options))
 
 
-def test_terms_must_fit_phi() -> None:
-    with pytest.raises(ParameterError, match="terms must be 4"):
-        salient_words(TWO_DIMENSIONS, FOUR_TERMS[:3])
+def test_phi_is_a_matrix() -> None:
     with pytest.raises(ParameterError, match="phi must be a matrix"):
         salient_columns(np.ones(3))

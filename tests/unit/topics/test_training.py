@@ -4,7 +4,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -84,21 +84,13 @@ def test_one_worker_and_one_seed_give_one_model() -> None:
 def test_an_interrupted_topic_model_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoint"
     with pytest.raises(Interrupted):
-        train_lda(
-            texts(),
-            SMALL,
-            checkpoint=Checkpoint(folder, 15),
-            progress=interrupt_at(35),
-        )
+        train_lda(texts(), SMALL, checkpoint=Checkpoint(folder, 15), progress=interrupt_at(35))
     assert sorted(path.name for path in folder.iterdir()) == ["checkpoint.json", "state-30"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     seen: list[int] = []
-    model = train_lda(
-        texts(),
-        SMALL,
-        checkpoint=Checkpoint(folder, 15, resume=True),
-        progress=lambda done, _all: seen.append(done),
-    )
+    again = Checkpoint(folder, 15, resume=True)
+    progress = lambda done, _all: seen.append(done)  # noqa: E731 - as it is asked for
+    model = train_lda(texts(), SMALL, checkpoint=again, progress=progress)
     assert seen[0] == 30
     assert groups_of(model) == {frozenset(group) for group in GROUPS}
 
@@ -108,12 +100,8 @@ def test_resumed_word_vectors_are_the_bits_of_an_uninterrupted_run(tmp_path: Pat
     for stop in (2, 5, 9):
         folder = tmp_path / str(stop)
         with pytest.raises(Interrupted):
-            train_skip_gram(
-                texts(),
-                TINY,
-                checkpoint=Checkpoint(folder, 1),
-                progress=interrupt_at(stop),
-            )
+            given = Checkpoint(folder, 1)
+            train_skip_gram(texts(), TINY, checkpoint=given, progress=interrupt_at(stop))
         resumed = train_skip_gram(texts(), TINY, checkpoint=Checkpoint(folder, 1, resume=True))
         assert resumed.fingerprint == whole.fingerprint
     assert train_skip_gram(texts(), replace(TINY, seed=4)).fingerprint != whole.fingerprint
@@ -144,23 +132,22 @@ def test_a_checkpoint_is_only_taken_up_on_request_and_by_the_same_training(
             progress=interrupt_at(5),
         )
 
+    def refuse(error: type[Exception], says: str, given: list[str], **options: Any) -> None:  # noqa: ANN401 - passed on
+        with pytest.raises(error, match=says):
+            run(given, **options)
+
+    other = "belongs to other texts or parameters"
     with pytest.raises(Interrupted):
         run(texts(), resume=False)
-    with pytest.raises(
-        ParameterError,
-        match="go on with --resume [(]in Python resume=True[)], or remove the folder",
-    ):
-        run(texts(), resume=False)
-    for given, changes in ((texts(301), {}), (texts(), {"seed": 9})):
-        with pytest.raises(ParameterError, match="belongs to other texts or parameters"):
-            run(given, resume=True, **changes)
+    says = "go on with --resume [(]in Python resume=True[)], or remove the folder"
+    refuse(ParameterError, says, texts(), resume=False)
+    refuse(ParameterError, other, texts(301), resume=True)
+    refuse(ParameterError, other, texts(), resume=True, seed=9)
     (state,) = folder.glob("state-*")
     state.write_bytes(state.read_bytes()[:-1])
-    with pytest.raises(ModelFileError, match="is damaged"):
-        run(texts(), resume=True)
+    refuse(ModelFileError, "is damaged", texts(), resume=True)
     (folder / "checkpoint.json").write_text('{"file": "../x"}')
-    with pytest.raises(ModelFileError, match="no checkpoint of this version"):
-        run(texts(), resume=True)
+    refuse(ModelFileError, "no checkpoint of this version", texts(), resume=True)
 
 
 def test_clearing_a_checkpoint_leaves_other_files_alone(tmp_path: Path) -> None:
