@@ -39,3 +39,14 @@ def change_payload(kind: str, change: Callable[[Message], dict[str, Any]]) -> Ch
         return replace(message, payload={**message.payload, **change(message)})
 
     return changed
+
+
+def told_to(receiver: str, kind: str, field: str, change: Callable[[Any], Any]) -> Change:
+    """What one party is told instead of what all others are."""
+
+    def changed(message: Message) -> Message:
+        if (message.receiver, message.kind) != (receiver, kind) or field not in message.payload:
+            return message
+        return replace(message, payload={**message.payload, field: change(message.payload[field])})
+
+    return changed

@@ -9,12 +9,14 @@ import numpy as np
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.query_budget import QueryBudget
-from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.party import Finished, make_party, run_in_process
 from sottovoce.learn.run.terms import Holdings, RunTerms
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER, Recipe
 from sottovoce.learn.wire.codec import Value, from_value, parts, texts
+from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import new_session
+from support.changed_parties import Change, Changing
 from support.hidden_systems import two_keys
 
 NAMES = ("ada", "ben", "cy", "dee")
@@ -90,6 +92,55 @@ def made_holdings(
 
 def trained(terms: RunTerms, peers: Mapping[str, Documents | Table]) -> Finished:
     return run_in_process(terms, made_holdings(peers))
+
+
+def use_of(
+    kind: str,
+    terms: RunTerms,
+    ended: Finished,
+    peers: Mapping[str, Documents | Table],
+    **given: Any,  # noqa: ANN401 - as RunTerms takes them
+) -> Finished:
+    """A query or an evaluation with what a training left, about what the peers bring."""
+    options = {"text": None, "recipe": terms.recipe, "training": terms.session, **given}
+    return run_in_process(
+        made_terms(kind, terms.mode, **options), made_holdings(peers, ended.results)
+    )
+
+
+def query_of(
+    terms: RunTerms,
+    ended: Finished,
+    texts: list[str],
+    peers: Mapping[str, Documents | Table],
+    asker: str = "ben",
+    **given: Any,  # noqa: ANN401 - as RunTerms takes them
+) -> Finished:
+    """A peer's query about some texts."""
+    brought = {**peers, asker: Documents.from_texts(texts)}
+    return use_of("classify", terms, ended, brought, asker=asker, rows=len(texts), **given)
+
+
+def watched(
+    terms: RunTerms,
+    holdings: Mapping[str, Holdings],
+    lie: Change | None = None,
+    told: Mapping[str, RunTerms] | None = None,
+) -> Exchange:
+    """All messages of a run.
+
+    The coordinator's are changed on their way out by ``lie``; ``told`` are other terms for some.
+    """
+    known = told or {}
+    parties: list[Any] = [
+        make_party(known.get(name, terms), name, holdings.get(name, Holdings()))
+        for name in terms.parties
+    ]
+    if lie is not None:
+        parties[0] = Changing(parties[0], lie)
+    exchange = Exchange(parties)
+    exchange.run()
+    return exchange
 
 
 def labels_kept(result: Mapping[str, Value]) -> list[str]:

@@ -10,11 +10,12 @@ from support.text_runs import (
     LABELS,
     budget_left,
     labels_kept,
-    made_holdings,
     made_peers,
     made_terms,
     made_texts,
+    query_of,
     trained,
+    use_of,
 )
 
 from sottovoce.errors import QueryBudgetError
@@ -22,7 +23,7 @@ from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.evaluate import JointEvaluation
-from sottovoce.learn.run.party import Finished, run_in_process
+from sottovoce.learn.run.party import Finished
 from sottovoce.learn.run.records import read_trained
 
 SOLVERS: dict[str, dict[str, Any]] = {
@@ -47,11 +48,7 @@ def plainly() -> Any:  # noqa: ANN401 - a training's record
 
 
 def a_query(terms: Any, ended: Finished, texts: list[str]) -> Finished:  # noqa: ANN401 - terms
-    given = {"training": terms.session, "asker": "ben", "rows": len(texts), "labels": LABELS}
-    query = made_terms("classify", "hidden", text=None, recipe=terms.recipe, **given)
-    holdings = made_holdings(PEERS, ended.results)
-    holdings["ben"] = replace(holdings["ben"], examples=Documents.from_texts(texts))
-    return run_in_process(query, holdings)
+    return query_of(terms, ended, texts, PEERS, labels=LABELS)
 
 
 def decided(solver: str, rows: int) -> None:
@@ -107,9 +104,7 @@ def _spent(asked: Finished) -> dict[str, Any]:
 def test_an_evaluation_labels_every_row() -> None:
     with small_keys_allowed():
         terms, ended = a_training("chebyshev", 4)
-        given = {"training": terms.session, "rows": 1, "labels": LABELS, "held_out": 0.2}
-        query = made_terms("evaluate", "hidden", text=None, recipe=terms.recipe, **given)
-        done = run_in_process(query, made_holdings(PEERS, ended.results))
+        done = use_of("evaluate", terms, ended, PEERS, rows=1, labels=LABELS, held_out=0.2)
     counted = JointEvaluation.from_record(done.results["coordinator"])
     assert counted.count == 4
     assert counted.counts.shape == (len(LABELS), len(LABELS))

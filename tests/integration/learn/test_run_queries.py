@@ -8,27 +8,25 @@ import pytest
 from support.chance import drawn_once
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import (
-    GIVEN,
     HASHED,
     IDENTITIES,
     NAMES,
     SECRETS,
     budget_left,
-    labels_kept,
-    made_holdings,
     made_peers,
     made_terms,
     made_texts,
+    query_of,
     trained,
+    use_of,
 )
 
 from sottovoce.errors import DamagedRecordError, DataError, ParameterError, QueryBudgetError
-from sottovoce.learn import train
-from sottovoce.learn.documents import BLOCK, Documents, held_out
+from sottovoce.learn.documents import Documents, held_out
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.classify import call_labels
-from sottovoce.learn.run.evaluate import JointEvaluation, evaluation_record
-from sottovoce.learn.run.party import Finished, make_party, run_in_process
+from sottovoce.learn.run.evaluate import JointEvaluation
+from sottovoce.learn.run.party import Finished, make_party
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.run.terms import Holdings
 
@@ -53,35 +51,8 @@ def a_training(mode: str) -> tuple[Any, Finished]:
     return terms, trained(terms, made_peers())
 
 
-def a_query(terms: Any, ended: Finished, texts: list[str], asker: str = "ben") -> Finished:  # noqa: ANN401 - terms
-    query = made_terms(
-        "classify",
-        terms.mode,
-        text=None,
-        recipe=terms.recipe,
-        training=terms.session,
-        asker=asker,
-        rows=len(texts),
-    )
-    holdings = made_holdings(made_peers(), ended.results)
-    holdings[asker] = replace(holdings[asker], examples=Documents.from_texts(texts))
-    return run_in_process(query, holdings)
-
-
-def test_a_query_gives_the_labels_that_the_readable_classifier_gives() -> None:
-    texts, _ = made_texts(8, 70)
-    with small_keys_allowed():
-        terms, ended = a_training("hidden")
-        asked = a_query(terms, ended, texts)
-    features = read_trained(ended.results["ben"]).features
-    assert features is not None
-    rows = {
-        name: (features.rows(kept.texts), kept.labels or ())
-        for name, each in made_peers().items()
-        for kept in [each.part(~held_out(each, 0.25, SECRETS[name]))]
-    }
-    found = train(rows, penalty=0.1).predict(features.rows(tuple(texts))).tolist()
-    assert labels_kept(asked.results["ben"]) == found
+def a_query(terms: Any, ended: Finished, texts: list[str]) -> Finished:  # noqa: ANN401 - terms
+    return query_of(terms, ended, texts, made_peers())
 
 
 def test_queries_spend_a_budget_that_helpers_keep_from_run_to_run() -> None:
@@ -111,16 +82,9 @@ def test_an_open_query_is_the_peers_own() -> None:
     )
 
 
-def an_evaluation(terms: Any, ended: Finished, **given: Any) -> Finished:  # noqa: ANN401 - terms
-    run = made_terms(
-        "evaluate", terms.mode, text=None, recipe=terms.recipe, training=terms.session, **given
-    )
-    return run_in_process(run, made_holdings(made_peers(), ended.results))
-
-
 def test_an_evaluation_counts_what_all_peers_hold_out() -> None:
     terms, ended = a_training("open")
-    found = an_evaluation(terms, ended)
+    found = use_of("evaluate", terms, ended, made_peers())
     result = read_trained(ended.results["cy"])
     parts = [each.part(held_out(each, 0.25, SECRETS[name])) for name, each in made_peers().items()]
     assert {len(part) for part in parts} == {10}
@@ -142,17 +106,9 @@ def test_an_evaluation_counts_what_all_peers_hold_out() -> None:
 def test_a_hidden_evaluation_asks_for_as_many_rows_whatever_a_peer_has() -> None:
     with small_keys_allowed():
         terms, ended = a_training("hidden")
-        run = made_terms(
-            "evaluate",
-            "hidden",
-            text=None,
-            recipe=terms.recipe,
-            training=terms.session,
-            rows=6,
-        )
         peers = made_peers()
         peers["ada"] = peers["ada"].part(np.arange(40) < 12)  # of which five are held out
-        found = run_in_process(run, made_holdings(peers, ended.results))
+        found = use_of("evaluate", terms, ended, peers, rows=6)
     joint = JointEvaluation.from_record(found.results["dee"])
     assert joint.count == 5 + 3 * 6
     sizes = {
@@ -161,15 +117,6 @@ def test_a_hidden_evaluation_asks_for_as_many_rows_whatever_a_peer_has() -> None
     assert max(sizes) - min(sizes) < 40  # names and numbers' lengths, never a row
     kept: Any = found.results["key holder"]["training"]
     assert {budget_left(kept["helpers"][0], name) for name in NAMES} == {6}
-
-
-def test_a_small_fraction_holds_out_a_few_documents_and_nothing_is_never_evaluated() -> None:
-    terms = made_terms(text=GIVEN, recipe=OPEN, held_out=0.01)
-    ended = trained(terms, made_peers())
-    found = an_evaluation(terms, ended).results["ada"]
-    assert JointEvaluation.from_record(found).count == BLOCK * len(NAMES)
-    with pytest.raises(DataError, match="at least 1 row over all peers"):
-        evaluation_record(terms, ("ham", "spam"), np.zeros(6))
 
 
 def test_another_trainings_result_is_refused() -> None:
@@ -233,6 +180,5 @@ def test_sentences_are_evaluated_as_sentences() -> None:
     recipe = TextRecipe(dictionary="hashed", width=8, unit="sentence")
     terms = made_terms(text=recipe, recipe=OPEN, held_out=0.25)
     ended = trained(terms, peers)
-    run = made_terms("evaluate", "open", text=None, training=terms.session)
-    found = run_in_process(run, made_holdings(peers, ended.results))
+    found = use_of("evaluate", terms, ended, peers)
     assert JointEvaluation.from_record(found.results["ada"]).count == 4 * 2 * 10

@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 from support.hidden_systems import BITS, small_keys_allowed
-from support.text_runs import NAMES, WORDS, made_holdings, made_peers, made_terms, made_texts
+from support.text_runs import (
+    NAMES,
+    WORDS,
+    made_holdings,
+    made_peers,
+    made_terms,
+    made_texts,
+    watched,
+)
 
 from sottovoce.errors import DataError, ParameterError
 from sottovoce.learn.documents import Documents, Table
@@ -16,7 +24,6 @@ from sottovoce.learn.run.classify import call_labels
 from sottovoce.learn.run.party import make_party, run_in_process
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.run.terms import INTERMEDIARY, Holdings
-from sottovoce.learn.wire.exchange import Exchange
 
 RECIPE: dict[str, Any] = {"penalty": 0.1, "key_bits": BITS, "rados": 300}
 TEXT = TextRecipe(dictionary="given", words=WORDS[:20])
@@ -52,10 +59,7 @@ def test_the_key_holders_rados_are_sums_of_the_peers_signed_rows() -> None:
 def test_the_intermediary_sees_ciphertexts_only() -> None:
     with small_keys_allowed():
         terms = made_terms("rados", recipe={**RECIPE, "rados": 5})
-        holdings = made_holdings(made_peers())
-        parties = [make_party(terms, n, holdings.get(n, Holdings())) for n in terms.parties]
-        exchange = Exchange(parties)
-        exchange.run()
+        exchange = watched(terms, made_holdings(made_peers()))
     kinds = {message.kind for message in exchange.views[INTERMEDIARY]}
     assert kinds == {"statements", "dictionary", "classes", "shape", "size", "key", "examples"}
     for message in exchange.views[INTERMEDIARY]:

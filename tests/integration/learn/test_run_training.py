@@ -29,7 +29,6 @@ from sottovoce.errors import (
     DataError,
     DisagreementError,
     ParameterError,
-    ProtocolError,
     StalledError,
     TooFewPartiesError,
 )
@@ -44,10 +43,9 @@ from sottovoce.learn.run.classify import (
 )
 from sottovoce.learn.run.party import make_party, run_in_process
 from sottovoce.learn.run.records import read_hidden, read_trained
-from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.run.terms import Holdings
 from sottovoce.learn.sums.fixed import ALLOW_TWO
 from sottovoce.learn.sums.keys import Identity
-from sottovoce.learn.training_terms import Recipe
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange, Faults
 
@@ -143,13 +141,13 @@ def test_two_holders_and_a_coordinator_train_when_they_accept_what_that_shows() 
 
 def test_three_labels_are_trained_one_against_the_others() -> None:
     peers = made_peers(labels=3)
-    ended = trained(made_terms(text=GIVEN, recipe={"penalty": 0.1}), peers)
+    ended = trained(made_terms(text=GIVEN), peers)
     result = read_trained(ended.results["ada"])
     assert result.labels == ("ham", "spam", "yam")
     rows = rows_of(ended.results["ada"], peers)
     for label, model in zip(result.labels, models(result), strict=True):
         signs = {name: (x, np.where(np.array(y) == label, 1, -1)) for name, (x, y) in rows.items()}
-        np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
+        np.testing.assert_array_equal(model.coefficients, train(signs).coef_[0])
     texts, labels = made_texts(200, 50, labels=3)
     assert np.mean(np.array(call_labels(result, Documents.from_texts(texts))) == labels) > 0.8
 
@@ -171,54 +169,44 @@ def test_one_label_over_all_peers_is_refused_at_the_coordinator() -> None:
         trained(made_terms(text=GIVEN), peers)
 
 
-def test_too_many_labels_are_refused_at_the_peer_that_has_them() -> None:
-    texts, _ = made_texts(40, 1)
-    many = Holdings(IDENTITIES["ada"], Documents.from_texts(texts, [f"id{at}" for at in range(40)]))
-    with pytest.raises(DataError, match="at most 16 names .* got 40"):
-        make_party(made_terms(text=GIVEN), "ada", many)
+ADA, ME = made_peers()["ada"], IDENTITIES["ada"]
+TWO_COLUMNS = {"features": ("one", "two")}
+MANY_LABELS = Documents.from_texts(ADA.texts, [f"id{at}" for at in range(len(ADA))])
+THREE_COLUMNS = Table.from_rows(np.ones((3, 3)), ["a", "b", "a"])
 
 
-def test_a_label_outside_the_runs_is_refused_at_its_peer() -> None:
-    terms = made_terms(text=GIVEN, labels=("eggs", "spam"))
-    with pytest.raises(DataError, match="among the run's 2, got 1 others") as refusal:
-        make_party(terms, "ada", Holdings(IDENTITIES["ada"], made_peers()["ada"]))
+@pytest.mark.parametrize(
+    ("given", "who", "brought", "words"),
+    [
+        ({"text": GIVEN}, "ada", Holdings(ME, MANY_LABELS), "at most 16 names .* got 40"),
+        ({"labels": ("eggs", "spam")}, "ada", Holdings(ME, ADA), "the run's 2, got 1 others"),
+        ({}, "ada", Holdings(ME), "ada must bring at least 1 document"),
+        ({}, "ada", Holdings(ME, Documents.from_texts(["some words"])), "labelled document"),
+        ({}, "ada", Holdings(examples=ADA), "its identity"),
+        ({}, "ada", Holdings(Identity(), ADA), "that this run knows it by"),
+        (TWO_COLUMNS, "ada", Holdings(ME, THREE_COLUMNS), "must have 2 columns, as named, got 3"),
+        (TWO_COLUMNS, "ada", Holdings(ME, ADA), "ada must bring rows of numbers"),
+        ({}, "eve", Holdings(), "no party called 'eve'"),
+        ({"mode": "hidden", "recipe": {"penalty": 0.1}}, "coordinator", Holdings(), "Paillier key"),
+    ],
+)
+def test_who_cannot_take_part_is_refused_by_name_and_without_its_labels(
+    given: dict[str, Any], who: str, brought: Holdings, words: str
+) -> None:
+    with pytest.raises((DataError, ParameterError), match=words) as refusal:
+        make_party(made_terms(**given), who, brought)
     assert "ham" not in str(refusal.value)
+
+
+def test_no_peer_has_a_helpers_name() -> None:
+    with pytest.raises(ParameterError, match="no peer may be called"):
+        made_terms(identities={**PUBLIC, "intermediary": bytes(32)})
 
 
 def test_given_labels_are_not_asked_for() -> None:
     ended = trained(made_terms(text=GIVEN, labels=("ham", "spam")), made_peers())
     assert "labels" not in {said.kind for said in ended.transcript}
     assert "label names" not in ended.leakage.table()
-
-
-def test_a_peer_without_documents_is_refused_by_name() -> None:
-    with pytest.raises(DataError, match="ada must bring at least 1 document"):
-        make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"]))
-    with pytest.raises(DataError, match="at least 1 document, got none"):
-        Documents.from_texts([])
-
-
-def test_a_peer_without_labels_is_refused() -> None:
-    unlabelled = Documents.from_texts(["some words"])
-    with pytest.raises(DataError, match="labelled document"):
-        make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"], unlabelled))
-
-
-def test_a_peer_with_another_identity_or_none_is_refused() -> None:
-    documents = made_peers()["ada"]
-    with pytest.raises(DataError, match="its identity"):
-        make_party(made_terms(), "ada", Holdings(examples=documents))
-    with pytest.raises(DataError, match="that this run knows it by"):
-        make_party(made_terms(), "ada", Holdings(Identity(), documents))
-
-
-def test_wrong_dimensions_are_refused_at_their_peer() -> None:
-    terms = made_terms(features=("one", "two"))
-    wide = Table.from_rows(np.ones((3, 3)), ["a", "b", "a"])
-    with pytest.raises(DataError, match="must have 2 columns, as named, got 3"):
-        make_party(terms, "ada", Holdings(IDENTITIES["ada"], wide))
-    with pytest.raises(DataError, match="ada must bring rows of numbers"):
-        make_party(terms, "ada", Holdings(IDENTITIES["ada"], made_peers()["ada"]))
 
 
 def test_another_dictionary_at_one_peer_is_found_before_anything_else_is_sent() -> None:
@@ -256,45 +244,6 @@ def test_a_peer_that_falls_silent_in_the_dictionarys_sum_is_left_out() -> None:
     np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
 
 
-def test_a_peer_lost_in_the_first_of_three_trainings_is_lost_to_the_others_too() -> None:
-    peers = made_peers(labels=3)
-    terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=("ham", "spam", "yam"))
-    ended = run_in_process(terms, made_holdings(peers), faults=Faults(silent_from={"dee": 5}))
-    rest = {name: each for name, each in peers.items() if name != "dee"}
-    rows = rows_of(ended.results["ada"], rest)
-    result = read_trained(ended.results["ada"])
-    assert result.peers == ("ada", "ben", "cy")
-    for label, model in zip(result.labels, models(result), strict=True):
-        signs = {name: (x, np.where(np.array(y) == label, 1, -1)) for name, (x, y) in rows.items()}
-        np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
-
-
-def test_a_bad_wire_gives_the_result_of_those_who_are_left_or_a_named_end() -> None:
-    peers = made_peers()
-    finished = 0
-    for seed in range(12):
-        faults = Faults(duplicate=0.05, reorder=0.05, flip=0.003, drop=0.003, seed=seed)
-        try:
-            terms = made_terms(text=GIVEN)
-            ended = run_in_process(terms, made_holdings(peers), faults=faults)
-        except ProtocolError:
-            continue
-        finished += 1
-        result = read_trained(ended.results[next(name for name in NAMES if name in ended.results)])
-        left = {name: peers[name] for name in result.peers}
-        (model,) = models(result)
-        alone = train(rows_of(ended.results[result.peers[0]], left))
-        np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
-    assert finished
-
-
-def test_nobody_outside_the_run_takes_part() -> None:
-    with pytest.raises(ParameterError, match="no party called 'eve'"):
-        make_party(made_terms(), "eve", Holdings())
-    with pytest.raises(ParameterError, match="no peer may be called"):
-        RunTerms(bytes(16), "train", "open", {**PUBLIC, "intermediary": bytes(32)}, text=AGREED)
-
-
 def test_a_result_is_there_at_the_end_only_and_says_its_kind() -> None:
     party = make_party(made_terms(), "coordinator", Holdings())
     with pytest.raises(StalledError, match="has not finished"):
@@ -302,15 +251,3 @@ def test_a_result_is_there_at_the_end_only_and_says_its_kind() -> None:
     assert "| coordinator |" in party.leakage.table()
     with pytest.raises(DamagedRecordError, match="of a run to train"):
         read_trained({"version": 1, "kind": "classify"})
-
-
-def test_a_hidden_coordinator_needs_a_key() -> None:
-    terms = made_terms("train", "hidden", recipe={"penalty": 0.1})
-    with pytest.raises(DataError, match="Paillier key"):
-        make_party(terms, "coordinator", Holdings())
-
-
-def test_a_recipe_given_as_a_list_means_the_same_at_all_parties() -> None:
-    peers = made_peers()
-    ended = trained(made_terms(text=GIVEN, recipe=Recipe(penalties=[1, 0.1])), peers)
-    assert set(ended.results) == {"coordinator", *NAMES}

@@ -7,11 +7,9 @@ import pytest
 from support.chance import drawn_once
 from support.trainings import hidden_integers, quick_training, small_peers
 
-from sottovoce.errors import SottovoceError, StalledError, TooFewPartiesError
+from sottovoce.errors import SottovoceError
 from sottovoce.learn import train
-from sottovoce.learn.run.party import RunParty
 from sottovoce.learn.wire.exchange import Faults
-from sottovoce.learn.wire.stages import stage_session
 
 PEERS = small_peers(peers=4, width=3)
 PLAIN = train(PEERS, penalty=0.1)
@@ -69,31 +67,3 @@ def plain_shares() -> list[float]:
 def shares_opened(trained: Any) -> list[float]:  # noqa: ANN401 - whatever it is given
     """The direction of theta: y over its largest number, whatever the prime was."""
     return [float(each) for each in hidden_integers(trained, "peer0")]
-
-
-def test_without_a_peer_that_falls_silent_the_training_is_that_of_the_others() -> None:
-    faults = Faults(silent_from={"peer2": 1})
-    data = {f"peer{i}": given for i, given in enumerate(PEERS)}
-    others = {name: given for name, given in data.items() if name != "peer2"}
-    # It never says which features it has, so that nobody goes on without it.
-    with pytest.raises(StalledError):
-        train(data, penalty=0.1, faults=faults)
-    late = Faults(silent_from={"peer2": 4})  # from its shares of the first sum's masks on
-    trained = train(data, penalty=0.1, faults=late)
-    np.testing.assert_array_equal(trained.coef_, train(others, penalty=0.1).coef_)
-
-
-def test_nobody_may_drop_out_once_the_features_are_chosen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    receive = RunParty.receive
-
-    def deaf(peer: RunParty, message: Any) -> Any:  # noqa: ANN401 - whatever it is given
-        statistics = stage_session(peer.terms.session, "class 0: statistics")
-        if peer.name == "peer2" and message.session == statistics:
-            return []
-        return receive(peer, message)
-
-    monkeypatch.setattr(RunParty, "receive", deaf)
-    with pytest.raises(TooFewPartiesError):
-        train(PEERS, penalty=0.1)

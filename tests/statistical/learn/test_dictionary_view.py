@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from support.text_runs import NAMES, made_holdings, made_terms
+from support.text_runs import NAMES, made_holdings, made_terms, watched
 
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.run.party import make_party
-from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message
 
 Words = NDArray[Any]
@@ -36,9 +34,7 @@ def holders(prefix: str, shared: int = 12, own: int = 25) -> dict[str, Documents
 def coordinators_view(peers: dict[str, Documents]) -> tuple[list[Message], Words]:
     """All that it heard until the dictionary, and the sum that it opened."""
     terms = made_terms(text=TEXT, recipe={"penalty": 0.1, "allow_rare": None})
-    holdings = made_holdings(peers)
-    exchange = Exchange([make_party(terms, n, holdings[n]) for n in terms.parties])
-    exchange.run()
+    exchange = watched(terms, made_holdings(peers))
     heard = exchange.views["coordinator"]
     masked = next(at for at, message in enumerate(heard) if message.kind == "opened")
     before = heard[: masked + len(NAMES)]
@@ -84,10 +80,7 @@ def test_the_opened_sum_is_what_a_simulator_makes_without_any_word(prefix: str) 
     """Only how many buckets were marked by how many peers matters; which ones are random."""
     chance = np.random.default_rng(7)
     terms = made_terms(text=TEXT, recipe={"penalty": 0.1})
-    holdings = made_holdings(holders(prefix.replace(" ", "")))
-    parties = [make_party(terms, n, holdings[n]) for n in terms.parties]
-    exchange = Exchange(parties)
-    exchange.run()
+    exchange = watched(terms, made_holdings(holders(prefix.replace(" ", ""))))
     told = next(m for m in exchange.views["ada"] if m.kind == "dictionary")
     chosen = told.array("buckets", "<i8")
     simulated = np.flatnonzero(simulated_sum(12, 25, chance) >= 2)
@@ -104,8 +97,7 @@ def test_the_same_words_fall_into_other_buckets_where_peers_have_other_secrets()
         holdings = made_holdings(holders("a"))
         for name in NAMES:
             holdings[name] = replace(holdings[name], secret=bytes([secret]) * 32)
-        exchange = Exchange([make_party(terms, n, holdings[n]) for n in terms.parties])
-        exchange.run()
+        exchange = watched(terms, holdings)
         told = next(m for m in exchange.views["ada"] if m.kind == "dictionary")
         chosen.append(set(told.array("buckets", "<i8").tolist()))
     assert len(chosen[0] & chosen[1]) <= 3

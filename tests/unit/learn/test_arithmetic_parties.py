@@ -9,11 +9,8 @@ from support.secure_arithmetic import KEY
 
 from sottovoce.errors import (
     DamagedMessageError,
-    EarlyMessageError,
     InputError,
     ParameterError,
-    ReplayedMessageError,
-    UnexpectedMessageError,
 )
 from sottovoce.learn.modes.comparison import (
     Bits,
@@ -50,47 +47,6 @@ def as_other(message: Message, **changes: object) -> Message:
     return replace(message, **changes)  # type: ignore[arg-type] # fields of their own types
 
 
-def test_one_party_cannot_play_both_parts() -> None:
-    with pytest.raises(ParameterError, match="must be two parties"):
-        Pairing(ciphertext_holder="a", key_holder="a")
-
-
-def test_a_replayed_message_is_refused() -> None:
-    asker, answerer = pair_of_parties()
-    (bits,) = answerer.start()
-    asker.start()
-    asker.receive(bits)
-    for again in (bits, as_other(bits, payload={"array": 7})):
-        with pytest.raises(ReplayedMessageError):
-            asker.receive(again)
-
-
-def test_a_message_out_of_order_is_refused_and_taken_when_its_turn_comes() -> None:
-    asker, answerer = pair_of_parties()
-    (bits,) = answerer.start()
-    asker.start()
-    with pytest.raises(EarlyMessageError):
-        asker.receive(as_other(bits, step=bits.step + 1))
-    (tests,) = asker.receive(bits)
-    assert asker.has_finished
-    answerer.receive(tests)
-    with pytest.raises(ReplayedMessageError):
-        answerer.receive(tests)
-    assert outcome(asker, answerer) == [0, 0, 1]
-
-
-def test_foreign_and_unexpected_messages_are_refused() -> None:
-    asker, answerer = pair_of_parties()
-    (bits,) = answerer.start()
-    asker.start()
-    for changes in (
-        {"session": bytes(16)}, {"receiver": "somebody"}, {"sender": "somebody"}, {"kind": "tests"}
-    ):  # fmt: skip
-        with pytest.raises(UnexpectedMessageError):
-            asker.receive(as_other(bits, **changes))
-    assert len(asker.receive(bits)) == 1
-
-
 def test_a_damaged_message_leaves_the_party_waiting_for_the_true_one() -> None:
     asker, answerer = pair_of_parties()
     (bits,) = answerer.start()
@@ -102,13 +58,6 @@ def test_a_damaged_message_leaves_the_party_waiting_for_the_true_one() -> None:
     with pytest.raises(DamagedMessageError):
         asker.receive(as_other(bits, payload={"array": 7}))
     assert len(asker.receive(bits)) == 1
-
-
-def test_a_result_is_not_there_before_the_end() -> None:
-    asker, _ = pair_of_parties()
-    with pytest.raises(ValueError, match="has not finished"):
-        _ = asker.result
-    assert asker.time_out() == []
 
 
 def test_messages_that_arrive_twice_or_late_change_nothing() -> None:
@@ -131,13 +80,6 @@ def test_another_key_or_plan_than_agreed_on_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=reason):
         run_together(ask_less(OWN, PLAN, KEY.public), answer_less(THEIRS, plan, key))
-
-
-def test_a_failed_script_ends_its_party() -> None:
-    asker = Pairing().asking(ask_less(OWN, ComparisonPlan(3, 2), KEY.public))
-    with pytest.raises(ParameterError):
-        asker.start()
-    assert not asker.has_finished
 
 
 def test_shares_need_a_modulus_with_slack() -> None:

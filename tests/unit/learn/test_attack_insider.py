@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.hidden_systems import BITS, small_keys_allowed
 from support.openings import Opening, opened
-from support.text_runs import HASHED, WORDS, made_holdings, made_peers, made_terms
+from support.text_runs import HASHED, WORDS, made_holdings, made_peers, made_terms, watched
 
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import Features, TextRecipe
-from sottovoce.learn.run.party import make_party
 from sottovoce.learn.support import kept_from_sums, local_support
-from sottovoce.learn.wire.exchange import Exchange
 
 RARE = tuple(f"rare{letter * 3}" for letter in "abcdefghij")
 LISTED = (*WORDS, *RARE)
@@ -115,10 +113,7 @@ def test_peers_are_told_which_words_are_kept_and_no_support(mode: str) -> None:
     options = {"penalty": 0.1, "key_bits": BITS, "solver": "chebyshev", "fraction_bits": 16}
     terms = made_terms("train", mode, text=HASHED, recipe=options, labels=("ham", "spam"))
     with small_keys_allowed():
-        holdings = made_holdings(made_peers(documents=30))
-        parties = [make_party(terms, name, holdings[name]) for name in terms.parties]
-        exchange = Exchange(parties)
-        exchange.run()
+        exchange = watched(terms, made_holdings(made_peers(documents=30)))
     heard = [message for name in terms.peers for message in exchange.views[name]]
     sums = {message.array("vector", "<u8").size for message in heard if message.kind == "sum"}
     told = [message.array("kept", "|b1") for message in heard if message.kind == "kept"]

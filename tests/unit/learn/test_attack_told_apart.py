@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.changed_parties import Change as Lie
-from support.changed_parties import Changing
+from support.changed_parties import told_to
 from support.hidden_systems import small_keys_allowed
 from support.lying_coordinator import lenient
 from support.text_runs import (
@@ -27,6 +27,7 @@ from support.text_runs import (
     made_peers,
     made_terms,
     trained,
+    watched,
 )
 
 from sottovoce.errors import AbortedError, DisagreementError
@@ -34,13 +35,11 @@ from sottovoce.learn.documents import held_out
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.modes.sums import Alike
 from sottovoce.learn.run.agree import Agreed, opening
-from sottovoce.learn.run.party import make_party
-from sottovoce.learn.run.terms import Holdings, RunTerms
+from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.wire.codec import Value
 from sottovoce.learn.wire.exchange import Exchange
-from sottovoce.learn.wire.message import Message
 
 Results = Mapping[str, Mapping[str, Value]]
 TOLD_TERMS = "must have the same terms in this run"
@@ -54,49 +53,18 @@ def a_coordinator_that_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def run_with(
+    lie: Lie | None,
     terms: RunTerms,
-    lie: Lie,
     told: Mapping[str, RunTerms] | None = None,
     earlier: Results | None = None,
 ) -> Exchange:
-    """All parties' messages of a run whose coordinator lies; ``told`` others to some of them."""
-    holdings, known = made_holdings(made_peers(), earlier), told or {}
-    parties: list[Any] = [
-        make_party(known.get(name, terms), name, holdings.get(name, Holdings()))
-        for name in terms.parties
-    ]
-    parties[0] = Changing(parties[0], lie)
-    exchange = Exchange(parties)
-    exchange.run()
-    return exchange
+    """All messages of a run whose coordinator lies; ``told`` others to some of its parties."""
+    return watched(terms, made_holdings(made_peers(), earlier), lie, told)
 
 
 def forged_statements(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Lie:
     """The statements of the terms that ben is shown, and everybody else as they are."""
-
-    def lie(message: Message) -> Message:
-        if message.kind != "statements" or message.receiver != "ben":
-            return message
-        given: Any = message.payload["statements"]
-        return replace(message, payload={"statements": change(dict(given))})
-
-    return lie
-
-
-def told_to_ben(kind: str, field: str, change: Callable[[Any], Any]) -> Lie:
-    """What ben is told instead of what all others are."""
-
-    def lie(message: Message) -> Message:
-        if message.kind != kind or message.receiver != "ben" or field not in message.payload:
-            return message
-        changed = change(message.payload[field])
-        return replace(message, payload={**message.payload, field: changed})
-
-    return lie
-
-
-def truth(message: Message) -> Message:
-    return message
+    return told_to("ben", "statements", "statements", lambda given: change(dict(given)))
 
 
 WAYS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -116,7 +84,7 @@ def test_terms_told_apart_end_before_anything_else_is_said(way: str, who: str) -
         )
         other = replace(terms, text=replace(GIVEN, words=GIVEN.words[:-1]))
         with pytest.raises(DisagreementError, match=TOLD_TERMS):
-            run_with(terms, truth, {who: other})
+            run_with(None, terms, {who: other})
 
 
 OTHER_TERMS: dict[str, Callable[[RunTerms], RunTerms]] = {
@@ -169,7 +137,7 @@ def test_statements_that_are_not_one_of_each_peer_are_refused(
 ) -> None:
     terms = made_terms(**WORDS_GIVEN)
     with pytest.raises(DisagreementError, match=sentence):
-        run_with(terms, forged_statements(change))
+        run_with(forged_statements(change), terms)
 
 
 def signed_by_nobody() -> bytes:
@@ -179,7 +147,7 @@ def signed_by_nobody() -> bytes:
 @pytest.mark.parametrize("entry", [b"", {"documents": -1, "signature": b""}, {"documents": 1}])
 def test_an_entry_that_is_no_statement_is_refused(entry: object) -> None:
     with pytest.raises(AbortedError, match="a statement must be a number and a signature"):
-        run_with(made_terms(), forged_statements(lambda all_: {**all_, "cy": entry}))
+        run_with(forged_statements(lambda all_: {**all_, "cy": entry}), made_terms())
 
 
 def _odd(total: Ring) -> np.uint64:
@@ -207,7 +175,7 @@ def test_what_is_told_later_is_compared_before_sums_rest_on_it(what: str, way: s
     with small_keys_allowed():
         terms = made_terms("train", WAYS[way][1], recipe=recipe, text=text)
         with pytest.raises(DisagreementError, match=f"must have the same {named} in this run"):
-            run_with(terms, told_to_ben(kind, field, change))
+            run_with(told_to("ben", kind, field, change), terms)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +191,7 @@ def test_what_the_guard_is_told_is_the_same_at_all_peers(
     """With other columns opened, or counts of them, ben's sums would not be the others'."""
     terms = made_terms("train", "open", recipe={"penalty": 0.1}, text=HASHED)
     with pytest.raises(DisagreementError, match=named):
-        run_with(terms, told_to_ben(kind, field, change))
+        run_with(told_to("ben", kind, field, change), terms)
 
 
 def test_evaluations_and_queries_are_of_the_same_terms_at_all_parties() -> None:
@@ -232,16 +200,16 @@ def test_evaluations_and_queries_are_of_the_same_terms_at_all_parties() -> None:
     given: dict[str, Any] = {"training": session, "recipe": {"penalty": 0.1}, "held_out": 0.2}
     terms = made_terms("evaluate", **given)
     with pytest.raises(DisagreementError, match="a signature for keys does not hold"):
-        run_with(terms, truth, {"cy": replace(terms, held_out=0.3)}, training.results)
+        run_with(None, terms, {"cy": replace(terms, held_out=0.3)}, training.results)
     asked = made_terms("classify", asker="ada", contributors=("ben", "cy"), rows=40, **given)
     with pytest.raises(DisagreementError, match=TOLD_TERMS):
-        run_with(asked, truth, {"cy": replace(asked, contributors=("cy",))}, training.results)
+        run_with(None, asked, {"cy": replace(asked, contributors=("cy",))}, training.results)
 
 
 def test_the_numbers_of_documents_are_known_to_every_training() -> None:
     """Those that stand in the sums: what is held out does not count."""
     terms = made_terms(held_out=0.25, recipe={"penalty": 0.1}, **WORDS_GIVEN)
-    exchange = run_with(terms, truth)
+    exchange = run_with(None, terms)
     heard = [each for each in exchange.views["dee"] if each.kind == "statements"]
     statements: Any = heard[0].payload["statements"]
     stated = {peer: statements[peer]["documents"] for peer in NAMES}

@@ -9,20 +9,12 @@ from sottovoce.learn.documents import (
     Table,
     data_digest,
     document_digests,
-    numbered_digests,
 )
 
 SECRET, OTHER = b"a secret of the peer's own ......", b"a secret of somebody else's ......"
 PILLS = Documents.from_texts(
     ["cheap pills", "lunch at noon", "cheap pills"], ["spam", "ham", "spam"]
 )
-
-
-def test_the_order_of_documents_does_not_change_their_digest() -> None:
-    shuffled = Documents.from_texts(
-        ["lunch at noon", "cheap pills", "cheap pills"], ["ham", "spam", "spam"]
-    )
-    assert data_digest(shuffled, SECRET) == data_digest(PILLS, SECRET)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +39,6 @@ def test_without_the_secret_a_digest_says_nothing_about_a_document() -> None:
     assert not set(document_digests(PILLS, SECRET)) & set(document_digests(PILLS, OTHER))
     with pytest.raises(ParameterError, match="at least 16 bytes, got 0"):
         data_digest(PILLS, b"")
-
-
-def test_copies_have_one_digest_and_different_numbered_ones() -> None:
-    first, _, third = document_digests(PILLS, SECRET)
-    assert first == third
-    assert len(set(numbered_digests(PILLS, SECRET))) == 3
 
 
 def test_sentences_of_one_document_are_one_digest() -> None:

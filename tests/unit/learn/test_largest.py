@@ -3,13 +3,10 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from support.secure_arithmetic import KEY
 
-from sottovoce.errors import ParameterError
 from sottovoce.learn.modes.queries import (
-    LEAKAGE,
     LargestPlan,
     answer_largest,
     ask_largest,
@@ -62,19 +59,3 @@ def test_neither_half_says_which_is_the_largest() -> None:
     # Uniform ones fail once in a million runs: 3 (2/3)^40 and 15 (2/3)^40.
     assert set(places.tolist()) == {0, 1, 2}
     assert len(set(map(tuple, order.tolist()))) > 4
-
-
-@pytest.mark.parametrize(("rows", "moduli"), [(0, MODULI), (1, MODULI[:1])])
-def test_what_has_no_largest_is_refused(rows: int, moduli: tuple[int, ...]) -> None:
-    with pytest.raises(ParameterError):
-        LargestPlan(rows, moduli)
-
-
-def test_a_share_beyond_its_modulus_is_refused() -> None:
-    plan = LargestPlan(1, MODULI)
-    with pytest.raises(ParameterError, match="residues of their moduli"):
-        plan.check_share(np.array([[MODULI[0], 0, 0]], dtype=object))
-
-
-def test_who_learns_what_has_a_row_for_each() -> None:
-    assert {row.who for row in LEAKAGE.learns} == {"ciphertext holder", "key holder"}

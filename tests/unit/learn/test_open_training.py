@@ -1,6 +1,5 @@
 """The open mode: what is opened is the plain sum, and what is solved is the plain solve."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,15 +8,12 @@ from support.trainings import Peers, pooled, small_peers
 
 from sottovoce.errors import (
     AbortedError,
-    DisagreementError,
     DroppedFeaturesWarning,
-    EarlyMessageError,
     InputError,
     LateMessageError,
     LeakError,
     ParameterError,
     TooFewPartiesError,
-    UnexpectedMessageError,
 )
 from sottovoce.learn import train
 from sottovoce.learn.documents import Table
@@ -29,12 +25,12 @@ from sottovoce.learn.ridge import (
     ridge_from_sums,
 )
 from sottovoce.learn.run.leakage import mode_leakage
-from sottovoce.learn.sums.fixed import ALLOW_TWO, FixedPoint
+from sottovoce.learn.sums.fixed import FixedPoint
 from sottovoce.learn.support import all_kept
 from sottovoce.learn.training_terms import ALLOW_RARE, LocalData, Recipe, TrainingTerms
 from sottovoce.learn.wire.exchange import Exchange
 from sottovoce.learn.wire.message import Message, new_session
-from sottovoce.learn.wire.stages import Listener, Script, Stage, Staged, Teller, stage_session
+from sottovoce.learn.wire.stages import Script, Stage, Staged, stage_session
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)
@@ -191,20 +187,6 @@ def terms_of(data: dict[str, LocalData], **changes: Any) -> TrainingTerms:  # no
     return TrainingTerms(new_session(), identities, NAMES, Recipe(penalty=0.1, **changes))
 
 
-@pytest.mark.parametrize("which", ["features", "recipe"])
-def test_peers_that_mean_different_things_are_refused(which: str) -> None:
-    data = {f"p{i}": LocalData.from_rows(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
-    terms = terms_of(data)
-    other = (
-        replace(terms, features=NAMES[::-1])
-        if which == "features"
-        else replace(terms, recipe=Recipe(penalty=0.2))
-    )
-    peers = [TrainingPeer(n, other if n == "p2" else terms, each) for n, each in data.items()]
-    with pytest.raises(DisagreementError, match="a signature for keys does not hold"):
-        Exchange([TrainingCoordinator(terms), *peers]).run()
-
-
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"peers": PEERS[:2]}, TooFewPartiesError, "at least 3"),
     ({"mode": "secret"}, ParameterError, "mode must be one of"),
@@ -237,12 +219,6 @@ def test_bad_input_is_refused_by_its_name(
         train(options.pop("peers"), **options)
 
 
-def test_two_peers_train_if_they_accept_what_that_means() -> None:
-    trained = train(PEERS[:2], penalty=0.1, allow_two=ALLOW_TWO)
-    plain = ridge_from_sums(summed_integers(PEERS[:2], 30), 0.1)
-    np.testing.assert_array_equal(trained.coef_[0], plain.coefficients)
-
-
 def test_predict_refuses_rows_that_are_not_the_peers() -> None:
     trained = train(PEERS, penalty=0.1)
     with pytest.raises(InputError, match="4 features"):
@@ -259,50 +235,6 @@ def test_the_transcript_adds_up_to_the_traffic() -> None:
     assert len(trained.transcript) == trained.traffic.messages
     assert {said.sender for said in trained.transcript} == {"coordinator", *trained.terms.peers}
     assert trained.rounds == 49  # two each to compare terms and kept features, and the training
-
-
-class Talker(Staged):
-    """Says one word in each of two stages and hears the other's."""
-
-    def __init__(self, name: str, other: str, session: bytes, *, fails: bool = False) -> None:
-        self.other, self.fails = other, fails
-        super().__init__(name, session, ("one", "two"), self._script())
-
-    def _script(self) -> Script:
-        yield Stage("one", lambda s: Teller(self.name, s, "word", {self.other: {"word": 1}}))
-        yield Stage("two", lambda s: Listener(self.name, s, "word", [self.other]))
-        if self.fails:
-            raise InputError("this script breaks here.")
-
-
-def test_stages_refuse_what_is_early_late_foreign_or_after_an_abort() -> None:
-    session = new_session()
-    party = Talker("a", "b", session, fails=True)
-    party.start()
-
-    def word(stage: str, run: bytes = session) -> Message:
-        return Message(stage_session(run, stage), "b", "a", 1, "word", {"word": 2})
-
-    with pytest.raises(LateMessageError):
-        party.receive(word("one"))
-    with pytest.raises(UnexpectedMessageError):
-        party.receive(word("two", new_session()))
-    assert not party.has_finished
-    with pytest.raises(InputError, match="breaks here"):
-        party.receive(word("two"))
-    with pytest.raises(AbortedError):
-        party.receive(word("two"))
-    assert not party.has_finished
-    waiting = Staged("a", session, ("one", "two"), waiting_script())
-    waiting.start()
-    with pytest.raises(EarlyMessageError):
-        waiting.receive(word("two"))
-    assert not waiting.receive(word("one"))
-    assert waiting.has_finished
-
-
-def waiting_script() -> Script:
-    yield Stage("one", lambda s: Listener("a", s, "word", ["b"]))
 
 
 class Broken:

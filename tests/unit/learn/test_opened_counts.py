@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from support.counts import counting
 
-from sottovoce.errors import DamagedRecordError, DataError, InputError, ParameterError
+from sottovoce.errors import DamagedRecordError, InputError, ParameterError
 from sottovoce.learn.count.opened import TogetherCounts, counted_record
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count_together import counted_documents
-from sottovoce.learn.documents import Documents, HolderColumns, Skipped, Table
+from sottovoce.learn.documents import Documents, HolderColumns, Skipped
 from sottovoce.learn.run.count import NoisedSum
-from sottovoce.learn.run.party import make_party
-from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.wire.codec import encode_value
 from sottovoce.privacy.opened_noise import SharesLaw
 
@@ -95,15 +93,6 @@ def test_what_is_kept_is_read_again_and_nothing_else() -> None:
             TogetherCounts.from_record(each)
     with pytest.raises(DamagedRecordError, match="no count together"):
         TogetherCounts.from_bytes(encode_value(("a", "b")))
-
-
-def test_a_peer_that_brings_another_identity_or_rows_takes_no_part() -> None:
-    run = counting(3)
-    own = run.holdings("peer0")
-    with pytest.raises(DataError, match="the identity that this run knows"):
-        make_party(run.terms, "peer0", replace(own, identity=Identity()))
-    with pytest.raises(DataError, match="rows of numbers are not counted"):
-        make_party(run.terms, "peer0", replace(own, examples=Table(np.ones((2, 3)))))
 
 
 def test_terms_that_count_nothing_are_refused() -> None:

@@ -9,7 +9,7 @@ from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray, concatenate
-from sottovoce.learn.paillier.grid import combinations, cores, gmpy2, inverses
+from sottovoce.learn.paillier.grid import cores, gmpy2
 from sottovoce.learn.paillier.slots import Program, SlotPlan, plan_slots
 from sottovoce.learn.paillier.wire import decrypt, decrypt_integers, encrypt, encrypt_integers
 
@@ -42,41 +42,6 @@ def test_what_was_encrypted_is_decrypted(packed: EncryptedArray, free: Encrypted
     assert (opened(free) == VALUES).all()
 
 
-def test_adding_never_stretches_the_packed_axis(free: EncryptedArray) -> None:
-    for values, added in (
-        (np.ones(1), np.array([1, 2, 3])),
-        (np.ones((2, 1)), np.arange(200) / 100),
-        (np.ones(1), np.zeros(0)),
-    ):
-        with pytest.raises(ParameterError, match="last axis must stay 1 long"):
-            encrypt(values, PACKED, KEY) + added
-        with pytest.raises(ParameterError, match="last axis must stay 1 long"):
-            encrypt(values, PACKED, KEY) - added
-        stretched = encrypt(values, UNPACKED, KEY) + added
-        assert stretched.shape == (values + added).shape
-    with pytest.raises(ParameterError, match="cannot be added"):
-        free + np.ones(7)
-
-
-def test_packed_arrays_are_sliced_and_shaped_before_their_last_axis(
-    packed: EncryptedArray,
-) -> None:
-    for key in (0, -1, slice(1, 3), (slice(None, None, -1), slice(None)), (2, slice(None))):
-        assert (opened(packed[key]) == VALUES[key]).all()
-    assert (opened(packed[[0, 2]]) == VALUES[[0, 2]]).all()
-    assert opened(packed.reshape(1, 3, 15)).shape == (1, 3, 15)
-    assert (opened(packed.reshape(1, 3, 15)[0]) == VALUES).all()
-    assert len(packed) == 3
-
-
-def test_unpacked_arrays_are_sliced_and_shaped_like_numpys(free: EncryptedArray) -> None:
-    for key in (0, (1, 2), (slice(None), 3), (slice(0, 2), slice(4, 9)), [0, 2]):
-        assert (opened(free[key]) == VALUES[key]).all()
-    assert (opened(free.T) == VALUES.T).all()
-    assert (opened(free.reshape(5, 9)) == VALUES.reshape(5, 9)).all()
-    assert opened(free[0, 0]).shape == ()
-
-
 def test_sums_differences_and_products_with_plain_numbers(packed: EncryptedArray) -> None:
     row = VALUES[::-1].copy()
     assert (opened(packed + row) == VALUES + row).all()
@@ -89,25 +54,6 @@ def test_sums_differences_and_products_with_plain_numbers(packed: EncryptedArray
     assert (opened(packed * -3) == VALUES * -3).all()
     assert (opened(np.array([[2], [0], [-5]]) * packed) == VALUES * [[2], [0], [-5]]).all()
     assert (opened(packed - np.arange(15, dtype=np.uint8)) == VALUES - np.arange(15)).all()
-
-
-def test_a_float_scalar_lengthens_the_scale(packed: EncryptedArray) -> None:
-    scaled = packed.times(-0.375, fraction_bits=3)
-    assert scaled.fraction_bits == 11
-    assert (opened(scaled) == VALUES * -0.375).all()
-    with pytest.raises(ParameterError, match="give fraction_bits"):
-        packed.times(0.5)
-    with pytest.raises(ParameterError, match="8 and 11 binary places"):
-        packed + scaled
-
-
-def test_number_by_number_products_need_an_unpacked_array(
-    packed: EncryptedArray, free: EncryptedArray
-) -> None:
-    weights = np.arange(45).reshape(3, 15) - 20
-    assert (opened(free * weights) == VALUES * weights).all()
-    with pytest.raises(ParameterError, match="one scalar along its last axis"):
-        packed * weights
 
 
 def test_matrix_products_open_to_those_of_plain_numbers(
@@ -125,27 +71,6 @@ def test_matrix_products_open_to_those_of_plain_numbers(
         packed.combine(matrix.T)
     with pytest.raises(ParameterError, match="needs an axis that is not packed"):
         packed[0].combine(matrix)
-
-
-def test_sums_along_free_axes(packed: EncryptedArray, free: EncryptedArray) -> None:
-    assert (opened(packed.sum(0)) == VALUES.sum(0)).all()
-    assert (opened(free.sum(1)) == VALUES.sum(1)).all()
-    assert (opened(free.sum(-1)) == VALUES.sum(-1)).all()
-    with pytest.raises(ParameterError, match="the last axis is packed"):
-        packed.sum(1)
-    with pytest.raises(ParameterError, match="axis must be below 2"):
-        packed.sum(2)
-
-
-def test_concatenated_arrays_open_to_concatenated_values(
-    packed: EncryptedArray, free: EncryptedArray
-) -> None:
-    assert (opened(concatenate([packed, packed[:1]])) == VALUES[[0, 1, 2, 0]]).all()
-    assert (opened(concatenate([free, free], axis=1)) == np.hstack([VALUES, VALUES])).all()
-    with pytest.raises(ParameterError, match="the last axis is packed"):
-        concatenate([packed, packed], axis=1)
-    with pytest.raises(ParameterError, match="different slots"):
-        concatenate([packed, free])
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -191,39 +116,11 @@ def test_the_bound_is_exact_and_an_overflow_is_refused_before_it_happens() -> No
         largest.widen(14)
 
 
-def test_a_declared_bound_stands_for_private_scalars() -> None:
-    array = encrypt(VALUES, PACKED, KEY)
-    assert array.times(3, bound=100).bound == array.bound * 100
-    assert array.combine(np.eye(3, dtype=int), weight=50).bound == array.bound * 50
-    assert array.plus_integers([3], bound=500).bound == array.bound + 500
-    with pytest.raises(ParameterError, match="exceeds the bound declared"):
-        array.times(101, bound=100)
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_what_is_not_finite_is_refused(value: float) -> None:
-    array = encrypt(VALUES, PACKED, KEY)
-    refusals: Refusals = [
-        lambda: encrypt([value], PACKED, KEY),
-        lambda: array + value,
-        lambda: array.times(value, fraction_bits=2),
-    ]
-    for refused in refusals:
-        with pytest.raises(InputError, match="must be finite"):
-            refused()
-
-
 @pytest.mark.parametrize("value", [8.01, -9, 1e300, 10**40])
 def test_what_is_too_large_for_its_slot_is_refused_and_not_told(value: float) -> None:
     with pytest.raises(InputError, match="too large for their slots") as refusal:
         encrypt(np.array([value], dtype=object if value == 10**40 else None), PACKED, KEY)
     assert str(value)[:6] not in str(refusal.value)
-
-
-@pytest.mark.parametrize("values", [["a"], [1j], [None], np.array(["2020"], dtype="M8[Y]")])
-def test_what_is_no_number_is_refused(values: list[object]) -> None:
-    with pytest.raises(InputError, match="must be"):
-        encrypt(np.asarray(values), PACKED, KEY)
 
 
 def test_arrays_of_two_keys_do_not_mix() -> None:
@@ -251,19 +148,6 @@ def test_a_sender_who_broke_the_plan_is_found_out_on_decryption() -> None:
         decrypt_integers(understated, KEY)
 
 
-def test_packed_axes_refuse_what_needs_single_numbers(packed: EncryptedArray) -> None:
-    refusals: Refusals = [lambda: packed[0, 1], lambda: packed[:, 2:5], lambda: packed.T]
-    for refused in refusals:
-        with pytest.raises(ParameterError, match="packed"):
-            refused()
-    with pytest.raises(ParameterError, match="must stay 15 long"):
-        packed.reshape(9, 5)
-    with pytest.raises(ParameterError, match="at least one axis"):
-        encrypt(1.0, PACKED, KEY)
-    with pytest.raises(ParameterError, match="equally long"):
-        packed + encrypt(VALUES[:, :14], PACKED, KEY)
-
-
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_the_number_of_cores_changes_nothing(count: int) -> None:
     values = np.arange(400.0).reshape(40, 10) % 8
@@ -273,28 +157,6 @@ def test_the_number_of_cores_changes_nothing(count: int) -> None:
         assert (opened(array.combine(np.ones((30, 40), int))) == np.ones((30, 40)) @ values).all()
         assert (opened(array * -2) == -2 * values).all()
         assert (opened(array.sum(0)) == values.sum(0)).all()
-
-
-def test_no_cores_are_refused() -> None:
-    with pytest.raises(ParameterError, match="must be >= 1, got 0"), cores(0):
-        pass
-
-
-def test_combinations_are_products_of_powers() -> None:
-    root = gmpy2.mpz(1_000_003)
-    modulus = root * root
-    bases = [gmpy2.mpz(each) for each in (2, 3, 5, 1_000_002)]
-    rows = [[0, 0, 0, 0], [1, -1, 1, -1], [10**30, -(10**29), 7, 3], [-5, 0, 0, 2]]
-    expected = [
-        np.prod(
-            [pow(int(b), e, int(modulus)) for b, e in zip(bases, row, strict=True)], dtype=object
-        )
-        % int(modulus)
-        for row in rows
-    ]
-    assert combinations(bases, rows, root) == expected
-    assert inverses(bases, modulus) == [pow(int(b), -1, int(modulus)) for b in bases]
-    assert inverses([], modulus) == []
 
 
 @pytest.mark.parametrize("bits", [62, 63, 64, 65, 90])

@@ -37,21 +37,3 @@ def test_masks_have_64_bits_of_slack_or_more() -> None:
     assert mask_bound(100) == 201 << 64
     with pytest.raises(ParameterError, match="slack must be >= 64 bits, got 63"):
         Program.of_bits(8).mask(63)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Program.start(float("nan")),
-        lambda: Program.start(float("inf")),
-        lambda: Program.start(-1),
-        lambda: Program.start(1, -1),
-        lambda: Program.start(1, 5000),
-        lambda: Program.of_bits(0),
-        lambda: Program.start(1).add_up(0),
-        lambda: plan_slots(Program.start(1), key_bits=2048, slot_bits=1),
-    ],
-)
-def test_what_makes_no_program_is_refused(make: object) -> None:
-    with pytest.raises(ParameterError):
-        make()  # type: ignore[operator] # they are all functions

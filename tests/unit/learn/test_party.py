@@ -10,12 +10,10 @@ from sottovoce.errors import (
     ParameterError,
     ProtocolError,
     ReplayedMessageError,
-    StalledError,
     UnexpectedMessageError,
 )
 from sottovoce.learn.wire.codec import decode_value, encode_value
-from sottovoce.learn.wire.exchange import Exchange, Faults
-from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message, new_session
+from sottovoce.learn.wire.message import Inbox, Leakage, Learns, Message
 
 SESSION = bytes(range(16))
 
@@ -26,39 +24,6 @@ def said(step: int = 1, sender: str = "a", **changes: object) -> Message:
         "payload": {"count": step},
     }  # fmt: skip
     return Message(**{**fields, **changes})  # type: ignore[arg-type] # the fields' own types
-
-
-class Player:
-    """Counts a ball's flights and hits it back until ten."""
-
-    def __init__(self, name: str, other: str, *, serves: bool = False) -> None:
-        self.name, self._other, self._serves = name, other, serves
-        self.count = 0
-        self._inbox = Inbox(SESSION, name)
-
-    @property
-    def has_finished(self) -> bool:
-        return self.count >= 9
-
-    def start(self) -> list[Message]:
-        self._inbox.expect(2 if self._serves else 1, "ball", [self._other])
-        return [self._hit(1)] if self._serves else []
-
-    def receive(self, message: Message) -> list[Message]:
-        self._inbox.take(message)
-        self.count = message.item("count", int)
-        self._inbox.expect(message.step + 2, "ball", [self._other])
-        return [self._hit(self.count + 1)] if self.count < 10 else []
-
-    def time_out(self) -> list[Message]:
-        return []
-
-    def _hit(self, count: int) -> Message:
-        return Message(SESSION, self.name, self._other, count, "ball", {"count": count})
-
-
-def players() -> list[Player]:
-    return [Player("a", "b", serves=True), Player("b", "a")]
 
 
 @pytest.mark.parametrize(
@@ -112,12 +77,6 @@ def test_any_flipped_bit_is_found() -> None:
             Message.from_bytes(bytes(damaged))
 
 
-@pytest.mark.parametrize("changes", [{"session": b"short"}, {"step": 0}])
-def test_a_message_without_session_or_step_cannot_be_made(changes: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
-        said(**changes)  # type: ignore[arg-type] # the fields' own types
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -134,17 +93,6 @@ def test_a_well_formed_value_that_is_no_message_is_refused(
     monkeypatch.setattr("sottovoce.learn.wire.message.decode_value", lambda _: value)
     with pytest.raises(DamagedMessageError):
         Message.from_bytes(said().to_bytes())
-
-
-def test_items_of_another_type_are_refused() -> None:
-    message = said(payload={"count": 1, "row": np.zeros(2)})
-    assert message.item("count", int) == 1
-    for wrong in (lambda: message.item("count", bytes), lambda: message.item("none", int)):
-        with pytest.raises(DamagedMessageError):
-            wrong()
-    for dtype, ndim in (("<u8", 1), ("<f8", 2)):
-        with pytest.raises(DamagedMessageError):
-            message.array("row", dtype, ndim=ndim)
 
 
 def inbox(step: int = 2) -> Inbox:
@@ -189,52 +137,6 @@ def test_an_inbox_refuses_a_replay_in_the_same_step_and_after_it() -> None:
         box.take(said(3))
 
 
-def test_steps_only_go_up() -> None:
-    with pytest.raises(ValueError, match="only go up"):
-        inbox().expect(2, "ball", ["a"])
-
-
-def test_an_exchange_counts_rounds_and_bytes() -> None:
-    exchange = Exchange(players())
-    traffic = exchange.run()
-    assert (traffic.rounds, traffic.messages) == (10, 10)
-    views = [message for view in exchange.views.values() for message in view]
-    assert traffic.bytes == sum(len(message.to_bytes()) for message in views)
-    assert set(traffic.sent_bytes) == {"a", "b"}
-
-
-def test_duplicates_and_disorder_change_nothing() -> None:
-    repeated = 0
-    for seed in range(50):
-        exchange = Exchange(players(), faults=Faults(duplicate=0.3, reorder=0.3, seed=seed))
-        exchange.run()
-        assert [party.count for party in exchange.parties.values()] == [10, 9]  # type: ignore[attr-defined] # players
-        repeated += exchange.refused["ReplayedMessageError"]
-    assert repeated > 50
-
-
-@pytest.mark.parametrize("faults", [Faults(drop=1.0), Faults(flip=1.0)])
-def test_a_lost_or_damaged_ball_stalls_by_name(faults: Faults) -> None:
-    with pytest.raises(StalledError, match="a, b still wait"):
-        Exchange(players(), faults=faults).run()
-
-
-def test_nobody_waits_for_a_party_that_fell_silent() -> None:
-    with pytest.raises(StalledError, match="a still wait"):
-        Exchange(players(), faults=Faults(silent_from={"b": 4})).run()
-
-
-def test_names_must_differ_and_exist() -> None:
-    with pytest.raises(ParameterError, match="name of its own"):
-        Exchange([players()[0], players()[0]])
-    with pytest.raises(ParameterError, match="nobody here"):
-        Exchange(players()[:1]).run()
-
-
-def test_sessions_differ() -> None:
-    assert new_session() != new_session()
-
-
 def test_a_leakage_statement_renders_as_a_table() -> None:
     table = Leakage("p", (Learns("peer", "the sum"),), collusion="two peers: all").table()
     assert table.splitlines()[2:] == ["| peer | the sum |", "| together | two peers: all |"]
@@ -253,8 +155,3 @@ def test_a_printed_leakage_statement_is_a_table_for_people_as_wide_as_their_term
         assert columns - 25 < max(map(len, lines)) <= columns
         assert [line[:12] for line in lines if line[0] != " "] == ["every peer  ", "together    "]
         assert told in " ".join(line[12:] for line in lines)
-
-
-def test_an_endless_talk_is_ended() -> None:
-    with pytest.raises(StalledError, match="no end after 5 rounds"):
-        Exchange(players(), patience=5).run()

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.changed_parties import told_to
 from support.text_runs import (
     AGREED,
-    IDENTITIES,
     NAMES,
     WORDS,
     made_holdings,
@@ -15,6 +15,7 @@ from support.text_runs import (
     made_terms,
     part_kept,
     trained,
+    watched,
 )
 
 from sottovoce.errors import (
@@ -22,7 +23,6 @@ from sottovoce.errors import (
     CorruptShareError,
     DataError,
     DisagreementError,
-    ParameterError,
 )
 from sottovoce.learn import train
 from sottovoce.learn.documents import Documents
@@ -30,17 +30,11 @@ from sottovoce.learn.features import nominate_buckets, word_buckets
 from sottovoce.learn.run.classify import models
 from sottovoce.learn.run.dictionary import (
     chosen_buckets,
-    nomination_stage,
-    packed_marks,
-    unpacked_marks,
 )
 from sottovoce.learn.run.leakage import run_leakage
-from sottovoce.learn.run.party import make_party
 from sottovoce.learn.run.records import read_trained
-from sottovoce.learn.run.terms import Holdings
 from sottovoce.learn.wire.codec import encode_value
 from sottovoce.learn.wire.exchange import Exchange
-from sottovoce.learn.wire.message import Message
 
 RARE = {"ada": "zebrafinches", "ben": "zephyrwinds"}
 COMMON = "housekeeping"
@@ -57,11 +51,7 @@ def with_rare_words() -> dict[str, Documents]:
 
 
 def ran(peers: dict[str, Documents]) -> Exchange:
-    terms = made_terms(recipe={"penalty": 0.1})
-    holdings = made_holdings(peers)
-    exchange = Exchange([make_party(terms, n, holdings[n]) for n in terms.parties])
-    exchange.run()
-    return exchange
+    return watched(made_terms(recipe={"penalty": 0.1}), made_holdings(peers))
 
 
 def test_words_that_several_peers_nominate_are_the_dictionary_and_no_others() -> None:
@@ -142,14 +132,6 @@ def test_a_padded_dictionary_trains_as_one_without() -> None:
     assert "all peers nominated together" not in table
 
 
-def test_packed_marks_add_up_to_the_number_of_peers() -> None:
-    chance = np.random.default_rng(0)
-    marks = chance.integers(0, 2, (900, 11)).astype(float)
-    total = sum(packed_marks(each) for each in marks)
-    assert isinstance(total, np.ndarray)
-    assert unpacked_marks(total, 11).tolist() == marks.sum(axis=0).tolist()
-
-
 def test_of_too_many_buckets_those_of_most_peers_stay() -> None:
     marks = np.array([3.0, 1.0, 2.0, 3.0, 2.0])
     assert chosen_buckets(marks, fewest=2, most=3).tolist() == [0, 2, 3]
@@ -157,46 +139,10 @@ def test_of_too_many_buckets_those_of_most_peers_stay() -> None:
         chosen_buckets(marks, fewest=4, most=3)
 
 
-def test_more_peers_than_a_digit_holds_are_refused() -> None:
-    identities = {f"p{at:04}": bytes([at % 256, at // 256]) + bytes(30) for at in range(1024)}
-    terms = made_terms(identities=identities)
-    with pytest.raises(ParameterError, match="fewer than 1024"):
-        nomination_stage(terms, 8)
-
-
-class Forging:
-    """A coordinator that changes one kind of message on its way to ben."""
-
-    def __init__(self, inner: object, kind: str, name: str, value: object) -> None:
-        self._inner, self._kind, self._change = inner, kind, (name, value)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
-
-    def _forged(self, said: list[Message]) -> list[Message]:
-        name, value = self._change
-        return [
-            replace(each, payload={**each.payload, name: value})  # type: ignore[dict-item] # a forgery
-            if each.kind == self._kind and each.receiver == "ben"
-            else each
-            for each in said
-        ]
-
-    def start(self) -> list[Message]:
-        return self._forged(self._inner.start())  # type: ignore[attr-defined] # a party
-
-    def receive(self, message: Message) -> list[Message]:
-        return self._forged(self._inner.receive(message))  # type: ignore[attr-defined] # a party
-
-    def time_out(self) -> list[Message]:
-        return self._forged(self._inner.time_out())  # type: ignore[attr-defined] # a party
-
-
 def forged(kind: str, name: str, value: object) -> None:
-    terms, peers = made_terms(recipe={"penalty": 0.1}), made_peers()
-    coordinator = Forging(make_party(terms, "coordinator", Holdings()), kind, name, value)
-    others = [make_party(terms, n, Holdings(IDENTITIES[n], peers[n])) for n in NAMES]
-    Exchange([coordinator, *others]).run()  # type: ignore[list-item] # a forger is a party
+    """A training whose coordinator tells ben something else."""
+    lie = told_to("ben", kind, name, lambda _: value)
+    watched(made_terms(recipe={"penalty": 0.1}), made_holdings(made_peers()), lie)
 
 
 def test_a_coordinator_that_swaps_keys_is_found_out() -> None:

@@ -123,12 +123,6 @@ def test_more_dropouts_than_planned_end_the_sum_by_name() -> None:
         Exchange([server, *peers], faults=Faults(silent_from=gone)).run()
 
 
-def test_a_sum_of_two_is_never_opened_by_a_dropout() -> None:
-    server, peers, _ = masked_parties(3)
-    with pytest.raises(TooFewPartiesError):
-        Exchange([server, *peers], faults=Faults(silent_from={"peer0": masks.MASKED})).run()
-
-
 def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
     server, peers, vectors = masked_parties(4)
     late: list[Message] = []
@@ -285,6 +279,16 @@ def test_a_server_that_leaves_peers_out_or_puts_strangers_in_is_refused(
 ) -> None:
     with pytest.raises(refusal):
         go()
+
+
+def test_a_survivor_that_is_named_twice_is_refused() -> None:
+    """A peer would count a list of two as three, and sign it."""
+    server, peers, _ = masked_parties(3)
+    twice = ("peer0", "peer0", "peer1")
+    lying = at_step(server, masks.SURVIVORS, lambda m: with_payload(m, names=twice))
+    with pytest.raises(DisagreementError, match="survivors must be named once each"):
+        Exchange([lying, *peers]).run()
+    assert all(peer.survivors == () for peer in peers)
 
 
 @pytest.mark.parametrize(

@@ -253,5 +253,7 @@ def test_a_map_of_other_words_is_refused() -> None:
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(InputError, match="documents must be texts"):
         Documents.from_texts([1, 2])  # type: ignore[list-item] # a user's mistake
+    with pytest.raises(DataError, match="at least 1 document, got none"):
+        Documents.from_texts([])
     with pytest.raises(InputError, match="document ids must be one per row"):
         Documents.from_texts(["a"], ["b"], [1, 2])
