@@ -76,9 +76,3 @@ def test_more_than_two_labels_are_refused() -> None:
 def test_a_penalty_must_be_agreed_on() -> None:
     with pytest.raises(ParameterError, match="needs a penalty"):
         make_party(made_terms("rados"), INTERMEDIARY, Holdings())
-
-
-def test_the_leakage_keeps_intermediary_and_key_holder_apart() -> None:
-    table = make_party(made_terms("rados", recipe=RECIPE), INTERMEDIARY, Holdings()).leakage.table()
-    assert "keep them apart" in table
-    assert "| intermediary |" in table

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
-from support.text_runs import NAMES, WORDS, made_peers, made_texts
+from support.text_runs import NAMES, made_peers, made_texts
 
 from sottovoce import learn
 from sottovoce.errors import InputError, LeakError, ParameterError
@@ -42,16 +41,6 @@ def test_parameters_are_scikit_learns() -> None:
     assert again.set_params(width=9).width == 9
     with pytest.raises(NotFittedError):
         again.predict(["text"])
-
-
-def test_three_labels_and_a_given_list() -> None:
-    peers = {name: made_texts(40, at, labels=3) for at, name in enumerate(NAMES)}
-    classifier = FederatedTextClassifier(
-        dictionary="given", words=WORDS, labels=("spam", "ham", "yam"), penalty=0.1
-    ).fit(peers)
-    texts, labels = made_texts(150, 81, labels=3)
-    assert classifier.decision_function(texts).shape == (150, 3)
-    assert classifier.score(texts, labels) > 0.8
 
 
 def test_a_hidden_classifier_answers_queries_only() -> None:
@@ -117,10 +106,3 @@ def test_mistakes_are_said_plainly() -> None:
         FederatedTextClassifier(text_options={"colour": 1}).fit(PEERS)
     with pytest.raises(InputError, match="at least 1 document"):
         FederatedTextClassifier().fit({**PEERS, "eve": ([], [])})
-
-
-def test_scores_need_truth() -> None:
-    classifier = FederatedTextClassifier(dictionary="hashed", width=30).fit(PEERS)
-    assert np.isfinite(classifier.decision_function(["words"])).all()
-    with pytest.raises(InputError, match="one per row"):
-        classifier.score(["one", "two"], ["ham"])

@@ -54,6 +54,14 @@ FORMS: dict[str, Callable[[list[str], Any], Any]] = {
     "two columns": lambda texts, labels: (pd.Series(texts), pd.Series(labels)),
     "documents": Documents.from_texts,
 }
+CATEGORIES: dict[str, Callable[[list[str], Any], Any]] = {
+    name: lambda texts, labels, form=form: form(texts, pd.Categorical(labels))
+    for name, form in {
+        "categorical pandas": FORMS["pandas"],
+        "categorical pair": FORMS["two lists"],
+        "categorical arrow": lambda texts, labels: pa.table(pd.DataFrame(columns(texts, labels))),
+    }.items()
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -97,7 +105,7 @@ LABELS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("form", ["pandas", "two lists"])
+@pytest.mark.parametrize("form", ["pandas", "two lists", *CATEGORIES])
 def test_labels_of_texts_come_back_in_their_type(kind: str, form: str) -> None:
     ham, spam = LABELS[kind]
     typed = {
@@ -105,7 +113,8 @@ def test_labels_of_texts_come_back_in_their_type(kind: str, form: str) -> None:
         for name, (texts, labels) in PAIRS.items()
     }
     wanted = np.array([ham, spam]).dtype
-    holders = {name: FORMS[form](*pair) for name, pair in typed.items()}
+    made = {**FORMS, **CATEGORIES}[form]
+    holders = {name: made(*pair) for name, pair in typed.items()}
     trained = train(holders, text="body", label="kind", **HASHED)
     named = trained_on_pairs().predict(ASKED) == "spam"
     classifier = FederatedTextClassifier(dictionary="hashed", width=30, penalty=0.1).fit(typed)

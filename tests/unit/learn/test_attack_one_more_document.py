@@ -18,7 +18,6 @@ from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import Features, TextRecipe
 from sottovoce.learn.openings import Opening as Remembered
 from sottovoce.learn.openings import TrainedDocuments
-from sottovoce.learn.wire.codec import decode_value, encode_value
 
 SECRET = b"what ada shows nobody"
 PEERS = made_peers(documents=30)
@@ -189,19 +188,6 @@ def test_rows_of_numbers_are_remembered_by_their_columns() -> None:
     assert all(
         "x3" in each.unopened_words(5) for each in changed
     )  # one added lacks what all others have
-
-
-def test_what_is_remembered_can_be_kept_and_read_again() -> None:
-    opening = TrainedDocuments.from_examples(PEERS["ada"], GIVEN, SECRET).opening()
-    kept = decode_value(encode_value(opening.record()))
-    assert isinstance(kept, dict)
-    again = Remembered.read(kept)
-    assert (again.rules, again.words, again.documents) == (
-        opening.rules,
-        opening.words,
-        opening.documents,
-    )
-    np.testing.assert_array_equal(again.uses, opening.uses)
 
 
 def test_what_another_version_remembered_is_refused() -> None:

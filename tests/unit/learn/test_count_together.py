@@ -192,6 +192,11 @@ def test_a_refused_count_draws_and_spends_nothing(
         ({"documents_per_user": 2}, "belong together"),
         ({"label": "kind"}, "labels must be named, all of them"),
         ({"budget": "0.5"}, "the budget does not even allow"),
+        # With votes=2.5 a document would cast 3, at noise for 2.5.
+        ({"votes": 2.5}, "votes must be a (whole )?number"),
+        ({"drop": "two"}, "drop must be a (whole )?number"),
+        ({"collude": True}, "collude must be a (whole )?number"),
+        ({"documents_per_user": 2.5}, "documents_per_user must be a (whole )?number"),
         ({"documents_per_user": 0, "user": "who"}, "documents_per_user must be from 1"),
     ],
 )
@@ -270,22 +275,6 @@ def test_rows_without_a_text_are_told_of(ledger: Path) -> None:
 FEW = {name: [f"a debt of {name} {at}" for at in range(5)] for name in ("ada", "ben", "cy")}
 
 
-def cheap_count(ledger: Path, holders: object = FEW, **options: object) -> TogetherCounts:
-    chosen = {"words": ["debt", "loan"], "epsilon": 1, "votes": 3, **options}
-    return sv.count_together(holders, ledger=ledger, **chosen)  # type: ignore[arg-type] # tests of what is refused
-
-
-@pytest.mark.parametrize("given", [2.5, "two", True])
-@pytest.mark.parametrize("name", ["votes", "drop", "collude", "documents_per_user"])
-def test_what_is_counted_in_whole_numbers_must_be_one(
-    ledger: Path, name: str, given: object
-) -> None:
-    # With votes=2.5 a document would cast 3, at noise for 2.5.
-    with pytest.raises(ParameterError, match=f"{name} must be a (whole )?number"):
-        cheap_count(ledger, **{name: given})
-    assert not ledger.exists()
-
-
 class Running:
     """A federation that must not be asked."""
 
@@ -309,38 +298,38 @@ def test_labels_that_are_no_list_of_two_are_refused_as_a_count_s(
 ) -> None:
     holders = {name: (texts, ["a"] * 5) for name, texts in FEW.items()}
     with pytest.raises(ParameterError, match="leave labels out to count words without them"):
-        cheap_count(ledger, holders, labels=labels)
+        count(ledger, holders, epsilon=1, labels=labels)
     assert not ledger.exists()
 
 
 @pytest.mark.parametrize("texts", [[None, "a debt"], ["a \ud800"], [{"text": "a \ud800"}]])
 def test_what_is_no_text_is_refused_by_a_planned_error(ledger: Path, texts: object) -> None:
     with pytest.raises(InputError):
-        cheap_count(ledger, {**FEW, "cy": texts})
+        count(ledger, {**FEW, "cy": texts}, epsilon=1)
     assert not ledger.exists()
 
 
 def test_a_column_that_is_missing_is_named_as_counts_name_it(ledger: Path) -> None:
     rows = [{"body": "a debt"}]
     with pytest.raises(InputError, match="name it: text=, label=, user= or id="):
-        cheap_count(ledger, {**FEW, "cy": rows})
+        count(ledger, {**FEW, "cy": rows}, epsilon=1)
 
 
 def test_a_refusal_of_what_several_hold_says_so(ledger: Path) -> None:
     held = {name: ["the same debt"] for name in FEW}
     with pytest.raises(BudgetError, match="3 times: 3 of the holders have the same texts"):
-        cheap_count(ledger, held, budget=2)
+        count(ledger, held, epsilon=1, budget=2)
 
 
 def test_another_budget_is_refused_in_epsilon_of_whole_documents(ledger: Path) -> None:
-    cheap_count(ledger)
+    count(ledger, FEW, epsilon=1)
     with pytest.raises(LedgerError, match="twice the epsilon of a whole one"):
-        cheap_count(ledger, budget=2)
+        count(ledger, FEW, epsilon=1, budget=2)
 
 
 def test_a_budget_of_whole_documents_holds_where_users_are_bounded(ledger: Path) -> None:
     rows = {name: [{"text": text, "user": "u"} for text in texts] for name, texts in FEW.items()}
     # A single document is promised 2 epsilon then, and a budget of 2 is spent.
-    cheap_count(ledger, rows, user="user", documents_per_user=3, budget=2)
+    count(ledger, rows, epsilon=1, user="user", documents_per_user=3, budget=2)
     with pytest.raises(BudgetError, match="whole documents at epsilon 1 must fit"):
-        cheap_count(ledger, budget=2)
+        count(ledger, FEW, epsilon=1, budget=2)

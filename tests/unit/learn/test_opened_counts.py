@@ -1,5 +1,6 @@
-"""What can be read from an opened sum, and what is no sum."""
+"""What an opened sum is, over a bad wire too; what can be read from it, and what is no sum."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -7,13 +8,14 @@ import numpy as np
 import pytest
 from support.counts import counting
 
-from sottovoce.errors import DamagedRecordError, InputError, ParameterError
+from sottovoce.errors import DamagedRecordError, InputError, ParameterError, ProtocolError
 from sottovoce.learn.count.opened import TogetherCounts, counted_record
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count_together import counted_documents
 from sottovoce.learn.documents import Documents, HolderColumns, Skipped
 from sottovoce.learn.run.count import NoisedSum
 from sottovoce.learn.wire.codec import encode_value
+from sottovoce.learn.wire.exchange import Exchange, Faults
 from sottovoce.privacy.opened_noise import SharesLaw
 
 PEERS = ("ada", "ben", "cy")
@@ -112,3 +114,37 @@ def test_a_holder_s_documents_are_taken_as_they_are() -> None:
     mixed = [{"text": "a debt", "no": 1}, {"text": 3, "no": "two"}]
     with pytest.raises(InputError, match="not of one kind"):
         counted_documents(mixed, HolderColumns(), Skipped())
+
+
+RUNS = 15
+
+
+def outcome(seed: int) -> str:
+    run = counting(5, drop=1, collude=1)
+    parties = run.parties()
+    faults = Faults(drop=0.01, duplicate=0.1, reorder=0.2, flip=0.01, seed=seed)
+    try:
+        Exchange(parties, faults=faults).run()
+    except ProtocolError as error:
+        return type(error).__name__
+    given = run.spending._kept  # type: ignore[attr-defined] # what each peer drew
+    for party in parties:
+        counted = TogetherCounts.from_record(party.result())
+        names = [f"count {run.session.hex()} {name}" for name in counted.survivors]
+        assert len(names) >= 4
+        assert np.array_equal(counted.totals, sum(given[name] for name in names))
+    return f"{len(names)} left"
+
+
+def test_every_end_is_the_exact_sum_or_a_named_error() -> None:
+    ends = Counter(outcome(seed) for seed in range(RUNS))
+    assert set(ends) <= {"5 left", "4 left", "StalledError", "TooFewPartiesError"}
+    assert ends["5 left"] > RUNS // 4
+
+
+@pytest.mark.parametrize("step", [1, 3, 5, 7, 9])
+def test_a_peer_may_be_lost_at_any_step(step: int) -> None:
+    run = counting(4, drop=1, collude=1)
+    counted = run.run(lost={"peer2": step})
+    # Who has given its numbers is in the sum, whether it stays to the end or not.
+    assert ("peer2" in counted.survivors) == (step > 5)

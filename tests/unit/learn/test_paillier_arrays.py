@@ -1,16 +1,19 @@
-"""Arrays under encryption behave like numpy's, or say why they cannot."""
+"""Arrays under encryption behave like numpy's, in slots that no sum of a plan overflows."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.paillier_keys import insecure_key_for_tests
+from phe import paillier as phe
+from support.paillier_keys import insecure_key_for_tests, insecure_key_of_primes
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier.array import EncryptedArray, concatenate
 from sottovoce.learn.paillier.grid import cores, gmpy2
-from sottovoce.learn.paillier.slots import Program, SlotPlan, plan_slots
+from sottovoce.learn.paillier.slots import Program, SlotPlan, mask_bound, plan_slots
 from sottovoce.learn.paillier.wire import decrypt, decrypt_integers, encrypt, encrypt_integers
 
 KEY = insecure_key_for_tests(256)
@@ -167,3 +170,64 @@ def test_scalars_and_scales_may_be_longer_than_a_machine_word(bits: int) -> None
         assert decrypt_integers(array * factor, KEY).tolist() == [3 * factor, -5 * factor]
     assert decrypt_integers(array + 2**bits, KEY).tolist() == [3 + 2**bits, 2**bits - 5]
     assert decrypt_integers(array - 2**bits, KEY).tolist() == [3 - 2**bits, -5 - 2**bits]
+
+
+@pytest.mark.parametrize(("key_bits", "slots"), [(2048, 31), (3072, 47)])
+def test_as_many_64_bit_slots_as_the_key_holds(key_bits: int, slots: int) -> None:
+    assert plan_slots(Program.of_bits(10), key_bits=key_bits, slot_bits=64).slots == slots
+
+
+def test_each_step_has_its_exact_bound() -> None:
+    program = Program.start(1.5, 4).add_up(3).scale(0.3, 2).mask(64)
+    factor = 2  # 0.3 * 4, rounded up
+    bounds = [24, 72, 72 * factor]
+    bounds.append(bounds[-1] + ((2 * bounds[-1] + 1) << 64))
+    assert [stage.bound for stage in program.stages] == bounds
+    assert program.last.fraction_bits == 6
+
+
+def test_a_program_that_could_overflow_is_refused() -> None:
+    program = Program.of_bits(20).add_up(1024)
+    with pytest.raises(ParameterError, match="needs slots of 31 bits, got 30"):
+        plan_slots(program, key_bits=2048, slot_bits=30)
+    assert plan_slots(program, key_bits=2048, slot_bits=31).slots == 66
+
+
+def test_a_program_that_no_plaintext_holds_is_refused() -> None:
+    with pytest.raises(ParameterError, match="more than a key of 2048 bits holds"):
+        plan_slots(Program.of_bits(2047), key_bits=2048)
+    assert plan_slots(Program.of_bits(2046), key_bits=2048).slots == 1
+
+
+def test_masks_have_64_bits_of_slack_or_more() -> None:
+    assert mask_bound(100) == 201 << 64
+    with pytest.raises(ParameterError, match="slack must be >= 64 bits, got 63"):
+        Program.of_bits(8).mask(63)
+
+
+FILE = Path(__file__).parents[2] / "vectors" / "paillier.json"
+VECTORS = [
+    {name: int(number, 16) for name, number in vector.items()}
+    for vector in json.loads(FILE.read_text(encoding="utf-8"))["vectors"]
+]
+
+
+def ids(vector: dict[str, int]) -> str:
+    return f"{(vector['p'] * vector['q']).bit_length()} bits"
+
+
+def test_there_are_vectors_of_several_lengths() -> None:
+    assert len({ids(vector) for vector in VECTORS}) == 5
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=ids)
+def test_a_known_ciphertext_decrypts_to_its_plaintext(vector: dict[str, int]) -> None:
+    private = insecure_key_of_primes(vector["p"], vector["q"])
+    assert private.secret.plaintexts([gmpy2.mpz(vector["ciphertext"])]) == [vector["plaintext"]]
+
+
+@pytest.mark.parametrize("vector", [v for v in VECTORS if v["p"] > 1 << 100], ids=ids)
+def test_phe_reads_the_vectors_alike(vector: dict[str, int]) -> None:
+    public = phe.PaillierPublicKey(vector["p"] * vector["q"])
+    private = phe.PaillierPrivateKey(public, vector["p"], vector["q"])
+    assert private.raw_decrypt(vector["ciphertext"]) == vector["plaintext"]

@@ -77,24 +77,6 @@ def test_any_flipped_bit_is_found() -> None:
             Message.from_bytes(bytes(damaged))
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        1,
-        (SESSION, "a", "b", 1, "k"),
-        (SESSION, "a", "b", 0, "k", {}),
-        (b"", "a", "b", 1, "k", {}),
-        (SESSION, 1, "b", 1, "k", {}),
-    ],
-)
-def test_a_well_formed_value_that_is_no_message_is_refused(
-    value: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sottovoce.learn.wire.message.decode_value", lambda _: value)
-    with pytest.raises(DamagedMessageError):
-        Message.from_bytes(said().to_bytes())
-
-
 def inbox(step: int = 2) -> Inbox:
     box = Inbox(SESSION, "b")
     box.expect(step, "ball", ["a", "c"])
@@ -135,11 +117,6 @@ def test_an_inbox_refuses_a_replay_in_the_same_step_and_after_it() -> None:
     box.close()
     with pytest.raises(LateMessageError):
         box.take(said(3))
-
-
-def test_a_leakage_statement_renders_as_a_table() -> None:
-    table = Leakage("p", (Learns("peer", "the sum"),), collusion="two peers: all").table()
-    assert table.splitlines()[2:] == ["| peer | the sum |", "| together | two peers: all |"]
 
 
 def test_a_printed_leakage_statement_is_a_table_for_people_as_wide_as_their_terminal(

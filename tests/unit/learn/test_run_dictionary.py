@@ -97,13 +97,6 @@ def test_messages_are_as_long_whatever_the_vocabulary() -> None:
     assert sizes[0] == sizes[1]
 
 
-def test_how_often_a_word_is_used_does_not_change_what_is_sent() -> None:
-    """Texts nine times as long and ten times as many, the same words: the same marks."""
-    short, long = ("aa bb",) * 6, ("aa bb aa aa " * 9,) * 60
-    marks = [nominate_buckets(texts, AGREED, b"k").tolist() for texts in (short, long)]
-    assert marks[0] == marks[1]
-
-
 def test_padded_marks_are_as_many_whatever_a_peer_has() -> None:
     recipe = replace(AGREED, candidates=200, padded=True)
     few, many = ("aa bb",) * 3, made_peers()["ada"].texts

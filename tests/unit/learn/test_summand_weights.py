@@ -63,16 +63,10 @@ def run(vectors: Vectors) -> MaskServer:
     return server
 
 
-@pytest.mark.parametrize("number", [2, 3, 5])
-def test_the_checked_sum_is_the_plain_one(number: int) -> None:
-    vectors = heaviest_documents(number)
-    server = run(vectors)
-    np.testing.assert_array_equal(server.total, np.sum(list(vectors.values()), axis=0))
-
-
 def test_two_hundred_sums_of_the_heaviest_documents_are_never_refused() -> None:
     for at in range(200):
-        run(heaviest_documents(3 + at % 3))
+        vectors = heaviest_documents(2 + at % 4)
+        np.testing.assert_array_equal(run(vectors).total, np.sum(list(vectors.values()), axis=0))
 
 
 def directions() -> dict[str, NDArray[np.float64]]:

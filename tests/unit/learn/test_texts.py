@@ -171,6 +171,8 @@ def test_a_peer_nominates_its_most_used_words_and_no_counts() -> None:
     wanted = word_buckets(["aa", "bb"], b"k", 1 << 16)
     assert np.flatnonzero(marks).tolist() == sorted(wanted.tolist())
     assert set(marks.tolist()) == {0.0, 1.0}
+    longer = tuple(" ".join([text] * 9) for text in texts) * 10
+    assert nominate_buckets(longer, recipe, b"k").tolist() == marks.tolist()
     with pytest.raises(DataError, match="word that 2 of its texts use"):
         nominate_buckets(("aa", "bb"), recipe, b"k")
 

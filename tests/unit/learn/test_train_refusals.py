@@ -174,27 +174,6 @@ def test_names_of_holders_are_text() -> None:
         train(dict(enumerate(PAIRS.values())), **HASHED)  # type: ignore[arg-type] # what is refused
 
 
-@pytest.mark.parametrize(("ham", "spam"), [(3, 12), (False, True), (0.0, 1.0), ("no", "yes")])
-@pytest.mark.parametrize("form", ["a frame", "a pair", "an arrow table"])
-def test_categorical_labels_come_back_in_the_type_of_their_categories(
-    form: str,
-    ham: Any,  # noqa: ANN401 - any label
-    spam: Any,  # noqa: ANN401 - any label
-) -> None:
-    def holder(texts: list[str], names: list[str]) -> Any:  # noqa: ANN401 - any form
-        labels = pd.Categorical([spam if name == "spam" else ham for name in names])
-        if form == "a pair":
-            return texts, labels
-        frame = pd.DataFrame({"text": texts, "label": labels})
-        return pa.table(frame) if form == "an arrow table" else frame
-
-    trained = train({name: holder(*pair) for name, pair in PAIRS.items()}, **HASHED)
-    assert set(trained.classes_.tolist()) == {ham, spam}
-    assert trained.classes_.dtype.kind == np.asarray([ham, spam]).dtype.kind
-    named = train(PAIRS, **HASHED).predict(PAIRS["ada"][0]) == "spam"
-    np.testing.assert_array_equal(trained.predict(PAIRS["ada"][0]) == spam, named)
-
-
 FRAMES: dict[str, tuple[Any, str]] = {
     "mixed": (pd.DataFrame({"text": [3, *TEXTS[1:]], "label": LABELS}), "one kind of value"),
     "repeated": (
