@@ -191,12 +191,7 @@ def test_sentences_are_evaluated_as_sentences() -> None:
 
 
 COLUMNS = ("one", "two", "three", "four")
-OWN = {
-    "ada": ("one", "two", "three"),
-    "ben": COLUMNS,
-    "cy": COLUMNS,
-    "dee": ("four", "two", "one"),
-}
+OWN = {"ada": ("one", "two", "three"), "ben": COLUMNS, "cy": COLUMNS, "dee": ("four", "two", "one")}
 HIDDEN_ROWS: dict[str, Any] = {
     "penalty": 0.1,
     "key_bits": BITS,

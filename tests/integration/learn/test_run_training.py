@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.captured import captured
-from support.hidden_systems import small_keys_allowed, two_keys
 from support.text_runs import (
     AGREED,
     GIVEN,
@@ -19,10 +17,8 @@ from support.text_runs import (
     made_peers,
     made_terms,
     made_texts,
-    part_kept,
     trained,
 )
-from support.trainings import small_peers
 
 from sottovoce.errors import (
     DamagedRecordError,
@@ -35,14 +31,9 @@ from sottovoce.errors import (
 from sottovoce.learn import train
 from sottovoce.learn.documents import Documents, Table
 from sottovoce.learn.features import TextRecipe
-from sottovoce.learn.modes.hidden import HiddenCoordinator, HiddenKeyHolder
-from sottovoce.learn.paillier.wire import decrypt_integers
-from sottovoce.learn.run.classify import (
-    call_labels,
-    models,
-)
+from sottovoce.learn.run.classify import call_labels, models
 from sottovoce.learn.run.party import make_party, run_in_process
-from sottovoce.learn.run.records import read_hidden, read_trained
+from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.run.terms import Holdings
 from sottovoce.learn.sums.fixed import ALLOW_TWO
 from sottovoce.learn.sums.keys import Identity
@@ -75,55 +66,6 @@ def test_a_run_gives_the_classifier_of_the_same_rows_bit_for_bit(text: TextRecip
         (model,) = models(read_trained(ended.results[name]))
         np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
         assert model.intercept == alone.intercept_[0]
-
-
-def test_rows_of_numbers_train_as_train_does_with_features_of_each_peer() -> None:
-    """f_p: a peer that lacks a column has zeros there."""
-    peers = small_peers()
-    names = ("one", "two", "three", "four")
-    own = [("one", "two", "three"), names, names, ("four", "two", "one")]
-    places = [[names.index(each) for each in columns] for columns in own]
-    given = {
-        name: Table.from_rows(x[:, at], y, columns)
-        for name, (x, y), at, columns in zip(NAMES, peers, places, own, strict=True)
-    }
-    ended = trained(made_terms(features=names), given)
-    holders = {name: (each.rows, each.labels or ()) for name, each in given.items()}
-    alone = train(holders, features=own)
-    (model,) = models(read_trained(ended.results["cy"]))
-    assert alone.features_ == names
-    np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
-    assert read_trained(ended.results["ada"]).has.tolist() == [True, True, True, False]
-
-
-def test_a_hidden_run_has_the_very_integers_of_the_hidden_training() -> None:
-    peers = made_peers()
-    recipe = {"penalty": 0.1, "key_bits": 1024, "fraction_bits": 14}
-    options: dict[str, Any] = dict(recipe)
-    with small_keys_allowed():
-        keys = two_keys(1024)
-        terms = made_terms("train", "hidden", text=HASHED, recipe=recipe)
-        brought = made_holdings(peers)
-        for helper, key in zip(("coordinator", "key holder"), keys, strict=True):
-            brought[helper] = Holdings(key=key)
-        ended = run_in_process(terms, brought)
-        with captured(HiddenCoordinator) as coordinators, captured(HiddenKeyHolder) as holders:
-            train(rows_of(ended.results["ada"], peers), mode="hidden", keys=keys, **options)
-        first, second = coordinators[0].share, holders[0].share
-        assert first is not None
-        assert second is not None
-        modulus = first.modulus
-        total = [
-            (one + two + modulus // 2) % modulus - modulus // 2
-            for one, two in zip(first.values, second.values, strict=True)
-        ]
-        classifier = read_hidden(part_kept(ended.results["dee"], "classifiers")).classifier()
-        shares = zip((classifier.coordinator, classifier.key_holder), keys, strict=True)
-        whole = sum(decrypt_integers(array, key).astype(object) for array, key in shares)
-    half = classifier.modulus // 2
-    assert [
-        (int(each) + half) % classifier.modulus - half for each in np.ravel(np.asarray(whole))
-    ] == total
 
 
 def test_two_holders_and_a_coordinator_train_when_they_accept_what_that_shows() -> None:

@@ -176,11 +176,7 @@ def test_texts_are_evaluated_on_what_was_held_out_or_is_given() -> None:
 
 def test_a_hidden_evaluation_of_rows_counts_every_row() -> None:
     peers = dict(zip(NAMES, small_peers(width=3), strict=True))
-    recipe: dict[str, Any] = {
-        "key_bits": BITS,
-        "fraction_bits": 16,
-        "penalty": 0.1,
-    }
+    recipe: dict[str, Any] = {"key_bits": BITS, "fraction_bits": 16, "penalty": 0.1}
     held = {name: (x[: 1 + at], y[: 1 + at]) for at, (name, (x, y)) in enumerate(peers.items())}
     with small_keys_allowed():
         hidden = train(

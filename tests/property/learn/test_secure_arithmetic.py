@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.secure_arithmetic import KEY
 
-from sottovoce.learn.modes.comparison import (
-    ComparisonPlan,
-    SharedNumbers,
-    answer_less,
-    ask_less,
-)
+from sottovoce.learn.modes.comparison import ComparisonPlan, SharedNumbers, answer_less, ask_less
 from sottovoce.learn.wire.stages import run_together
 from sottovoce.privacy.randomness import random_below
 

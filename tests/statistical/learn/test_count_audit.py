@@ -57,11 +57,7 @@ class Counts:
 
     def audit(self, trials: int) -> AuditReport:
         return audit_sum(
-            self.share,
-            self,
-            trials=trials,
-            cells=len(self.texts),
-            documents={DOCUMENT: [VOTES]},
+            self.share, self, trials=trials, cells=len(self.texts), documents={DOCUMENT: [VOTES]}
         )
 
 

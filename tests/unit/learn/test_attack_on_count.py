@@ -11,13 +11,7 @@ from support.changed_parties import Change, Changing
 from support.counts import counting
 
 from sottovoce.arrays import Integers
-from sottovoce.errors import (
-    DataError,
-    DisagreementError,
-    ParameterError,
-    SottovoceError,
-    TooFewPartiesError,
-)
+from sottovoce.errors import DataError, DisagreementError, ParameterError, TooFewPartiesError
 from sottovoce.learn.run.party import make_party
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR
@@ -127,11 +121,3 @@ def test_numbers_are_never_refused_by_their_size(monkeypatch: pytest.MonkeyPatch
     total = run.run().totals
     # Three times 2^62 + 2^61 is 2^61 modulo 2^64.
     assert np.abs(total - (1 << 61)).max() < 1 << 10
-
-
-def test_a_lost_peer_before_its_masks_costs_nothing() -> None:
-    run = counting(4, drop=1)
-    counted = run.run(lost={"peer3": 1})
-    assert counted.survivors == ("peer0", "peer1", "peer2")
-    with pytest.raises(SottovoceError):
-        counting(4, drop=0).run(lost={"peer3": 5})

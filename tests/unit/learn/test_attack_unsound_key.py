@@ -184,10 +184,7 @@ def _rado_intermediary(text: str) -> object:
     return party.receive(_message(terms.session, "k", "i", text))
 
 
-@pytest.mark.parametrize(
-    "handed_to",
-    [_hidden, _solve, _rado_owner, _rado_intermediary],
-)
+@pytest.mark.parametrize("handed_to", [_hidden, _solve, _rado_owner, _rado_intermediary])
 def test_nobody_takes_a_key_without_its_proof(handed_to: Callable[[str], object]) -> None:
     """The same text, without a proof or with the best there is, was taken by every protocol."""
     with pytest.raises(InputError, match="must come with its owner's proof"):

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import KEY
 
-from sottovoce.errors import (
-    DamagedMessageError,
-    InputError,
-    ParameterError,
-)
+from sottovoce.errors import DamagedMessageError, InputError, ParameterError
 from sottovoce.learn.modes.comparison import (
     Bits,
     ComparisonPlan,
@@ -21,12 +17,7 @@ from sottovoce.learn.modes.comparison import (
     answer_less,
     ask_less,
 )
-from sottovoce.learn.modes.queries import (
-    LargestPlan,
-    answer_largest,
-    ask_largest,
-    largest_label,
-)
+from sottovoce.learn.modes.queries import LargestPlan, answer_largest, ask_largest, largest_label
 from sottovoce.learn.paillier.keys import PrivateKey
 from sottovoce.learn.wire.message import Message
 from sottovoce.learn.wire.stages import Pairing, ScriptedParty, run_together

@@ -1,6 +1,5 @@
 """What a count gives: topics of pairs, and a classifier of words by label, also by `train`."""
 
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,14 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
 from sottovoce.learn.count.opened import TogetherCounts
 from sottovoce.learn.count.reading import CountedClassifier, counted_classifier, counted_topics
 from sottovoce.learn.count.recipe import CountRecipe, What, cells_of
 from sottovoce.privacy import Ledger
-from sottovoce.topics import load_model
 
 WORDS = ("bank", "debt", "itch", "loan", "rash", "skin")
 MONEY = (0, 1, 3)
@@ -40,18 +37,6 @@ def test_pairs_show_their_topics() -> None:
     assert "bank" in str(found)
     assert "topics=2" in repr(found)
     assert "<table" in found._repr_html_()
-
-
-def test_topics_are_a_model_that_can_be_opened(tmp_path: Path) -> None:
-    found = counted_topics(_counted(), 2)
-    rules = TokenRules(shortest=3)
-    found.save(tmp_path / "model", rules)
-    model = load_model(tmp_path / "model")
-    assert model.vocabulary.terms == WORDS
-    assert model.rules == rules
-    assert model.origin.parameters["epsilon"] == "1"
-    bare = replace(found, components=np.eye(2, len(WORDS)))
-    assert bare.lda_model().phi.min() > 0
 
 
 def test_the_variance_of_the_noise_decides_how_many_dimensions_are_seen() -> None:

@@ -208,13 +208,6 @@ def test_no_more_than_the_pairs_bits_is_opened_of_pairs() -> None:
     np.testing.assert_array_equal(*heard)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_repeated_and_reordered_messages_change_nothing(seed: int) -> None:
-    rows = alike_rows(2)
-    faults = Faults(duplicate=0.1, reorder=0.2, seed=seed)
-    assert opened(the_parties(rows), faults) == opened(the_parties(rows))
-
-
 def test_numbers_of_any_size_count_as_used_in_half_of_the_documents() -> None:
     chance = np.random.default_rng(2)
     peers = {n: (chance.normal(size=(60, 30)), y) for n, (_, y) in the_rows().items()}

@@ -34,12 +34,7 @@ from sottovoce.errors import (
 )
 from sottovoce.learn.paillier.keys import generate_key
 from sottovoce.learn.solve import masked
-from sottovoce.learn.solve.chebyshev import (
-    ChebyshevPlan,
-    answer_chebyshev,
-    ask_chebyshev,
-    cut,
-)
+from sottovoce.learn.solve.chebyshev import ChebyshevPlan, answer_chebyshev, ask_chebyshev, cut
 from sottovoce.learn.solve.field import random_public_prime
 from sottovoce.learn.solve.masked import answer_masked, ask_masked
 from sottovoce.learn.solve.plan import (

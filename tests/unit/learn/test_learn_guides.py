@@ -88,10 +88,7 @@ def test_every_setting_of_a_party_is_in_the_guide(table: type[msgspec.Struct]) -
 
 @pytest.mark.parametrize("page", ["count-together.md", "count-reading.md"])
 def test_the_guides_examples_run_as_they_stand(
-    page: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOTTOVOCE_LEDGER", str(tmp_path / "ledger"))

@@ -12,19 +12,14 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sottovoce.errors import InputError, LeakError, ParameterError, SottovoceError
+from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.learn.estimators import (
     MLossClassifier,
     RadoBoostClassifier,
     RadoDescentClassifier,
     SummedRidgeClassifier,
 )
-from sottovoce.learn.rados.rados import (
-    RadoMaker,
-    boost,
-    boosting_rounds,
-    descend,
-)
+from sottovoce.learn.rados.rados import RadoMaker, boost, boosting_rounds, descend
 from sottovoce.learn.ridge import (
     PENALTIES,
     ExampleSums,
@@ -33,12 +28,7 @@ from sottovoce.learn.ridge import (
     ridge_from_sums,
 )
 from sottovoce.learn.run.evaluate import ConfusionCounts
-from sottovoce.learn.support import (
-    KeptFeatures,
-    all_kept,
-    kept_from_sums,
-    local_support,
-)
+from sottovoce.learn.support import KeptFeatures, all_kept, kept_from_sums, local_support
 
 CHANCE = np.random.default_rng(3)
 ROWS = CHANCE.normal(size=(120, 4)) * [1, 10, 0.1, 1] + [0, 5, 0, 0]
@@ -234,12 +224,3 @@ def test_features_need_documents_and_peers() -> None:
     np.testing.assert_array_equal(kept.kept, [True, False, False, False, True])
     assert kept.apply(one).shape == (10, 2)
     assert kept.width == 2
-
-
-def test_support_that_leaves_nothing_is_refused() -> None:
-    with pytest.raises(LeakError, match="nothing may be opened"):
-        kept_from_sums(support(np.eye(3), np.eye(3)))
-    with pytest.raises(InputError, match="7 numbers per feature"):
-        kept_from_sums([1.0, 2.0])
-    with pytest.raises(ParameterError):
-        kept_from_sums(support(np.eye(3)), fewest_peers=0)

@@ -1,6 +1,7 @@
 """The open mode: what is opened is the plain sum, and what is solved is the plain solve."""
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -18,12 +19,7 @@ from sottovoce.errors import (
 from sottovoce.learn import train
 from sottovoce.learn.documents import Table
 from sottovoce.learn.modes.open import TrainingCoordinator, TrainingPeer
-from sottovoce.learn.ridge import (
-    ExampleSums,
-    likeliest_penalties,
-    local_sums,
-    ridge_from_sums,
-)
+from sottovoce.learn.ridge import ExampleSums, likeliest_penalties, local_sums, ridge_from_sums
 from sottovoce.learn.run.leakage import mode_leakage
 from sottovoce.learn.sums.fixed import FixedPoint
 from sottovoce.learn.support import all_kept
@@ -237,29 +233,14 @@ def test_the_transcript_adds_up_to_the_traffic() -> None:
     assert trained.rounds == 49  # two each to compare terms and kept features, and the training
 
 
-class Broken:
-    """A stage that takes no message, and no silence either."""
-
-    name, has_finished = "a", False
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-    def start(self) -> list[Message]:
-        return []
-
-    def receive(self, message: Message) -> list[Message]:
-        raise self.error
-
-    def time_out(self) -> list[Message]:
-        raise self.error
-
-
 def staged_with(error: Exception) -> tuple[Staged, Message]:
+    """A party in a stage that takes no message, and no silence either."""
     session = new_session()
+    broken = mock.Mock(has_finished=False, **{"start.return_value": []})
+    broken.receive.side_effect = broken.time_out.side_effect = error
 
     def script() -> Script:
-        yield Stage("one", lambda _: Broken(error))
+        yield Stage("one", lambda _: broken)
 
     staged = Staged("a", session, ("one",), script())
     staged.start()

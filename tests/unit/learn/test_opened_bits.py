@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from sottovoce.learn.support import (
-    OpenedLimit,
-    coin_bits,
-    most_words,
-    opened_bits,
-    pair_bits,
-)
+from sottovoce.learn.support import OpenedLimit, coin_bits, most_words, opened_bits, pair_bits
 
 
 @pytest.mark.parametrize("documents", [10, 60, 300, 1000])

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from support.counts import counting
 
-from sottovoce.errors import DamagedRecordError, InputError, ParameterError, ProtocolError
+from sottovoce.errors import (
+    DamagedRecordError,
+    InputError,
+    ParameterError,
+    ProtocolError,
+    TooFewPartiesError,
+)
 from sottovoce.learn.count.opened import TogetherCounts, counted_record
 from sottovoce.learn.count.recipe import CountRecipe
 from sottovoce.learn.count_together import counted_documents
@@ -148,3 +154,8 @@ def test_a_peer_may_be_lost_at_any_step(step: int) -> None:
     counted = run.run(lost={"peer2": step})
     # Who has given its numbers is in the sum, whether it stays to the end or not.
     assert ("peer2" in counted.survivors) == (step > 5)
+
+
+def test_nobody_is_lost_where_all_must_stay() -> None:
+    with pytest.raises(TooFewPartiesError):
+        counting(4, drop=0).run(lost={"peer3": 5})

@@ -19,12 +19,7 @@ from sottovoce.learn.rados.rados import (
     rademacher_observations,
 )
 from sottovoce.learn.ridge import local_sums
-from sottovoce.learn.support import (
-    KeptFeatures,
-    all_kept,
-    kept_from_sums,
-    local_support,
-)
+from sottovoce.learn.support import KeptFeatures, all_kept, kept_from_sums, local_support
 
 CHANCE = np.random.default_rng(5)
 ROWS = CHANCE.normal(size=(9, 3))

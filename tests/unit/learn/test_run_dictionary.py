@@ -18,19 +18,12 @@ from support.text_runs import (
     watched,
 )
 
-from sottovoce.errors import (
-    AbortedError,
-    CorruptShareError,
-    DataError,
-    DisagreementError,
-)
+from sottovoce.errors import AbortedError, CorruptShareError, DataError, DisagreementError
 from sottovoce.learn import train
 from sottovoce.learn.documents import Documents
 from sottovoce.learn.features import nominate_buckets, word_buckets
 from sottovoce.learn.run.classify import models
-from sottovoce.learn.run.dictionary import (
-    chosen_buckets,
-)
+from sottovoce.learn.run.dictionary import chosen_buckets
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.records import read_trained
 from sottovoce.learn.wire.codec import encode_value

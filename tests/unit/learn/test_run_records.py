@@ -8,20 +8,11 @@ import pytest
 from support.text_runs import AGREED, made_peers, made_terms, made_texts, trained
 
 from sottovoce.errors import DamagedRecordError, ParameterError
-from sottovoce.learn.documents import (
-    Documents,
-    Table,
-    data_digest,
-    document_digests,
-)
+from sottovoce.learn.documents import Documents, Table, data_digest, document_digests
 from sottovoce.learn.features import FeatureMap, TextRecipe
 from sottovoce.learn.query_budget import QueryBudget
 from sottovoce.learn.run.classify import call_labels
-from sottovoce.learn.run.records import (
-    read_hidden,
-    read_model,
-    read_trained,
-)
+from sottovoce.learn.run.records import read_hidden, read_model, read_trained
 from sottovoce.learn.run.terms import RunTerms
 from sottovoce.learn.training_terms import ALLOW_RARE, Recipe
 from sottovoce.learn.wire.codec import Value, decode_value, encode_value, from_value, to_value
