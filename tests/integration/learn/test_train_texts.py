@@ -44,7 +44,8 @@ def rows(texts: list[str], labels: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     return [{"body": text, "kind": label} for text, label in zip(texts, labels, strict=True)]
 
 
-FORMS: dict[str, Callable[[list[str], Any], Any]] = {
+Form = Callable[[list[str], Any], Any]
+FORMS: dict[str, Form] = {
     "pandas": lambda texts, labels: pd.DataFrame(columns(texts, labels)),
     "polars": lambda texts, labels: pl.DataFrame(columns(texts, labels)),
     "arrow": lambda texts, labels: pa.table({"body": texts, "kind": labels}),
@@ -54,13 +55,16 @@ FORMS: dict[str, Callable[[list[str], Any], Any]] = {
     "two columns": lambda texts, labels: (pd.Series(texts), pd.Series(labels)),
     "documents": Documents.from_texts,
 }
-CATEGORIES: dict[str, Callable[[list[str], Any], Any]] = {
-    name: lambda texts, labels, form=form: form(texts, pd.Categorical(labels))
-    for name, form in {
-        "categorical pandas": FORMS["pandas"],
-        "categorical pair": FORMS["two lists"],
-        "categorical arrow": lambda texts, labels: pa.table(pd.DataFrame(columns(texts, labels))),
-    }.items()
+
+
+def categorical(form: Form) -> Form:
+    return lambda texts, labels: form(texts, pd.Categorical(labels))
+
+
+CATEGORIES = {
+    "categorical pandas": categorical(FORMS["pandas"]),
+    "categorical pair": categorical(FORMS["two lists"]),
+    "categorical arrow": categorical(lambda *pair: pa.table(pd.DataFrame(columns(*pair)))),
 }
 
 
