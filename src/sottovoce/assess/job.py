@@ -273,7 +273,7 @@ class Assessment:
         checkpointed.fold(self.scoring, self.added, batches, 0 if found is None else found[1])
 
     def merge(self, part: Path) -> None:
-        """Fold in the state of another part of the posts."""
+        """Add the state made from another part of the posts."""
         other = load_state(part)
         check_apart(self.inputs, other.inputs)
         self.times.note_newest(load_ranked(part).get("newest"))

@@ -167,11 +167,11 @@ def _print_version(wanted: bool) -> None:
 
 
 _BEGIN = """\
-Assess, release and learn from private text. Nothing is sent that you did not ask to send.
+Assess, release and learn from private text. It sends nothing unless you ask.
 
-Begin with your own file: sottovoce assess export.csv --report community.html; one person begins
-with sottovoce advise. In the examples of commands export.csv stands for that file, and community
-for what sottovoce simulate community makes.
+To assess a file: sottovoce assess export.csv --report community.html. To see where your own posts
+put you: sottovoce advise. In examples, export.csv is your file, and community is the folder that
+sottovoce simulate community makes.
 """
 
 

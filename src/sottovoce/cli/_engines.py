@@ -69,9 +69,9 @@ class EngineOptions(OptionGroup):
 
     Args:
         engine: 'embedded', or 'spark': on a cluster.
-        master: Spark's: spark://HOST:PORT, yarn, ...; default: local[*].
-        spark_conf: A setting of Spark's, NAME=VALUE.
-        partitions: Parts that Spark cuts users into; default: 2 a core.
+        master: Spark's master: spark://HOST:PORT, yarn, ...; default: local[*].
+        spark_conf: A Spark setting, NAME=VALUE.
+        partitions: How many parts Spark divides the users into; default: 2 per core.
     """
 
     panel = "On a cluster"
@@ -123,7 +123,7 @@ class RankEngineOptions(EngineOptions):
     """Where people are ranked, and how exactly.
 
     Args:
-        ranks: 'exact'; or 'sketch' on Spark: brackets, without any sorting.
+        ranks: 'exact'; or on Spark 'sketch': a range for each rank, without sorting.
     """
 
     ranks: str = "exact"

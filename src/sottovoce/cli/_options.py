@@ -78,7 +78,8 @@ ModelOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--model",
-        help="A model of 'topics train'; lda and w2v measures need theirs, voice is best with it.",
+        help="A model made by 'topics train'; lda and w2v measures need one, voice works best "
+        "with one.",
     ),
 ]
 TopicsOption = Annotated[
@@ -94,8 +95,9 @@ ConcernedOption = Annotated[
     str | None,
     typer.Option(
         metavar="SHARE",
-        help="Suppose that a topic concerns this share of the community, at most 10%: says of how "
-        "many in 100 of each band that makes it true.",
+        help="If a topic concerns this share of the community (at most 10%), how many in 100 of "
+        "each "
+        "band would it concern?",
     ),
 ]
 BucketOption = Annotated[
@@ -108,7 +110,7 @@ class ScoreOptions(OptionGroup):
     """How people are scored, and by what background.
 
     Args:
-        mode: 'corrected' (default), or 'paper'; a state has its own.
+        mode: 'corrected' (default), or 'paper'; a state keeps its own.
     """
 
     panel = "How people are scored"
@@ -197,14 +199,14 @@ class ReadingOptions(OptionGroup):
     """How a file is read, as far as the command says.
 
     Args:
-        fields: Our names for the file's columns: user=author,text=body.
-        header: Names of the columns of a file without a header: label,text.
-        delimiter: Between values of CSV: ';', tab; default: found.
+        fields: Which column is which: user=author,text=body.
+        header: Column names, if the file has no header: label,text.
+        delimiter: What separates the values of CSV: ';', tab; default: a guess.
         day_first: Times are written like 31/12/2024.
         month_first: Times are written like 12/31/2024.
-        timezone: Zone of times that carry none, such as Europe/Rome.
-        encoding: Of a text file; auto: UTF-8, or what its bytes tell.
-        longest: The longest line, or single text, that is read.
+        timezone: Time zone of times without one, such as Europe/Rome.
+        encoding: Encoding of a text file; auto: UTF-8, or a guess from its bytes.
+        longest: The longest line or text to accept, in bytes.
     """
 
     panel = "Reading the file"

@@ -53,8 +53,9 @@ class ReportOptions(OptionGroup):
     """What reports may cost.
 
     Args:
-        rank_budget: Epsilon that your reports may cost, ever; without it none can be sent.
-        rank_admission: File with your token, where the rank server asks for one.
+        rank_budget: The most epsilon that all your reports may ever cost; without it none can be
+            sent.
+        rank_admission: File with your token, if the rank server asks for one.
     """
 
     panel = "Reports to a rank server"
@@ -68,9 +69,9 @@ class ListenOptions(OptionGroup):
     """Where the page is.
 
     Args:
-        port: The port to listen at; 0: any that is free.
+        port: The port to listen at; 0: any free one.
         host: The address to listen at.
-        beyond: Allow a --host other than this machine itself.
+        beyond: Allow a --host that other machines can reach.
     """
 
     panel = "Where the page listens"
@@ -92,15 +93,15 @@ def advise(
 ) -> None:
     """Open the advisor: a page on this machine that tells you where your posts put you.
 
-    Bring your posts on the page; without --community they are compared with simulated people.
-    Nothing of yours leaves this machine, unless you give a --rank-budget and agree on the page to
+    Choose your posts on the page; without --community they are compared with simulated people.
+    Nothing of yours leaves this machine unless you give a --rank-budget and agree, on the page, to
     send a report. Stop it with Ctrl-C.
 
     Example: sottovoce advise
 
     Args:
-        store: Where settings and alerts are kept, for you only.
-        help_line: The line beside topics of health that says help exists; '' for none.
+        store: Folder for settings and alerts, readable by you only.
+        help_line: The line shown beside health topics that says where to find help; '' for none.
         no_open: Do not open a browser.
     """
     with needs_extra("web"):

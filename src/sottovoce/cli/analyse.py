@@ -32,7 +32,7 @@ class SumEngineOptions(EngineOptions):
     """Where sums are added up.
 
     Args:
-        partitions: Parts that Spark adds up each by itself; default: one a core.
+        partitions: How many parts Spark adds up separately; default: one per core.
     """
 
     partitions: Annotated[int | None, typer.Option(min=1)] = None
@@ -51,21 +51,21 @@ def analyse(
     engine: SumEngineOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a release supports, and how sure of it one can be.
+    """Show what a release supports, and how sure you can be of it.
 
-    How many dimensions of meaning stand above the noise; how often words were used and stand
-    together, with intervals; and with labels, the words that tell them apart. Sums of a release are
+    It shows how many topics stand above the noise, how often words were used and occur together,
+    with intervals, and, with labels, the words that distinguish them. Sums of a release are
     unbiased, and reading them costs no privacy: everything here follows from what was published.
 
     Example: sottovoce analyse released --report report.html
 
     Args:
         released: Folder of a release.
-        labels: A public label a line, in the order of the documents.
-        topics: Look for so many topics.
-        classifier: Train one on the labels, and say what it learnt.
-        seed: Of topics and of held-out documents.
-        level: How often an interval is to be right.
+        labels: A file with one public label per line, in the order of the documents.
+        topics: How many topics to look for.
+        classifier: Train a classifier on the labels, and show what it learnt.
+        seed: Seed for topics and for held-out documents.
+        level: How often an interval should be right.
         most: Rows of each table.
         report: File for an offline page with tables and figures.
     """

@@ -43,12 +43,13 @@ class StateOptions(OptionGroup):
 
     Args:
         state: Keep what is needed to add posts later, or add to it.
-        update: The same for a state that must be there: daily runs.
+        update: Like --state, but the state must exist: for daily runs.
         only_newer: Add only posts later than the newest that the state has counted.
-        merge: Fold in the state of another part of the posts.
+        merge: Add the state made from another part of the posts.
         keep_buckets: The largest -m a new state allows; default: 12.
-        keep_posts: Keep each post's scores, to delete single posts; grows with them.
-        checkpoint: Folder for what is done so far; guard it like the posts.
+        keep_posts: Keep each post's scores, so that single posts can be deleted; makes the state
+            larger.
+        checkpoint: Folder for progress so far; protect it like the posts.
         checkpoint_every: Seconds between two checkpoints; 0: after each batch.
         resume: Go on from the checkpoint.
     """
@@ -118,10 +119,10 @@ def assess(
 ) -> None:
     """Rank the users of a community by how exposed they are on its sensitive topics.
 
-    Columns are guessed, and so is what else the file does not say. The file of ranks is what an
-    adversary wants: only you can read it, and no user is named on the screen unless you ask.
+    What the file does not say, such as which column is which, is guessed. An adversary would want
+    the file of ranks: only you can read it, and the screen names no user unless you ask.
 
-    With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
+    With --checkpoint, after Ctrl-C or a crash, the same command with --resume continues.
 
     Example: sottovoce assess export.csv --topic health --report report.html
 
@@ -129,7 +130,7 @@ def assess(
     --state community.state --out ranks.parquet
 
     Args:
-        posts: Posts: user, time, text; none: rank the state.
+        posts: Posts: user, time, text; leave out to rank the state.
         out: File for the ranks: .csv, .parquet or .jsonl; a folder on Spark.
     """
     from sottovoce.assess.assess import carry_out  # noqa: PLC0415 - keeps --help fast

@@ -36,11 +36,16 @@ def audit(
     stop_words: str | None = None,
     epsilon: Annotated[
         str | None,
-        typer.Option(help=f"The sampler's claim, as 0.1 or 1/3; default: {DEFAULT_EPSILON}."),
+        typer.Option(
+            help="The epsilon that the sampler claims, such as 0.1 or 1/3; default: "
+            f"{DEFAULT_EPSILON}."
+        ),
     ] = None,
     precision: Annotated[
         int | None,
-        typer.Option(help=f"The sampler's claim: N, in words; default: {DEFAULT_PRECISION}."),
+        typer.Option(
+            help=f"The N that the sampler claims, in words; default: {DEFAULT_PRECISION}."
+        ),
     ] = None,
     reading: ReadingOptions,
     as_json: AsJson = False,
@@ -50,12 +55,12 @@ def audit(
     Example: sottovoce audit --sampler --epsilon 1/2 --precision 4
 
     Args:
-        sampler: Audit the noise at a claim; the default.
+        sampler: Audit the noise itself; the default.
         control: Audit a release that is broken on purpose, and exit 1: paper-accounting,
             float-noise or reused-keystream.
         release: Audit a release's folder.
-        texts: The texts that --release was made of, for their holder alone.
-        stop_words: The one that --release was made with.
+        texts: The texts that --release was made from, for their holder only.
+        stop_words: The value that --release was made with.
     """
     if sum((sampler, control is not None, release is not None)) > 1:
         raise ParameterError("give one of --sampler, --control and --release, not several.")

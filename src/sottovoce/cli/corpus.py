@@ -64,14 +64,14 @@ def count(
 ) -> None:
     """Count the words of texts into a sparse matrix (scipy.sparse.load_npz reads it).
 
-    The column of the texts is guessed where none is called text.
+    If no column is called text, the column of texts is guessed.
 
     Example: sottovoce count community/posts.parquet --out counts --stop-words english
 
     Args:
         corpus: Texts, one row of counts each.
         out: Folder for counts.npz and vocabulary.txt.
-        vocabulary: Public word list; without one the data choose the words.
+        vocabulary: Public word list; without one, the words come from your texts.
     """
     from sottovoce.corpus.counts import count_to_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
@@ -119,15 +119,15 @@ def _usable(vocabulary: "Vocabulary", rules: "TokenRules") -> "Vocabulary":
 def describe(
     posts: Path, *, truth: Path | None = None, reading: ReadingOptions, as_json: AsJson = False
 ) -> None:
-    """Describe a community in numbers: no word and no name is shown.
+    """Describe a community in numbers, without showing a word or a name.
 
-    Columns are guessed where they are not called user, time and text.
+    If the columns are not called user, time and text, they are guessed.
 
     Example: sottovoce describe community/posts.parquet --truth community/truth.parquet
 
     Args:
         posts: Posts: user, time, text.
-        truth: Truth to check against the posts: user, topic, ...
+        truth: A truth file to check against the posts: user, topic, ...
     """
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.schema import POSTS  # noqa: PLC0415 - keeps --help fast
@@ -194,7 +194,7 @@ def simulate(
         weeks: Weeks of history.
         seed: The same seed gives the same files.
         difficulty: very-easy, easy, default, hard or very-hard.
-        control: Personas that differ in name only.
+        control: Give all personas the same behaviour, under different names.
     """
     from sottovoce.corpus.simulate.parameters import SimulationParameters, difficulty_named  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.simulate.write import write_community  # noqa: PLC0415 - keeps --help fast

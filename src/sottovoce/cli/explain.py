@@ -39,19 +39,19 @@ def explain(
 ) -> None:
     """Explain one user's rank: the posts and words behind it, and the rank without some.
 
-    It shows words of their posts to whoever runs it. Posts are named by their number among the
-    readable posts, counted from 1. Removal is exact: as if all had been scored again.
+    It shows words of their posts to whoever runs it. Posts are numbered from 1, and unreadable
+    ones are skipped. Removal is exact, as if everything were scored again.
 
     Example: sottovoce explain export.csv --user ada --topic depression
 
     Args:
         posts: Posts: user, time, text.
         user: Whose rank to explain.
-        topic: For which topic, one at a time.
-        measure: By which measure: lda-dt, bow-t, ent, ...; default: the only one by which the state
-            was last ranked, else bow-t.
-        without: Their rank without this post of theirs, by its number.
-        state: State to rank in; POSTS must be all the posts it was made from.
+        topic: The topic to explain.
+        measure: The measure: lda-dt, bow-t, ent, ...; default: the only one that last ranked the
+            state, else bow-t.
+        without: Also show their rank without the post of this number.
+        state: State to rank them in; POSTS must hold all the posts it was made from.
         most: How many posts and words to show.
         show_text: Print their posts too.
     """

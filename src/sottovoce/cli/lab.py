@@ -78,11 +78,11 @@ def study(
     reading: Annotated[ReadingOptions, Only("file_format", "fields", "header")],
     as_json: AsJson = False,
 ) -> None:
-    """Make a table or figure of the papers again, the paper's figures beside ours.
+    """Reproduce a table or figure of the papers, with the paper's figures beside ours.
 
     `study list` names them. Each simulates or reads its data, repeats the experiment --seeds times
-    and prints means with 95% intervals; --out also draws them. --quick takes small sizes: minutes
-    become seconds, and figures become a look.
+    and prints means with 95% intervals; --out also draws them. --quick takes small sizes, for a
+    first look in seconds.
 
     Example: sottovoce study list
 
@@ -117,8 +117,8 @@ def bench(
 ) -> None:
     """Compare ours with its peers: same work, same run.
 
-    A ratio above 1 means ours is better; --out draws the ratios. `bench list` says what each does,
-    with which peers, and which of these are missing; `make peers` installs them.
+    A ratio above 1 means ours is better; --out draws the ratios. `bench list` shows what each does,
+    its peers, and which peers are missing; `make peers` installs them.
 
     Example: sottovoce bench list
 
@@ -179,8 +179,8 @@ def demo(
     """Run everything on a simulated community and write a report that opens offline.
 
     Its steps: simulate people, count words, assess who stands out, release counts, train and count
-    together, assess what was released, draw the report. A part whose libraries are not installed is
-    left out, and that is said.
+    together, assess what was released, draw the report. If a part's libraries are not installed,
+    the demo says so and leaves it out.
 
     Example: sottovoce demo --out demo
 
@@ -227,10 +227,10 @@ def evaluate(
     Args:
         ranks: ranks.parquet of `sottovoce assess`.
         truth: truth.parquet: user, topic, sensitive, grade.
-        posts: Posts, for the baselines of volume and the test by it.
-        topics: The catalogue, for the ENT baseline where the ranks lack it.
+        posts: Posts, to compare with how much people write.
+        topics: The catalogue of topics, for the ENT baseline if the ranks lack it.
         replicates: Bootstrap draws behind an interval.
-        seed: Of bootstrap and permutations.
+        seed: Seed of the bootstrap and permutations.
     """
     from sottovoce.assess.evaluation.runs import evaluate_ranks  # noqa: PLC0415 - fast --help
 

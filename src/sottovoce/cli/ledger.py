@@ -16,23 +16,26 @@ if TYPE_CHECKING:
 
 _SHOWN_OF_A_HASH = 12
 
-ledger = typer.Typer(help="What a corpus may spend, and has spent.", no_args_is_help=True)
+ledger = typer.Typer(
+    help="Show and move privacy budgets: what documents may spend, and have spent.",
+    no_args_is_help=True,
+)
 
 
 @ledger.command()
 def show(file: Path | None = None, *, as_json: AsJson = False) -> None:
     """Show the privacy budget of every corpus, what is left of it, and what it was spent on.
 
-    A corpus stands for its documents: what is shown is of those that have least left, whichever
-    corpora they spent it in. Documents of one text are counted once.
+    For each corpus it shows the documents with the least budget left, whichever corpora they
+    spent it in. Documents with the same text count once.
 
-    Printed amounts are rounded against us: what is spent up, what is left down. JSON has the exact
+    Printed amounts are rounded to be safe: spent ones up, remaining ones down. JSON has the exact
     ratios too.
 
     Example: sottovoce ledger show
 
     Args:
-        file: The ledger; default: the one for all that you release.
+        file: The ledger; default: one for everything you release.
     """
     from sottovoce.privacy.ledger.elsewhere import refuse_lost, user_ledger  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.ledger.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
@@ -53,17 +56,18 @@ def show(file: Path | None = None, *, as_json: AsJson = False) -> None:
 
 @ledger.command("forget-place")
 def forget_place(file: Path, *, as_json: AsJson = False) -> None:
-    """Go on without a ledger that is gone for good: its disk lost, its folder deleted.
+    """Go on without a ledger that is lost for good.
 
-    Releases ask every ledger that was spent from on this machine, and stop where one does not
-    answer. This lets them go on. What was spent there then counts no more: if the same documents
-    are released again, who sees both releases gets the sum of their epsilons. So restore the
-    ledger, with its key and outputs, where that can be done. One that answers is not forgotten.
+    A release asks every ledger that was used on this machine, and stops if one does not answer.
+    This command lets releases go on. What that ledger spent then no longer counts: if you release
+    the same documents again, whoever sees both releases learns as much as the sum of their epsilons
+    allows. So restore the ledger, with its key and outputs, if you can. A ledger that still answers
+    is not forgotten.
 
     Example: sottovoce ledger forget-place old/notes.ledger
 
     Args:
-        file: The ledger, as the refusal names it.
+        file: The ledger, as the error message names it.
     """
     from sottovoce.privacy.ledger.chosen_ledger import forget_ledger  # noqa: PLC0415 - fast --help
 
@@ -81,12 +85,12 @@ def forget_place(file: Path, *, as_json: AsJson = False) -> None:
 def move(
     source: Annotated[Path, typer.Argument(metavar="FROM")], to: Path, *, as_json: AsJson = False
 ) -> None:
-    """Move a ledger to another machine: into an archive here, and out of it there.
+    """Move a ledger to another machine: pack it here, unpack it there.
 
-    The archive holds the ledger, its key and its outputs: carry it like a key. From the first
-    command on the ledger is refused here, and works again once the second, there, has unpacked the
-    archive, which is removed. After a crash run the same command again. Unpack it once only: two
-    machines cannot notice each other.
+    The archive holds the ledger, its key and its outputs: protect it like a key. After the first
+    command, the ledger no longer works here. The second command, there, unpacks the archive and
+    removes it; then the ledger works there. After a crash, run the same command again. Unpack the
+    archive only once: two machines cannot notice each other.
 
     Example: sottovoce ledger move my.ledger carried.zip
 
@@ -94,7 +98,7 @@ def move(
 
     Args:
         source: The ledger, or its archive.
-        to: A new file for the archive; there, the ledger.
+        to: Here a new file for the archive; there the new ledger.
     """
     from sottovoce.privacy.ledger.chosen_ledger import move_ledger  # noqa: PLC0415 - fast --help
 

@@ -34,9 +34,9 @@ class BucketOptions(OptionGroup):
     """What scores are of, and where their buckets lie.
 
     Args:
-        measure: What scores are of.
+        measure: The measure that scores come from.
         buckets: How many score buckets; 20 by default.
-        lowest: Where the buckets begin; default: as the measure does.
+        lowest: Where the buckets begin; default: the measure's lowest value.
         highest: Where the buckets end.
         edges: Edges that rank-edges wrote, instead of --buckets between two bounds.
     """
@@ -96,9 +96,9 @@ class ReporterOptions(OptionGroup):
     """Whom the server hears, and how often.
 
     Args:
-        admission: File of tokens, one a person; each admits one report a period.
-        rate: Requests a second, of all; 0: no limit.
-        rate_per_address: Requests a second, of an address; 0 behind a proxy.
+        admission: File of tokens, one per person; each allows one report per period.
+        rate: Most requests per second, in all; 0: no limit.
+        rate_per_address: Most requests per second from one address; use 0 behind a proxy.
     """
 
     panel = "Who may report, and how often"
@@ -115,12 +115,12 @@ class ServingOptions(OptionGroup):
     Args:
         store: An SQLite file, or the URL of a PostgreSQL database.
         host: The address to listen at.
-        port: The port to listen at; 0: any that is free.
-        certificate: TLS certificate; without one use a proxy with TLS.
+        port: The port to listen at; 0: any free one.
+        certificate: TLS certificate; without one, use a proxy with TLS.
         key: The certificate's private key.
-        restored: The store was put back from a copy: begin a new period.
-        log: File for events, a line of JSON each; - for standard error.
-        metrics_key: File with the key under which /metrics answers.
+        restored: The store was restored from a copy: begin a new period.
+        log: File for events, one line of JSON each; - for standard error.
+        metrics_key: File with the key that a request for /metrics must show.
     """
 
     panel = "Running it"
@@ -162,7 +162,7 @@ def rank_server(
         topics: The catalogue; its sensitive topics are ranked, or all if none is; default: ours.
         epsilon: What a report costs: per bucket (noise) or period (shares).
         period: How long a period lasts: 90s, 12h, 1d, 1w.
-        minimum: With fewer reports a histogram is withheld.
+        minimum: Publish no histogram of fewer reports.
         dry_run: Show what would be published, and stop.
     """
     from sottovoce.advisor.rank.description import Description  # noqa: PLC0415 - fast --help
@@ -332,14 +332,14 @@ def rank_edges(
 ) -> None:
     """Find bucket edges for a rank server, near the limits of the top 1, 5, 10, 25 and 50%.
 
-    They are read off histograms that everybody may ask the server for. Start a
-    new server with them; after two or three such rounds they hardly move.
+    It reads them off the histograms that the server publishes. Start a new
+    server with them; after two or three such rounds they hardly move.
 
     Example: sottovoce rank-edges http://127.0.0.1:8765 --out edges.json
 
     Args:
         server: The URL of a rank server that has published.
-        out: Where the edges go, for rank-server --edges.
+        out: File for the edges, for rank-server --edges.
         buckets: How many score buckets to make, at most.
     """
     from sottovoce.advisor.rank.client import latest_histogram  # noqa: PLC0415 - fast --help

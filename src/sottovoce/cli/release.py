@@ -23,11 +23,11 @@ class PromiseOptions(OptionGroup):
     """What every release says.
 
     Args:
-        epsilon: For documents up to N words apart, as 0.1 or 1/3.
-        precision: N, by how many words they may differ.
+        epsilon: Epsilon for documents up to N words apart, such as 0.1 or 1/3.
+        precision: N, the number of words by which two documents may differ.
         out: Folder for the release.
-        words: Public word list: a file, or 'everyday': everyday English of ours.
-        constant_work: Work that does not depend on the counts.
+        words: Public word list: a file, or 'everyday', our list of everyday English.
+        constant_work: Do the same work whatever the counts are, so that time reveals nothing.
     """
 
     epsilon: str
@@ -44,7 +44,7 @@ class ColumnOptions(OptionGroup):
     Args:
         compress: none, random, frequency, embedding-cluster or embedding-disperse.
         columns: K, the columns to release.
-        accounting: tight, or paper to reproduce the paper's weaker one.
+        accounting: tight, or paper to reproduce the paper's weaker accounting.
         prior: Word frequencies: public, local or central (paid for).
         prior_share: Part of epsilon that pays for local or central frequencies.
         frequencies: Public frequencies: word, tab, number.
@@ -71,10 +71,10 @@ class RowOptions(OptionGroup):
     """Which documents make a row, and what is published beside it.
 
     Args:
-        user_documents: Keep so many documents of each user, and promise per user too.
-        labels: Column of public labels, published beside the counts as they are.
+        user_documents: Keep at most N documents of each user, and promise per user too.
+        labels: Column of public labels, published unchanged beside the counts.
         by: Add up the documents of each value of this column: thread, ...
-        ids: 'public': publish what --by calls its groups; else they are numbered.
+        ids: 'public': publish the names of --by groups; else they are numbered.
     """
 
     panel = "Whose words, in which rows"
@@ -90,11 +90,11 @@ class ChargeOptions(OptionGroup):
     """What the documents are charged, and where.
 
     Args:
-        declare_data_dependent: Say that documents chose the words.
-        declare_new_documents: Say that documents with the same text as released ones are new ones.
-        ledger: Privacy ledger; default: the one for all that you release.
+        declare_data_dependent: Declare that the words were chosen from the documents.
+        declare_new_documents: Declare that documents with the same text as released ones are new.
+        ledger: Privacy ledger; default: one for everything you release.
         budget: Epsilon at the same N that a document may ever spend; default: --epsilon.
-        label: Tells apart two releases that are otherwise the same.
+        label: A name that makes this release different from an otherwise equal one.
     """
 
     panel = "The ledger"
@@ -145,8 +145,8 @@ def release(
     --precision 2 --out released
 
     Args:
-        corpus: Documents, one row of counts each.
-        dry_run: Show promise, cost, size and errors of sums; draw nothing.
+        corpus: Documents; each becomes one row of counts.
+        dry_run: Show the promise, cost, size and errors of sums; draw no noise.
     """
     with needs_extra("release"):
         from sottovoce.cli._released_texts import ReleaseTerminal, show_release  # noqa: PLC0415 - fast --help
@@ -178,11 +178,11 @@ def release(
 
 
 def statement(source: str, *, out: Path | None = None, as_json: AsJson = False) -> None:
-    """Write a privacy statement: what a release, count or rank server promises, and what not.
+    """Write a privacy statement: what a release, count or rank server does and does not promise.
 
-    It answers the questions of NIST SP 800-226 from the card alone, has no figure
-    that the card does not hold, and marks what whoever publishes it must fill in.
-    Rules are what `rank-server --dry-run --json` prints.
+    It answers the questions of NIST SP 800-226 from the card alone, and marks what the publisher
+    must fill in. All its figures come from the card. Get a rank server's rules from `rank-server
+    --dry-run --json`.
 
     Example: sottovoce statement released --out statement.md
 
@@ -212,14 +212,14 @@ class ComparisonOptions(OptionGroup):
     """What is known of people, and which releases are made.
 
     Args:
-        truth: Whom topics concern; without it, who stays at the top.
-        background: Public texts, from which the adversary learns topics.
-        shape: A document is what a user wrote in a 'week', or as a 'user'.
+        truth: Whom topics concern; without it, the loop looks at who stays at the top.
+        background: Public texts from which the adversary learns topics.
+        shape: One document per user and 'week', or one per 'user'.
         compress: none, random or frequency; may be repeated.
-        columns: K, of the compressions.
-        whole_documents: An epsilon at which whole documents are hidden, by a local release and by
+        columns: K, the columns that compressions keep.
+        whole_documents: Also hide whole documents at this epsilon, by a local release and by
             counting together; may be repeated.
-        votes: Of these, the most counted words and votes of a document.
+        votes: With --whole-documents, the most words and votes counted per document.
     """
 
     panel = "What is compared"
@@ -249,13 +249,13 @@ def loop(
 ) -> None:
     """Assess a community, release its word counts, and assess what an adversary sees in them.
 
-    For every setting: how many of the exposed are still found, by the best of several adversaries,
-    who read the release as well as its friends do, and what it is still good for; whether a setting
-    is both useful and safe, and the one to take for the limit you state. Noise is drawn to look at
-    it only: nothing is published, and no ledger is charged. --whole-documents 1 sets beside them
-    what counting together gives, and a local release that promises the same.
+    For every setting, it shows how many of the exposed people the best of several adversaries still
+    finds, what the release is still good for, and whether it is both useful and safe; then which
+    setting to take for the limit you state. It publishes nothing and charges no ledger.
+    --whole-documents 1 compares them with counting together, and with a local release of the same
+    promise.
 
-    Of a file of posts, columns are guessed where they are not called user, time and text.
+    If the columns of a file of posts are not called user, time and text, they are guessed.
 
     Example: sottovoce loop community --epsilon 16 --epsilon 2 --precision 2 --out loop
 
@@ -264,7 +264,7 @@ def loop(
         precision: N, by how many words documents may differ; may be repeated.
         epsilon: For documents up to N words apart; may be repeated.
         limit: The exposure you accept: a share of the people, 0 to 1.
-        seed: Of models and maps; never of the noise.
+        seed: Seed for models and maps, never for the noise.
         out: Folder for rows.json, the figures and report.html.
     """
     with needs_extra("all"):

@@ -46,18 +46,18 @@ def alerts(
     scores: AlertScoreOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Who entered a band since the last check: counts, and ids only where you ask for them.
+    """Show how many users entered a band since the last check; ids only if you ask.
 
-    Who is in which band is kept beside the state, in STATE.alerts, readable by you only.
+    STATE.alerts, beside the state, records who is in which band; only you can read it.
 
     Example: sottovoce alerts community.state --top 1,5 --out alerts.parquet
 
     Args:
         state: State of a community, from assess --state.
-        measure: By these measures; default: as last ranked.
+        measure: Measures to use; default: as last ranked.
         topic: For this topic or domain; default: as last ranked.
         top: The bands to watch, in percent.
-        hysteresis: Who falls out of a band by less than this part of it stays in it.
+        hysteresis: Keep users who drop out of a band by less than this part of it.
         out: File for who entered or left a band: .csv, .parquet or .jsonl.
         show_users: Print the ids of up to N users who entered a band.
     """
@@ -127,17 +127,17 @@ def forget(
 ) -> None:
     """Erase users from a state, its parts and its alerts, as if they had never posted.
 
-    With --in their rows go from files of ranks and of alerts --out too, from other states, and from
-    checkpoints, which begin again. Any other file is searched for their names, and the exit code is
-    1 if it has one. With --post only such posts are erased. A background that was learnt from posts
-    is not learnt again.
+    --in also removes their rows from files of ranks and alerts, other states, and checkpoints,
+    which start again. It searches any other file for their names; the exit code is 1 if it finds
+    one. --post erases only those posts. A model that was trained on their posts is not trained
+    again.
 
     Example: sottovoce forget community.state --user u0007 --in ranks.parquet
 
     Args:
         state: State of a community, from assess --state.
         user: Whom to erase.
-        places: Erase them here too: an output, another state, or a folder.
+        places: Also erase them here: an output, another state, or a folder.
         post: Delete only their posts at this time; needs assess --keep-posts.
     """
     from sottovoce.assess.erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help

@@ -233,7 +233,7 @@ def compare_settings(
         precision: N, or several.
         epsilon: for each N, one or several.
         compress: "none", "random" or "frequency", or several.
-        columns: K, of the compressions.
+        columns: K, the columns that compressions keep.
         whole_documents: one or several epsilons at which whole documents are hidden, by a local
             release and by counting together: two more rows each; None: none.
         votes: of these, the most counted words and votes of a document.

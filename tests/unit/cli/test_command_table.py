@@ -36,7 +36,7 @@ def test_a_command_shown_with_arguments_has_all_it_needs() -> None:
     ("command", "sentence"),
     [
         (["evaluate"], "Each measure is compared with each baseline: a paired t-test"),
-        (["ledger", "show"], "what is left down. JSON has the exact ratios too."),
+        (["ledger", "show"], "remaining ones down. JSON has the exact ratios too."),
     ],
 )
 def test_help_breaks_lines_only_where_the_screen_ends(command: list[str], sentence: str) -> None:

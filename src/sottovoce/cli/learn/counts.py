@@ -40,7 +40,7 @@ class AskedOptions(OptionGroup):
         pairs: Count pairs of words that stand in one document.
         labels: All labels, which are public: ham,spam; count by label.
         per_user: How many documents of one user vote at each peer.
-        declare_data_dependent: Say that documents chose the words.
+        declare_data_dependent: Declare that the words were chosen from the documents.
     """
 
     words: Path | None = None

@@ -363,11 +363,12 @@ def rotate(
 def move(
     source: Annotated[Path, typer.Argument(metavar="FROM")], to: Path, *, as_json: AsJson = False
 ) -> None:
-    """Move a party to another machine: into an archive here, and out of it there; stop it first.
+    """Move a party to another machine: pack it here, unpack it there; stop it first.
 
-    The archive holds its folder, keys and texts too: carry it like a key. From the first command on
-    the party is refused here, and works again once the second, there, has unpacked the archive,
-    which is removed. After a crash run the same command again. Unpack it once only.
+    The archive holds its folder, keys and texts: protect it like a key. After the first command,
+    the party no longer works here. The second command, there, unpacks the archive and removes it;
+    then the party works there. After a crash, run the same command again. Unpack the archive only
+    once.
 
     Example: sottovoce learn move ada carried.zip
 
@@ -375,7 +376,7 @@ def move(
 
     Args:
         source: Its folder, or its archive.
-        to: A new file for the archive; there, the folder.
+        to: Here a new file for the archive; there the new folder.
     """
     with needs_extra("federation"):
         from sottovoce.federation.party.party import move_party  # noqa: PLC0415 - fast --help

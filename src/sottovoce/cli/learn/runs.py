@@ -264,7 +264,7 @@ def audit(
         rados: Open sums of rados instead.
         known: The share of texts the attacker knows.
         seconds: Most processor time to attack a sum.
-        header: Names of the columns of a file without a header: label,text.
+        header: Column names, if the file has no header: label,text.
     """
     with progress("Attacking"), needs_extra("learn"):
         from sottovoce.corpus.read.tally import ReadOptions  # noqa: PLC0415 - fast --help

@@ -115,7 +115,7 @@ class ProgressOptions(OptionGroup):
     """Where training keeps what is done so far.
 
     Args:
-        checkpoint: Folder for what is done so far; default: OUT.checkpoint.
+        checkpoint: Folder for progress so far; default: OUT.checkpoint.
         checkpoint_every: Steps between two checkpoints; default: lda 50 passes, w2v 5.
         resume: Go on from the checkpoint.
     """
