@@ -168,7 +168,9 @@ def mention_resume(folder: Path | None) -> Iterator[None]:
         yield
     except Stopped:
         if folder is not None and any(folder.glob("state-*")):
-            typer.echo("The same command with --resume goes on from the last checkpoint.", err=True)
+            typer.echo(
+                "The same command with --resume continues from the last checkpoint.", err=True
+            )
         raise
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 WaitOption = Annotated[
-    float, typer.Option("--wait", help="Seconds to wait for the party to start, if it must.")
+    float, typer.Option("--wait", help="Seconds to wait if the party is not running yet.")
 ]
 ConfigOption = Annotated[Path, typer.Option("--config", help="The party's party.toml.")]
 _EVERY_S, _LOOK_S = 0.5, 0.1

@@ -34,12 +34,12 @@ class AskedOptions(OptionGroup):
     """What is counted, and what it costs a document.
 
     Args:
-        words: The public words to count, one a line.
-        epsilon: Of a whole document, exactly as written: 1, 0.5, 1/3.
-        votes: The most votes of a document, itself included.
-        pairs: Count pairs of words that stand in one document.
+        words: The public words to count, one per line.
+        epsilon: Epsilon of a whole document, exactly as written: 1, 0.5, 1/3.
+        votes: The most votes per document, one for the document itself included.
+        pairs: Count pairs of words that occur in the same document.
         labels: All labels, which are public: ham,spam; count by label.
-        per_user: How many documents of one user vote at each peer.
+        per_user: How many documents of one user may vote at each peer.
         declare_data_dependent: Declare that the words were chosen from the documents.
     """
 
@@ -85,9 +85,9 @@ class ShownOptions(OptionGroup):
     """Which count is shown, and how much of it.
 
     Args:
-        latest: Show this party's latest count again; costs nothing.
-        top: How many cells are shown; 0: all.
-        level: Of the intervals.
+        latest: Show this party's latest count again; costs no privacy.
+        top: How many cells to show; 0: all.
+        level: Confidence level of the intervals.
     """
 
     panel = "What is shown"
@@ -107,17 +107,17 @@ def count(
     wait: WaitOption = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Count words over all peers' documents; whole documents stay hidden, and only sums open.
+    """Count words over all peers' documents; hides whole documents, and opens only sums.
 
     Each peer adds its share of the noise; the sum is pure differentially private for adding or
-    removing a whole document. What is not said here stands in [count] of the coordinator's
-    party.toml. Every peer pays from its own ledger first, and takes part only with peers that it
-    has named in [count_with] of its own, with the drop and collude that stand there.
+    removing a whole document. Options left out come from [count] in the coordinator's party.toml.
+    Every peer first pays from its own ledger. It takes part only with the peers, the drop and the
+    collude that [count_with] in its own party.toml names.
 
     Example: sottovoce learn count --config together/coordinator/party.toml --words words.txt
 
     Args:
-        out: Where all cells go: .csv, .jsonl, or .counts to keep it.
+        out: File for all cells: .csv, .jsonl, or .counts to keep the count.
     """
     kind = table_kind(out, _FORMATS)
     if not 0 < shown.level < 1 or shown.top < 0:
@@ -241,20 +241,20 @@ def topics(
     seed: int = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Read topics from pairs of words that were counted together; costs nothing more.
+    """Find topics in word pairs that were counted together; costs no more privacy.
 
-    The noise of the sum is known: its variance says which words stand together beyond it. The
-    model is one that `assess --model` and `topics show` take.
+    The size of the noise is known, so it is clear which words occur together more often than
+    noise explains. `assess --model` and `topics show` accept the model.
 
     Example: sottovoce learn topics pairs.counts --topics 25 --out model
 
     Args:
         counts: A count of pairs: learn count --out x.counts.
         out: Folder for the model.
-        topics: How many topics are looked for.
-        shortest: Shortest word, in characters, as it was counted.
-        top: How many words of each topic are shown.
-        seed: One seed gives one result.
+        topics: How many topics to look for.
+        shortest: Shortest word, in characters, as in the count.
+        top: How many words of each topic to show.
+        seed: The same seed gives the same result.
     """
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
 

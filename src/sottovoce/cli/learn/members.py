@@ -30,15 +30,15 @@ def new(
     days: int = 365,
     as_json: AsJson = False,
 ) -> None:
-    """Found a federation: write the coordinator's folder, with keys that stay in it.
+    """Start a federation: write the coordinator's folder, with keys that stay in it.
 
-    The other parties then join, each with keys of its own: `learn invite` here, `learn join` there.
+    The other parties then join with their own keys: `learn invite` here, `learn join` there.
 
     Example: sottovoce learn new coordinator --listen c.example:7443
 
     Args:
-        folder: A new folder, of the coordinator alone.
-        listen: HOST:PORT at which the other parties reach it.
+        folder: A new folder for the coordinator.
+        listen: HOST:PORT where the other parties reach it.
         join: HOST:PORT for requests to join; default: the next port.
         mode: open: everybody gets the classifier; hidden: nobody does.
         days: How long certificates hold.
@@ -70,14 +70,14 @@ def invite(
     minutes: float = 30,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token with which one party may ask to join, once, at the running coordinator.
+    """Make a token that lets one party ask the running coordinator, once, to join.
 
     Example: sottovoce learn invite ada --config coordinator/party.toml
 
     Args:
-        name: What the party is called.
+        name: The party's name.
         role: peer, keyholder or intermediary.
-        minutes: How long the token can be used.
+        minutes: How long the token works.
     """
     request = {"do": "invite", "name": name, "role": role, "minutes": minutes}
     found = watch_run(config, request, "Inviting")
@@ -103,19 +103,19 @@ def join(
     log: LogOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Join a federation with keys that are made here and never leave this folder.
+    """Join a federation, with keys made here that never leave this folder.
 
-    With --token this makes the keys, asks the coordinator, and shows a comparison string. Ask the
-    coordinator's person, by telephone, to read theirs; if it is the same, say so: here at the
+    With --token this makes the keys, asks the coordinator, and shows a comparison string. Phone the
+    coordinator's person and ask them to read theirs. If it is the same, confirm it: here at the
     prompt, or later with --confirm.
 
     Example: sottovoce learn join ada --token TOKEN --listen a.example:7443
 
     Args:
         folder: A new folder for this party.
-        token: From `learn invite`; - reads it from the input.
-        listen: HOST:PORT at which the others reach this party.
-        confirm: The comparison string, if the coordinator reads the same.
+        token: The token from `learn invite`; - reads it from standard input.
+        listen: HOST:PORT where the others reach this party.
+        confirm: The comparison string, if the coordinator's person reads the same.
         wait: Seconds to wait for the coordinator's person.
     """
     with needs_extra("federation"):
@@ -126,9 +126,7 @@ def join(
     with opened_log(log, folder.name) as log_event:
         if token is not None:
             if listen is None:
-                raise ParameterError(
-                    "give --listen: HOST:PORT at which the others reach this party."
-                )
+                raise ParameterError("give --listen: HOST:PORT where the others reach this party.")
             text = sys.stdin.readline() if token == _STANDARD_INPUT else token
             read = JoinToken.read(text)
             pending = folders.begin_join(folder, read, listen, passphrase, log_event)
@@ -177,16 +175,16 @@ def _ask_to_compare(folder: Path, string: str, *, as_json: bool) -> str | None:
 def admit(
     name: str = "", string: str = "", *, config: ConfigOption, as_json: AsJson = False
 ) -> None:
-    """List who asks to join, or admit one by the comparison string that you were read.
+    """List who asks to join, or admit a party by the comparison string it read to you.
 
-    Let the other person read the string first, and type what you hear: it is refused if it is not
-    the one that this coordinator has.
+    Let the other person read the string first, and type what you hear. The coordinator refuses any
+    string but its own.
 
     Example: sottovoce learn admit ada 4k7p-9xqm --config coordinator/party.toml
 
     Args:
-        name: Who may join; none: list who asks.
-        string: The comparison string that its person has read to you.
+        name: Who may join; leave out to list who asks.
+        string: The comparison string that the party's person read to you.
     """
     if name and not string:
         raise ParameterError("give the comparison string, as the other person reads it to you.")
@@ -207,12 +205,12 @@ def admit(
 def remove(name: str, *, config: ConfigOption, as_json: AsJson = False) -> None:
     """Take a party off the roster, at the running coordinator: it is refused at once.
 
-    All other parties are told. Runs in which it takes part end by name.
+    All other parties are told. Its running runs end, with a message that names it.
 
     Example: sottovoce learn remove dee --config coordinator/party.toml
 
     Args:
-        name: What the party is called.
+        name: The party's name.
     """
     found = watch_run(config, {"do": "remove", "name": name}, "Removing")
     if as_json:
@@ -249,17 +247,17 @@ def roster(*, config: ConfigOption, as_json: AsJson = False) -> None:
 def approve(proposal: str = "", *, config: ConfigOption, as_json: AsJson = False) -> None:
     """List proposals that a peer has refused as too close to an earlier run, or approve one.
 
-    Two trainings that differ by a peer, a few documents or a few words open two sums, and the
-    difference of the sums is what only one of them has. Approve one only if everybody whose
-    documents that may be knows of it. The coordinator must then propose it again.
+    If two trainings differ by a peer, a few documents or a few words, the difference of their sums
+    shows what only one of them has. Approve a proposal only if everybody whose documents this may
+    show knows of it. The coordinator must then propose it again.
 
-    A proposal goes by its whole SHA-256: another one may well begin with the same digits. Below it
-    stands every field that differs from an earlier run, or from the last one.
+    Name a proposal by its whole SHA-256: another one may begin with the same digits. The list shows
+    every field that differs from an earlier run, or from the last one.
 
     Example: sottovoce learn approve --config together/ada/party.toml
 
     Args:
-        proposal: The proposal, by its whole SHA-256; none: list them.
+        proposal: The proposal, by its whole SHA-256; leave out to list all.
     """
     with needs_extra("federation"):
         from sottovoce.federation.party import approvals  # noqa: PLC0415 - fast --help

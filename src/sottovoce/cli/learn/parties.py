@@ -23,12 +23,14 @@ from sottovoce.cli.learn._output import check_offline
 SealOption = Annotated[str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")]
 LogOption = Annotated[
     Path | None,
-    typer.Option("--log", help="Append a line of JSON for each event; never private content."),
+    typer.Option(
+        "--log", help="File to which each event adds a line of JSON, without private content."
+    ),
 ]
 
 
 def coordinator(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
-    """Run the coordinator, who adds up what it cannot read, until it is stopped.
+    """Run the coordinator, which adds up what it cannot read, until it is stopped.
 
     Example: sottovoce learn coordinator --config together/coordinator/party.toml
     """
@@ -36,7 +38,7 @@ def coordinator(*, config: ConfigOption, log: LogOption = None, as_json: AsJson 
 
 
 def keyholder(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
-    """Run the key holder, who opens sums and nothing else, until it is stopped.
+    """Run the key holder, which opens sums and nothing else, until it is stopped.
 
     Example: sottovoce learn keyholder --config together/key-holder/party.toml
     """
@@ -44,7 +46,7 @@ def keyholder(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = 
 
 
 def peer(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
-    """Run a peer, who holds texts and shows them to nobody, until it is stopped.
+    """Run a peer, which holds texts and shows them to nobody, until it is stopped.
 
     Example: sottovoce learn peer --config together/ada/party.toml
     """
@@ -52,7 +54,7 @@ def peer(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False
 
 
 def intermediary(*, config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
-    """Run the blind intermediary, who mixes what it cannot read, until it is stopped.
+    """Run the blind intermediary, which mixes what it cannot read, until it is stopped.
 
     Example: sottovoce learn intermediary --config together/intermediary/party.toml
     """
@@ -103,10 +105,10 @@ class MachineOptions(OptionGroup):
     """Where parties listen, and what their keys are.
 
     Args:
-        hosts: Where parties listen, in the order shown; default: here.
+        hosts: Where parties listen, in the order shown; default: this machine.
         base_port: The first party's port; default: free ones.
         days: How long certificates hold.
-        key_bits: Of Paillier keys, where there are any.
+        key_bits: Size of Paillier keys, if there are any.
     """
 
     panel = "Keys and machines"
@@ -131,17 +133,18 @@ def init(
 ) -> None:
     """Write a folder for each party: configuration, certificate, keys and the roster.
 
-    For trials: whoever runs this has had everybody's keys. Between people, each makes their own:
-    see `learn new` and `learn join`.
+    For trials only: whoever runs this sees everybody's keys. In earnest, all make their own: see
+    `learn new` and `learn join`.
 
     Example: sottovoce learn init together --names ada,ben,cy,dee --mode open
 
     Args:
         folder: A new folder for all parties' folders.
-        peers: How many hold texts.
-        names: What they are called: ada,ben,cy.
+        peers: How many peers hold texts.
+        names: The peers' names: ada,ben,cy.
         mode: open: everybody gets the classifier; hidden: nobody does.
-        allow_two: With two peers each learns the other's sums: name that to accept it.
+        allow_two: With two peers, each learns the other's sums; repeat the sentence in the error to
+            accept that.
         intermediary: Add a blind intermediary for rados.
     """
     with needs_extra("federation"):
@@ -232,7 +235,9 @@ AuthorityOption = Annotated[
 DaysOption = Annotated[int, typer.Option(help="How long the certificate holds.")]
 PassphraseOption = Annotated[
     str,
-    typer.Option(help="Of the authority's key: none, prompt, env:VARIABLE or file:PATH."),
+    typer.Option(
+        help="Passphrase of the authority's key: none, prompt, env:VARIABLE or file:PATH."
+    ),
 ]
 _TOLD = "The coordinator tells every other party; start this one again."
 
@@ -246,18 +251,18 @@ def renew(
     passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
     as_json: AsJson = False,
 ) -> None:
-    """Give a certificate a new end; its key stays.
+    """Extend a certificate; its key stays.
 
-    A party that has joined asks its running coordinator, with --config, while it is stopped itself;
-    all others hear of it. In a trial the authority signs: parties know each other by their
-    certificates' fingerprints, so that the roster beside the certificate and the authority's are
-    rewritten, and everybody needs the new one.
+    A party that has joined must be stopped; --config asks its running coordinator, which tells all
+    others. In a trial the authority signs. Parties know each other by their certificates'
+    fingerprints, so both rosters, beside the certificate and the authority's, are rewritten, and
+    everybody needs the new one.
 
     Example: sottovoce learn renew --config ada/party.toml
 
     Args:
-        certificate: Of a trial's party: its certificate.pem.
-        config: Of a party that has joined: its party.toml.
+        certificate: For a party of a trial: its certificate.pem.
+        config: For a party that has joined: its party.toml.
     """
     if config is not None:
         _renew_joined(config, days, as_json=as_json)
@@ -310,17 +315,17 @@ def rotate(
     passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
     as_json: AsJson = False,
 ) -> None:
-    """Replace one of a party's keys by a fresh one; stop the party first.
+    """Replace one of a party's keys with a new one; stop the party first.
 
     A new identity or TLS key changes the roster. A party that has joined gets a certificate for it
-    from its running coordinator, and all others hear of it; in a trial everybody needs the new
-    roster.toml. What was hidden under an old Paillier key can be asked no more.
+    from its running coordinator, which tells all others; in a trial everybody needs the new
+    roster.toml. What was hidden under an old Paillier key can no longer be used.
 
     Example: sottovoce learn rotate identity --config ada/party.toml
 
     Args:
         what: Which key: identity, paillier, journal or tls.
-        key_bits: Of a new Paillier key.
+        key_bits: Size of a new Paillier key.
     """
     with needs_extra("federation"):
         from sottovoce.federation.party import renewal  # noqa: PLC0415 - fast --help

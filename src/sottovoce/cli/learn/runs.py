@@ -40,19 +40,19 @@ def train(
 ) -> None:
     """Ask the running coordinator to train, wait, and show what it cost and who learns what.
 
-    What is trained stands in [training] and [features] of the coordinator's party.toml. With
-    --without-lost a sum may be opened twice, with and without a lost peer: the difference is that
-    peer's own part. The summary says who was lost.
+    The coordinator's party.toml says what to train, in [training] and [features]. With
+    --without-lost a sum may be opened twice, with and without a lost peer; the difference shows
+    that peer's own part. The summary says who was lost.
 
-    With --epsilon the classifier is read from words that are counted by label under noise, so that
-    whole documents stay hidden; what is counted stands in [count], as for `learn count`.
+    With --epsilon the classifier comes from noisy word counts per label, so that whole documents
+    stay hidden; [count] says what to count, as for `learn count`.
 
     Example: sottovoce learn train --config together/coordinator/party.toml
 
     Args:
-        without_lost: Begin again without peers that are lost on the way.
+        without_lost: If peers are lost on the way, start again without them.
         epsilon: Hide whole documents: count words by label under noise.
-        votes: With --epsilon: the most votes of a document.
+        votes: With --epsilon: the most votes per document.
     """
     if epsilon is not None:
         from sottovoce.cli.learn.counts import train_by_count  # noqa: PLC0415 - for it alone
@@ -77,17 +77,17 @@ def train(
 def evaluate(
     *, config: ConfigOption, rows: int = 0, training_data: bool = False, as_json: AsJson = False
 ) -> None:
-    """Count over all peers' held-out documents which labels were right; only the sum is opened.
+    """Count how many labels were right on all peers' held-out documents; opens only the sum.
 
-    How many are held out stands in [training] of the coordinator's party.toml; a fifth where `learn
-    new` or `learn init` wrote it. If none are, this is refused, since the documents that a
-    classifier was trained on say nothing about new ones; --training-data counts those.
+    [training] in the coordinator's party.toml says how many documents are held out: a fifth, if
+    `learn new` or `learn init` wrote it. If none are, the command refuses, since training documents
+    say nothing about new ones; --training-data counts them anyway.
 
     Example: sottovoce learn evaluate --config together/coordinator/party.toml
 
     Args:
-        rows: Hidden mode: how many rows of each peer are asked for.
-        training_data: Nothing was held out: count what was trained on, no estimate.
+        rows: Hidden mode: how many rows to ask of each peer.
+        training_data: Count the training documents; that estimates nothing about new ones.
     """
     request = {"do": "evaluate", "rows": rows, "training_data": training_data}
     done = watch_run(config, request, "Evaluating")
@@ -114,7 +114,7 @@ def evaluate(
 
 
 def status(*, config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
-    """Show how a party and its runs stand, whether it runs or not.
+    """Show the state of a party and its runs, whether or not it is running.
 
     Example: sottovoce learn status --config together/ada/party.toml
     """
@@ -168,14 +168,14 @@ def classify(
 ) -> None:
     """Label each text with the latest classifier; texts stay on this machine.
 
-    In the open mode the peer does it by itself. In the hidden mode it asks coordinator and key
-    holder, who learn how many rows there are; the number of rows is limited.
+    In the open mode the peer does it alone. In the hidden mode it asks the coordinator and the
+    key holder, who learn how many rows there are; the number of rows is limited.
 
     Example: sottovoce learn classify new.csv --config together/ada/party.toml --out labels.csv
 
     Args:
-        texts: A file of texts, as the peer's own is written.
-        out: Where labels go (.csv or .jsonl); else they are printed.
+        texts: A file of texts, in the same form as the peer's own.
+        out: File for the labels (.csv or .jsonl); default: print them.
     """
     from sottovoce.files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
 
@@ -242,28 +242,28 @@ def audit(
     header: str | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train on texts of yours on this machine, attack what is opened, and count what was read.
+    """Train on your own texts on this machine, attack what is opened, and count what was read.
 
-    Several files are several trainings, whose differences are attacked too, as if no party had
-    noted what it opened before: documents added, removed or changed, or a peer that is away.
+    Several files are several trainings. Their differences are attacked too, as if no party had
+    noted what it opened before: documents added, removed or changed, or a missing peer.
 
-    A text is read if all of its kept words are found, and no others. Guessed is the most that one
-    of a hundred guesses from the word counts alone gets right; once, how many of those read no
-    other text equals. Exit code 1 if those of six or more kept words are more than guessed; 0 is no
-    proof, since others may have better attacks.
+    A text counts as read if the attack finds all of its kept words, and no others. "Guessed" is the
+    best of a hundred guesses from the word counts alone; "once" is how many of the texts read
+    differ from every other text. The exit code is 1 if the attack reads more texts of six or more
+    kept words than guessing does; 0 is no proof, since others may have better attacks.
 
     Example: sottovoce learn audit complaints.csv --label product --known 0.5
 
     Args:
-        texts: A file of labelled texts; of each training.
+        texts: A file of labelled texts; one for each training.
         label: The file's column of labels.
         text: The file's column of texts.
         mode: open or hidden.
-        peers: To how many the texts are dealt out.
-        words: How many of the most frequent words.
+        peers: How many peers share the texts.
+        words: How many of the most frequent words to use.
         rados: Open sums of rados instead.
         known: The share of texts the attacker knows.
-        seconds: Most processor time to attack a sum.
+        seconds: The most processor seconds spent on attacking a sum.
         header: Column names, if the file has no header: label,text.
     """
     with progress("Attacking"), needs_extra("learn"):

@@ -98,7 +98,7 @@ CatalogueArgument = Annotated[Path, typer.Argument(help="The catalogue of topics
 VotesArgument = Annotated[list[Path], typer.Argument(help="Filled sheets, or lists of votes.")]
 SeedOption = Annotated[int, typer.Option(help="The same seed gives the same order of rows.", min=0)]
 ThresholdOption = Annotated[
-    float, typer.Option(help="Sensitive when more than this share of the judges says so.")
+    float, typer.Option(help="A topic is sensitive if more than this share of the judges says so.")
 ]
 MissingOption = Annotated[
     bool, typer.Option("--allow-missing", help="Leave out rows and topics without an answer.")
@@ -107,7 +107,7 @@ DropOption = Annotated[
     bool, typer.Option("--drop-failed", help="Leave out judges who failed an attention check.")
 ]
 SplitOption = Annotated[
-    bool, typer.Option("--split", help="A file of its own for each judge, named OUT-judge-1.csv.")
+    bool, typer.Option("--split", help="Write one file per judge, named OUT-judge-1.csv.")
 ]
 PROFILE_WARNING = (
     "{files} files hold what people wrote, readable by you only. Show them to judges who may see "
@@ -136,7 +136,7 @@ def export_topics(
 
     Args:
         out: The sheet to write, CSV.
-        judges: How many; 0: one row per topic, for a crowdsourcing platform.
+        judges: How many judges; 0: one row per topic, for a crowdsourcing platform.
         checks: Attention checks per judge, at most 4.
     """
     from sottovoce.files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
@@ -166,7 +166,7 @@ def import_topics(
 ) -> None:
     """Put the judges' votes into the catalogue: sensitivity by majority, domain by plurality.
 
-    Of tied domains the first of psychology, medicine, finance, family, law, society, other wins.
+    If domains tie, the first of psychology, medicine, finance, family, law, society, other wins.
 
     Example: sottovoce topics judge import community/topics.toml sheets-*.csv
     --out judged.toml
@@ -246,13 +246,13 @@ def export_profiles(
 
     Args:
         posts: Posts: user, time, text.
-        profiles: Whom to judge on what: user, topic; with score to sample.
+        profiles: Whom to judge on which topic: user, topic; and score, for --sample.
         out: The sheet to write, CSV, readable by you only.
-        key: Where to write which code stands for whom.
-        with_texts: Yes, write people's texts into the sheets.
-        sample: Sample so many users per topic by base^score.
-        base: The base: the more skewed the scores, the higher.
-        judges: How many; 0: one row per profile, for a crowdsourcing platform.
+        key: File that says which code stands for whom.
+        with_texts: Allow people's texts in the sheets.
+        sample: Sample N users per topic, each with weight base^score.
+        base: The base; take a higher one for more skewed scores.
+        judges: How many judges; 0: one row per profile, for a crowdsourcing platform.
     """
     from sottovoce.cli.topics._profiles import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read.corpus import open_posts  # noqa: PLC0415 - keeps --help fast
@@ -290,7 +290,7 @@ def import_profiles(
     --out truth.parquet
 
     Args:
-        key: The key that was written with the sheets.
+        key: The key file that was written with the sheets.
         out: The truth to write, Parquet, readable by you only.
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - keeps --help fast

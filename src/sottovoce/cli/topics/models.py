@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 def list_topics(catalogue: Path | None = None, *, as_json: AsJson = False) -> None:
     """List the topics that ship, or those of a catalogue: what `assess --topic` takes.
 
-    The name of a topic ranks people on it, the name of a domain on all its topics.
+    Give `assess --topic` a topic's name to rank people on it, or a domain's name for all its
+    topics.
 
     Example: sottovoce topics list
 
     Args:
-        catalogue: A catalogue of your own, in TOML; none: ours.
+        catalogue: Your own catalogue, in TOML; default: ours.
     """
     from sottovoce.cli._options import load_catalogue, load_shipped_catalogue  # noqa: PLC0415 - keeps --help fast
 
@@ -68,8 +69,8 @@ def import_(
         file_format: mallet, gensim, tomotopy or word2vec.
         out: Folder for the model.
         shortest: Shortest word, in characters; default: the model's.
-        stop_words: 'english', or a file: words that were not trained on.
-        stem: The Snowball stemmer its words went through.
+        stop_words: 'english', or a file: words that the model was not trained on.
+        stem: The Snowball stemmer that made its words.
         trust_pickle: gensim: let the file run code; see the docs.
     """
     from sottovoce.cli._options import needs_extra  # noqa: PLC0415 - keeps --help fast
@@ -165,7 +166,7 @@ def match(
     """Find the latent dimensions of a model that stand for each topic of a catalogue.
 
     A dimension goes to the topic whose words have the largest share of it. Look at each
-    dimension's own words before you trust it; "also" names a topic that it mixes in.
+    dimension's own words before you trust it; "also" names another topic that it mixes in.
 
     Example: sottovoce topics match model community/topics.toml --allow-unmatched
     --out matched.toml
@@ -173,10 +174,10 @@ def match(
     Args:
         model: The folder of a trained lda model.
         catalogue: The catalogue of topics, in TOML.
-        out: The matched catalogue to write; without it, only look.
-        choose: Overrule: these dimensions for this topic.
+        out: The matched catalogue to write; leave out to look only.
+        choose: Choose these dimensions for this topic instead.
         least_share: Least share of a dimension that a topic's words must have.
-        allow_unmatched: Leave out of the result what nothing stands for.
+        allow_unmatched: Leave out topics that no dimension stands for.
     """
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.match import load_latent, match_model  # noqa: PLC0415 - keeps --help fast
@@ -258,7 +259,7 @@ def catalogue(
         model: The folder of a trained lda model.
         out: The catalogue to write.
         words: Salient words per topic.
-        relevance: 1: the likeliest words; less: those more telling of the topic.
+        relevance: 1: the most likely words; less: words more typical of the topic.
     """
     from sottovoce.topics.match import catalogue_of, load_latent  # noqa: PLC0415 - keeps --help fast
 

@@ -21,17 +21,17 @@ class TrainedWordOptions(OptionGroup):
     """Which words a model knows.
 
     Args:
-        vocabulary: Word list; without one the texts choose the words.
+        vocabulary: Word list; without one, the words come from the texts.
         min_texts: Drop terms in fewer texts; default: 5.
         max_terms: Keep the most frequent terms; default: 100,000.
         stop_words: 'english', 'none', or a file with one word a line; voice reads them as words
             that are no evidence.
-        first_person: voice: the first person of the texts' language, such as ich,mich,mir,mein;
+        first_person: voice: words for I in the texts' language, such as ich,mich,mir,mein;
             default: i,me,mine,my,myself.
-        second_person: voice: likewise the second, such as du,dich,dir,dein, for voice-s and
+        second_person: voice: words for you, such as du,dich,dir,dein; used by voice-s and
             voice-st.
         stem: Snowball stemmer, such as english.
-        bigrams: lda: neighbours are terms.
+        bigrams: lda: pairs of neighbouring words are terms too.
         shortest: Shortest word, in characters.
     """
 
@@ -143,11 +143,11 @@ def train(
 ) -> None:
     """Train background knowledge on texts: a topic model, word vectors, or first-person mentions.
 
-    voice learns which words surround a topic when people speak of themselves; it reads function
-    words, which are no evidence, and needs no passes, seed or checkpoint. For texts that are not
-    in English, name the persons (--first-person, --second-person) and give --stop-words a file.
+    voice learns which words surround a topic when people speak of themselves. It needs no passes,
+    seed or checkpoint, and function words are no evidence. For texts in other languages, list the
+    words for I and you (--first-person, --second-person) and give --stop-words a file.
 
-    After Ctrl-C or a crash the same command with --resume goes on from the last checkpoint.
+    After Ctrl-C or a crash, the same command with --resume continues from the last checkpoint.
 
     Example: sottovoce topics train community/background.parquet --topics 50 --out model
 
@@ -155,7 +155,7 @@ def train(
         background: Public texts that an adversary knows too.
         out: Folder for the model.
         space: lda (latent topics), w2v (word vectors), voice (see above).
-        private: The texts are private: so is the model.
+        private: The texts are private, and so is the model.
     """
     from sottovoce.corpus.read.corpus import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
