@@ -190,7 +190,7 @@ def test_benches_of_the_release_print_rows(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["audit", "--sampler", "--control", "float-noise"], "give one of --sampler"),
+        (["audit", "--sampler", "--control", "float-noise"], "give only one of --sampler"),
         (["audit", "--control", "float-noise", "--epsilon", "1"], "are the sampler's"),
         (["audit", "--control", "nothing"], "control must be one of paper-accounting"),
         (["audit", "--epsilon", "0"], "epsilon must be > 0"),

@@ -109,7 +109,7 @@ def test_what_is_spent_is_said_for_a_first_a_repeated_and_a_dry_run(run: Run) ->
     assert "epsilon spent so far" in first
     assert "paid for before" not in first
     again = run(*LISTED, *STATED, "--out", "r", "--ledger", "l").out
-    assert "paid for before: nothing more was spent" in again
+    assert "paid for before: this run spent nothing" in again
     shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--json").out
     assert json.loads(shown)["paid_before"] is True
 
@@ -155,7 +155,7 @@ def test_what_follows_from_the_true_texts_is_marked(run: Run) -> None:
     shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
     assert "expected nonzero cells (private)" in shown
     assert "documents alike (private)" in shown
-    assert "it is for you alone" in shown
+    assert "do not share them" in shown
     made = run(*LISTED, *STATED, "--out", "r", "--json")
     assert made.json["private"] == ["documents_alike", UNCLEAN, "spent_before"]
     assert "expected_nonzero_cells" not in made.json
@@ -390,7 +390,7 @@ def test_texts_that_hold_others_words_are_counted_as_they_stand_and_that_is_said
     Path("posts.csv").write_text("\n".join(rows))
     shown = run(*LISTED, *STATED, "--by", "subject", "--out", "r", "--dry-run")
     assert "2 of 3 texts hold quotes, tags or web addresses (private)." in shown.out
-    assert "release cleans nothing" in shown.out
+    assert "release does not clean" in shown.out
     assert "rows, one for each subject" in shown.out
     assert "3 texts are in 2 rows. Replies (Re: ...) went to their subject: 1 names." in shown.out
     told = run(*LISTED, *STATED, "--by", "subject", "--out", "r", "--dry-run", "--json").json

@@ -108,7 +108,7 @@ def test_when_all_judges_are_dropped_the_way_out_is_told(run: Run, folder: Path)
     fill(folder / "s.csv", careless)
     code, _, err = run("topics", "judge", "agreement", "s.csv", "--drop-failed")
     assert code == 2
-    assert "no vote is left; give more sheets" in err
+    assert "no vote is left; give more filled-in sheets" in err
     assert "leave --drop-failed out" in err
 
 

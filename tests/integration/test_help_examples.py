@@ -111,7 +111,7 @@ def test_the_example_of_a_lost_ledger_forgets_it(run: Run, folder: Path) -> None
     )
     shutil.rmtree("old")
     story = Story("lost", run)
-    assert "is asked no more" in story.typed("ledger forget-place")
+    assert "no longer ask" in story.typed("ledger forget-place")
     sv.release_counts(["my loan"], words=["loan"], epsilon=2, precision=2, ledger="my.ledger")
     assert "Moved to my.ledger" in story.typed("ledger move")
     story.end()

@@ -62,7 +62,7 @@ def test_posts_of_another_language_are_not_said_to_say_nothing_outright(
     assert warned < shown.index("29 on debt, and 29 on depression.")
     assert "What posts say outright is read in English only, and so is left out here." in shown
     assert "posts that say it outright" not in shown
-    assert ("--topics takes topics in its words" in shown) != own_topics
+    assert ("Give topics in their language with --topics" in shown) != own_topics
     assert "Warning:" not in page(tmp_path, *topics, about=about)
 
 

@@ -29,12 +29,13 @@ from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.files import append_private
 
 RECOMMENDATION = (
-    "Recommended is voice-t, with a model (--measure recommended): in a check on 2,926 people it "
-    "ranked best among people who write equally much. Without a model (bow-t, keyword-kinds) no "
-    "measure there was better than the number of posts alone."
+    "We recommend voice-t with a model (--measure recommended): in a check on 2,926 people it "
+    "ranked "
+    "best among people who write equally much. Without a model (bow-t, keyword-kinds) no measure "
+    "did better than the number of posts alone."
 )
 SEPARATION = (
-    "Each user is counted once, in the narrowest band. Where equal scores reach beyond a band,\n"
+    "Each user is counted once, in the narrowest band. If equal scores reach beyond a band,\n"
     "none of these users is in it: so a band may be empty. Separation: how far the first 1% stand\n"
     "from the middle, in standard deviations."
 )
@@ -147,7 +148,7 @@ class Terminal(PostsListener):
     def say_kept(self, path: Path | None) -> None:
         """Say where it is kept how posts were read."""
         if path is not None:
-            typer.echo(f"kept which columns were read, for the next run: {path}", err=True)
+            typer.echo(f"saved the choice of columns for the next run: {path}", err=True)
 
     def show_step(self, name: str) -> AbstractContextManager[None]:
         """Show that a step is under way."""
@@ -185,8 +186,8 @@ def show_assessed(done: Assessed, users: int, concerned: float | None, as_json: 
     counts = f"{facts['users']:,} users, {facts['posts']:,} posts"
     if not done.summary:
         typer.echo(
-            f"{counts} in the state; nobody was ranked: --out RANKS.csv, --topic or --show-users "
-            "does it."
+            f"{counts} in the state; nobody was ranked: to rank, give --out RANKS.csv, --topic or "
+            "--show-users."
         )
         return
     show_rows(f"{counts}: users in each band", bands_apart(done.summary))

@@ -103,7 +103,7 @@ class EngineOptions(OptionGroup):
         """Refuse options that only one machine's engine has."""
         for name, value in options.items():
             if value:
-                raise ParameterError(f"{name} is not offered on Spark; use --engine embedded.")
+                raise ParameterError(f"{name} does not work on Spark; use --engine embedded.")
 
     @contextmanager
     def session(self) -> Iterator[Any]:
@@ -134,7 +134,9 @@ class RankEngineOptions(EngineOptions):
         if self.ranks == "exact":
             return None
         if not self.is_spark:
-            raise ParameterError("--ranks sketch needs --engine spark; one machine's are exact.")
+            raise ParameterError(
+                "--ranks sketch needs --engine spark; on one machine ranks are exact."
+            )
         from sottovoce_spark.sketches import Precision  # noqa: PLC0415 - keeps --help fast
 
         return Precision()
@@ -144,8 +146,9 @@ def ledger_beside(corpus: Path) -> Path:
     """The ledger of a corpus: beside it, so that every release meets the same; a link is it."""
     if _SCHEME.match(getattr(corpus, "written", "")):
         raise ParameterError(
-            "a corpus at an address has no place beside it; give the --ledger, which the driver "
-            "must find again wherever it runs."
+            "a corpus at an address cannot keep a ledger beside it; give --ledger, a place that "
+            "the "
+            "driver finds wherever it runs."
         )
     from sottovoce.privacy.ledger.chosen_ledger import ledger_of  # noqa: PLC0415 - keeps --help fast
 
@@ -208,10 +211,10 @@ def show_lifts(measures: Iterable[str], concerned: float | None) -> None:
 
     if rows := lift_rows(measures, concerned):
         show_rows(lift_title(concerned), rows)
-        typer.echo("Where intervals overlap, neither is shown to be better.")
+        typer.echo("If two intervals overlap, neither measure is shown to be better.")
         if concerned is None:
             typer.echo(
-                "How many of a band that makes: --concerned 2%, if a topic concerns 2 in 100."
+                "To see how many of a band that is: --concerned 2%, if a topic concerns 2 in 100."
             )
 
 

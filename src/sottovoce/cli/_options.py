@@ -70,7 +70,7 @@ _REMEDIES = {
     Skip.TIME: " Are days or months first in its times, or is another column the time?",
     Skip.USER: " Is another column the user?",
     Skip.TEXT: " Is another column the text?",
-    Skip.FIELDS: " Is something else than it seems between its values?",
+    Skip.FIELDS: " Are its values separated by something else?",
 }
 
 
@@ -269,7 +269,7 @@ class PlainReadingOptions(ReadingOptions):
 
 def _dates(day_first: bool, month_first: bool) -> DateOrder:
     if day_first and month_first:
-        raise ParameterError("--day-first and --month-first contradict one another; give one.")
+        raise ParameterError("--day-first and --month-first contradict each other; give one.")
     if day_first:
         return "day-first"
     return "month-first" if month_first else "iso"

@@ -99,9 +99,9 @@ def show_release(job: Job, made: Done | ReleaseQuote, as_json: bool, out: Path |
     }
     title = "Dry run: nothing was drawn or spent" if out is None else "Release"
     if is_repeated:
-        title += ", paid for before: nothing more was spent"
+        title += ", paid for before: this run spent nothing"
     show_facts(title, {names.get(name, name): value for name, value in facts.items()})
-    typer.echo("What is marked private follows from the true texts: it is for you alone.")
+    typer.echo("Lines marked private follow from the true texts: do not share them.")
     for sentence in describe_texts(job):
         typer.echo(sentence)
     if made.spent_before and not made.paid_before:
@@ -141,8 +141,8 @@ def describe_texts(job: Job) -> Iterator[str]:
     if same := count_copies(job):
         yield (
             f"Texts with the same words as another text: {same:,}. If they are copies of one "
-            "document, that document spends once for each copy, and the ledger charges it once "
-            "only: leave the copies out."
+            "document, each copy spends, but the ledger charges the document only once: leave "
+            "the copies out."
         )
     if seen is None:
         return
@@ -153,6 +153,6 @@ def describe_texts(job: Job) -> Iterator[str]:
     if seen.with_others_words:
         yield (
             f"{seen.with_others_words:,} of {seen.texts:,} texts hold quotes, tags or web "
-            "addresses (private). All texts are counted as they stand, those of deleted authors "
-            "and bots too: release cleans nothing."
+            "addresses (private). All texts are counted unchanged, also those of deleted authors "
+            "and bots: release does not clean."
         )

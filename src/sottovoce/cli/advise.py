@@ -131,7 +131,7 @@ def advise(
 
 def _show_address(address: str) -> None:
     typer.echo(f"Your page: {address}")
-    typer.echo("The address works once, for one browser. Stop with Ctrl-C.")
+    typer.echo("The address works once, in one browser. Stop with Ctrl-C.")
 
 
 def _show_next_address(address: str) -> None:
@@ -148,12 +148,14 @@ def _reporting(
     second, budget = compared.second_rank_server, reports.rank_budget
     if budget is None:
         if reports.rank_admission is not None:
-            raise ParameterError("--rank-admission is for reports, which need --rank-budget.")
+            raise ParameterError("--rank-admission is for reports; give --rank-budget too.")
         if second is not None:
-            raise ParameterError("--second-rank-server is for reports, which need --rank-budget.")
+            raise ParameterError("--second-rank-server is for reports; give --rank-budget too.")
         return None
     if compared.rank_server is None:
-        raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
+        raise ParameterError(
+            "--rank-budget is for reports to a rank server; give --rank-server too."
+        )
     from sottovoce.advisor.rank.description import read_tokens  # noqa: PLC0415 - fast --help
     from sottovoce.privacy.exact import positive  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise.session import FOLDER, Reporting  # noqa: PLC0415 - fast --help

@@ -114,7 +114,7 @@ class Further:
     def show(self) -> None:
         """For people."""
         if self.topics == []:
-            typer.echo("No topics are shown: nothing would tell them from noise.")
+            typer.echo("No topics are shown: they would look the same as noise.")
         elif self.topics:
             rows = [
                 {"topic": place, "words": " ".join(words[:_SHOWN])}
@@ -168,7 +168,7 @@ def _label_lines(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError):
-        raise CorpusError(f"{path} must be a readable file with a label a line.") from None
+        raise CorpusError(f"{path} must be a readable file with one label per line.") from None
     return list(checked_labels(lines))
 
 
@@ -204,8 +204,8 @@ def _write_report(
 
 
 _NO_TOPICS = (
-    "That shows no topics: a first dimension only says which words are frequent. Fewer words on "
-    "the list, longer documents or more of them would help."
+    "That shows no topics: the first dimension only says which words are frequent. Fewer words on "
+    "the list, or longer or more documents, would help."
 )
 
 
@@ -226,7 +226,7 @@ def _show_pairs(summary: "ReleaseSummary", most: int) -> None:
     from sottovoce.release.analysis.summary import NO_PAIRS  # noqa: PLC0415 - fast --help
 
     if beyond := summary.clear_pairs(most).display_rows(most):
-        show_rows("Which words stand together beyond chance", beyond)
+        show_rows("Which words occur together more often than by chance", beyond)
     else:
         typer.echo(NO_PAIRS)
 

@@ -72,11 +72,11 @@ class StateOptions(OptionGroup):
             if self.state is None and out is None and posts is None:
                 raise ParameterError(
                     "there is nothing to assess: give POSTS, a file of posts, or --state FILE to "
-                    "rank one that is kept."
+                    "rank a saved state."
                 )
             if self.only_newer and self.state is None:
                 raise ParameterError(
-                    "--only-newer needs --state or --update, which know the newest post."
+                    "--only-newer needs --state or --update: the state knows the newest post."
                 )
             return self.state
         if self.state is not None:

@@ -21,9 +21,9 @@ DEFAULT_EPSILON, DEFAULT_PRECISION = "1", 2
 LARGEST_PRECISION = 1000
 WITH_TEXTS = "(given the texts)"
 _WITHOUT_TEXTS = (
-    "; and without --texts, which would show them to whoever holds the texts, it sees in the "
-    "counts of a folder no cells that were copied from the truth, no noise that is missing at some "
-    "true counts, too small, cut, one-sided or of another law, and none that goes with the counts"
+    "; without --texts it also cannot see, in a folder's counts, cells copied from the truth, "
+    "noise that is missing at some true counts, too small, cut, one-sided or of another law, or "
+    "noise that depends on the counts"
 )
 
 
@@ -63,14 +63,14 @@ def audit(
         stop_words: The value that --release was made with.
     """
     if sum((sampler, control is not None, release is not None)) > 1:
-        raise ParameterError("give one of --sampler, --control and --release, not several.")
+        raise ParameterError("give only one of --sampler, --control and --release.")
     claimed = epsilon is not None or precision is not None
     if claimed and (control is not None or release is not None):
         raise ParameterError(
             "--epsilon and --precision are the sampler's; the others state their own."
         )
     if texts is not None and release is None:
-        raise ParameterError("--texts needs --release, the folder that was made of them.")
+        raise ParameterError("--texts needs --release, the folder that was made from them.")
     with progress("Auditing"), needs_extra("release"):
         if control is not None:
             report = _audit_control(control)
@@ -119,7 +119,7 @@ def in_short(report: "AuditReport", *, of_folder: bool, texts: bool = False) -> 
     came_to = (
         f"{len(failed)} of {_checks(checks)} failed: {'; '.join(failed)}."
         if failed
-        else f"Nothing was refuted by {_checks(checks)}."
+        else f"{_checks(checks)} refuted nothing."
     )
     if of_folder:
         theirs = sum(_is_about_the_folder(finding) for finding in made)
@@ -131,8 +131,8 @@ def in_short(report: "AuditReport", *, of_folder: bool, texts: bool = False) -> 
         return came_to
     unseen = "" if texts or not of_folder else _WITHOUT_TEXTS
     return (
-        f"{came_to} That is no proof: an audit does not see another process that draws under the "
-        f"same key, nor ways to release that it does not take{unseen}."
+        f"{came_to} That is no proof: an audit cannot see another process that draws with the same "
+        f"key, nor kinds of release that it does not try{unseen}."
     )
 
 
@@ -155,7 +155,7 @@ def _show(report: "AuditReport", *, as_json: bool, of_folder: bool, texts: bool)
         typer.echo(in_short(report, of_folder=of_folder, texts=texts))
     if not report.holds:
         checks = [finding.holds for finding in report.findings if not finding.is_figure]
-        rest = ", unless these are not the texts that it was made of" if texts else ""
+        rest = ", unless it was made from other texts" if texts else ""
         raise CheckFailedError(
             f"the claim does not hold: {checks.count(False)} of {len(checks)} checks contradict "
             f"it; do not publish under it{rest}."

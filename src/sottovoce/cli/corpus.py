@@ -112,7 +112,7 @@ def _usable(vocabulary: "Vocabulary", rules: "TokenRules") -> "Vocabulary":
     lost = len(vocabulary) - len(usable)
     if lost:
         listed = f"{lost} of the vocabulary's {len(vocabulary)} terms"
-        typer.echo(f"{listed} fall together or away under these rules", err=True)
+        typer.echo(f"{listed} become equal or disappear under these rules", err=True)
     return usable
 
 

@@ -98,7 +98,7 @@ def _show(why: "ExplainedRank", show_text: bool, as_json: bool) -> None:
     _show_posts(found.posts, posts, len(levels))
     if words:
         show_rows("Words", words)
-        typer.echo("A word adds to the posts that hold the score up.")
+        typer.echo("The share of a word is of the posts that hold the score up.")
     if found.leaving is not None:
         typer.echo(_describe_exit(found.leaving))
     if more["without"] is not None:
@@ -153,12 +153,12 @@ def _describe(share: "PostShare", level: "DisclosureLevel") -> str:
 
 def _explain_adding(shares: "Sequence[PostShare]") -> "Iterator[str]":
     """How to read what posts add, as far as it is there to be read."""
-    yield "A post adds what the score would fall by without it."
+    yield "A post adds as much as the score would fall without it."
     idle = [share for share in shares if not share.adds]
     if any(share.strength for share in idle):
-        yield "One that has a strength and adds 0 would count if the stronger ones were gone."
+        yield "A post with a strength that adds 0 would count if stronger ones were gone."
     if any(share.strength is None for share in idle):
-        yield "One that adds 0 has no word that counts, or only words of their other posts too."
+        yield "A post that adds 0 has no word that counts, or only words of their other posts."
     yield "Anyone who reads a post that says it outright can see it."
 
 
@@ -166,7 +166,7 @@ def _describe_exit(leaving: "BandExit") -> str:
     named = ", ".join(map(str, leaving.posts[:MOST_NAMED]))
     named += ", ..." if len(leaving.posts) > MOST_NAMED else ""
     posts = f"post {named}" if len(leaving.posts) == 1 else f"{len(leaving.posts)} posts ({named})"
-    fewer = "no fewer would do" if leaving.smallest else "fewer might do"
+    fewer = "no smaller number would do" if leaving.smallest else "fewer might do"
     return f"Without {posts} they would not be in the {leaving.band}; {fewer}."
 
 
@@ -188,5 +188,5 @@ def _count_outright(levels: "dict[int, DisclosureLevel]", words: int) -> str:
     posts = "1 post" if len(levels) == 1 else f"{len(levels)} posts"
     if words:
         rests = "1 word that speaks" if words == 1 else "words that speak"
-        return f"None of {posts} says it outright; the score rests on {rests} for it, see Words."
+        return f"None of {posts} says it outright; the score comes from {rests} for it, see Words."
     return f"No word of the topic was found in {posts}."

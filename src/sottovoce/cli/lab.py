@@ -106,7 +106,7 @@ def study(
     given |= {"format": reading.file_format, "fields": reading.fields, "header": reading.header}
     chosen, options, unused = studies.prepare_study(name, given, reading.to_read_options())
     if unused:
-        typer.echo(f"{name} has no use for {unused}; it runs as without.", err=True)
+        typer.echo(f"{name} ignores {unused}.", err=True)
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
     show_study(result, name=name, title=chosen.title, out=out, as_json=as_json)

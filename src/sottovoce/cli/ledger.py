@@ -76,8 +76,9 @@ def forget_place(file: Path, *, as_json: AsJson = False) -> None:
         show_json({"ledger": file, "spends_forgotten": spends})
         return
     typer.echo(
-        f"The ledger {file} is asked no more, and its {spends} spends count no more: publish none "
-        "of its documents again, or take their epsilon for the sum of both releases."
+        f"Releases no longer ask the ledger {file}, and its {spends} spends no longer count: "
+        "publish "
+        "none of its documents again, or add the epsilons of both releases."
     )
 
 

@@ -62,8 +62,7 @@ class BucketOptions(OptionGroup):
         if self.edges is not None:
             if any(each is not None for each in (self.buckets, *bounds)):
                 raise ParameterError(
-                    "--edges says where all buckets lie; leave --buckets, --lowest and --highest "
-                    "out."
+                    "--edges already sets the buckets; leave out --buckets, --lowest and --highest."
                 )
             return _with_edges(load_edges(self.edges), topics, self.measure, self.edges)
         low, high = bounds

@@ -147,7 +147,7 @@ def forget(
     if post and len(user) != 1:
         raise ParameterError(f"--post needs exactly 1 --user, got {len(user)}.")
     if post and places:
-        raise ParameterError("--post deletes from the state alone; leave --in out.")
+        raise ParameterError("--post deletes only from the state; leave out --in.")
     looked: Mapping[Path, int | None] = {}
     with only_one(state):
         if post:
@@ -181,16 +181,17 @@ def _show_erased(
     if looked:
         show_rows("Looked at", removed)
     for file in named:
-        typer.echo(f"{file} still seems to name them: remove it, or make it again.")
+        typer.echo(f"{file} still seems to name them: remove it, or recreate it.")
     if model:
         typer.echo(
-            f"The background in {model} was learnt from all posts, these among them, and is not "
-            "learnt again: it holds what words weigh, no posts. To be rid of it, remove state and "
-            "model and assess the remaining posts."
+            f"The background model in {model} was learnt from all posts, also the erased ones, and "
+            "is not learnt again: it holds weights of words, no posts. To get rid of it, remove "
+            "the state and the model and assess the remaining posts."
         )
     typer.echo(
-        "Nothing else was looked at. Erase them yourself from posts, copies, backups, compressed "
-        "files, and what was printed or sent; releases and published histograms stay as they are."
+        "The command looked at nothing else. Erase them yourself from posts, copies, backups, "
+        "compressed files, and what was printed or sent; releases and published histograms do "
+        "not change."
     )
     raise typer.Exit(bool(named))
 

@@ -83,7 +83,7 @@ class Vocabulary:
             return _read_marked(lines, path)
         terms = tuple(dict.fromkeys(_usable_terms(lines)))
         if not terms:
-            raise CorpusError(f"the vocabulary {path} holds no term; it needs one a line.")
+            raise CorpusError(f"the vocabulary {path} holds no term; it needs one per line.")
         return cls(terms, data_dependent=False, origin="a public list")
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -166,9 +166,9 @@ def _read_marked(lines: list[str], path: Path) -> Vocabulary:
 
 def _damage_error(path: Path) -> CorpusError:
     return CorpusError(
-        f"the header of the vocabulary {path} is damaged or not in its first line, so it is "
-        "unknown whether the data chose the terms; save it again, or remove the header if the list "
-        "is public."
+        f"the header of the vocabulary {path} is damaged or not in the first line, so nobody "
+        "can tell whether the data chose the terms; save it again, or remove the header if the "
+        "list is public."
     )
 
 
@@ -176,8 +176,8 @@ _FEWEST_WORDS = 100
 SHARE = 0.15
 """So many words of English prose are function words at least."""
 NOT_ENGLISH = (
-    "these posts do not seem to be in English, and the built-in topics are: what is written in "
-    "another language scores nothing. --topics takes topics in its words."
+    "these posts do not seem to be in English, but the built-in topics are: posts in another "
+    "language score nothing. Give topics in their language with --topics."
 )
 EVERYDAY = "everyday"
 """The name under which the list is taken where a file of words is."""

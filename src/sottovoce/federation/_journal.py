@@ -158,7 +158,7 @@ class Journal:
         return next((run for run in self.runs() if run.session == session), None)
 
     def runs(self) -> list[JournalRun]:
-        """All runs, the oldest first."""
+        """All runs, oldest first."""
         rows = self._file.rows(
             "SELECT session, participants, status, terms, seed, ended, followed_by, begun"
             " FROM run ORDER BY begun, rowid"

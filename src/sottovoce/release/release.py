@@ -164,7 +164,7 @@ class Release:
         level: float = 0.95,
         order: PairOrder = "surprise",
     ) -> PairTotals:
-        """Which words stand together in documents, with standard errors and intervals.
+        """Which words occur together in documents, with standard errors and intervals.
 
         ``words``: among these alone. ``order``: "surprise", by how far above chance; or
         "together", by how often. Of a compressed release: the columns, by their numbers. Of more

@@ -168,7 +168,7 @@ def _words_plot(names: list[str], rows: list[dict[str, object]]) -> Plot:
 def _pairs(summary: ReleaseSummary) -> Section:
     rows = summary.clear_pairs(_SHOWN_PAIRS).rows()
     if not rows:
-        return Section(title="Which words stand together", paragraphs=(NO_PAIRS,))
+        return Section(title="Which words occur together", paragraphs=(NO_PAIRS,))
     table = (
         ("first", "second", "together", "95% interval", "by chance"),
         *(
@@ -183,7 +183,7 @@ def _pairs(summary: ReleaseSummary) -> Section:
         ),
     )
     return Section(
-        title="Which words stand together",
+        title="Which words occur together",
         paragraphs=(_TOGETHER, _number_of_pairs(summary)),
         table=_at_level(table, summary.pairs.level),
     )

@@ -250,7 +250,7 @@ def read_entries(path: Path) -> tuple[str | None, list[dict[str, Any]]]:
     for number, entry in enumerate(entries, start=1):
         _check_entry(entry, number)
     if model is None and any(entry.get("dimensions") for entry in entries):
-        raise InputError("dimensions mean nothing without the model they belong to: match again.")
+        raise InputError("dimensions mean nothing without their model: match again.")
     return model, entries
 
 

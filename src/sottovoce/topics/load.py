@@ -44,5 +44,5 @@ def load_model(path: Path | str) -> Model:
     except ParameterError as error:
         raise ModelFileError(f"the model {folder} is damaged: {error}") from None
     if model.fingerprint != card.fingerprint:
-        raise ModelFileError(f"the model {folder} does not fit its card's fingerprint.")
+        raise ModelFileError(f"the model {folder} does not match its card's fingerprint.")
     return model

@@ -95,7 +95,7 @@ class Matching:
             raise InputError(
                 f"{len(self.unmatched)} of {len(self.catalogue)} topics match no dimension, the "
                 f"first {first.topic!r}: {first.why}. Choose one (--choose TOPIC=DIMENSION, in "
-                "Python chosen=), or go on without them (--allow-unmatched, in Python "
+                "Python chosen=), or continue without them (--allow-unmatched, in Python "
                 "without_unmatched())."
             )
 

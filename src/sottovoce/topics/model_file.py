@@ -133,7 +133,9 @@ def open_folder(folder: Path) -> ModelCard:
         )
     card = read_card(folder / CARD_FILE)
     if card.words * card.dimensions > MOST_NUMBERS:
-        raise ModelFileError(f"{folder} must hold at most {MOST_NUMBERS} numbers; it says more.")
+        raise ModelFileError(
+            f"{folder} must hold at most {MOST_NUMBERS} numbers; its card says more."
+        )
     return card
 
 
@@ -161,7 +163,7 @@ def _check_digest(path: Path, digest: str | None) -> None:
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {error.strerror}.") from None
     if digest != found:
-        raise ModelFileError(f"{path} does not fit its card; one of them was changed.")
+        raise ModelFileError(f"{path} does not match its card; one of them was changed.")
 
 
 def _array(path: Path, want: Expected) -> NDArray[Any]:
@@ -224,7 +226,7 @@ def read_card(path: Path) -> ModelCard:
         raise ModelFileError(f"{path} is no model's card; its format must be {FORMAT}.")
     if fields.get("version") != VERSION:
         raise ModelFileError(
-            f"{path} must be of version {VERSION}; it was written by another version of Sottovoce."
+            f"{path} must have version {VERSION}; another version of Sottovoce wrote it."
         )
     try:
         return _card(fields)

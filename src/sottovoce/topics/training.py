@@ -97,7 +97,9 @@ def background_counts(
     counts = sparse.csr_array(sparse.vstack(blocks, format="csr"))
     used = np.flatnonzero(np.bincount(counts.indices, minlength=len(vocabulary)))
     if not used.size:
-        raise CorpusError("the background holds no word of the vocabulary; nothing can be learnt.")
+        raise CorpusError(
+            "the background texts hold no word of the vocabulary, so there is nothing to learn."
+        )
     if used.size == len(vocabulary):
         return counts, vocabulary
     terms = tuple(vocabulary.terms[word] for word in used)
@@ -157,14 +159,14 @@ class Checkpoint:
             return None
         if not self.resume:
             raise ParameterError(
-                f"{self.folder} holds a checkpoint of work that was interrupted; "
-                "go on with --resume (in Python resume=True), or remove the folder to begin again."
+                f"{self.folder} holds a checkpoint of interrupted work; continue "
+                "with --resume (in Python resume=True), or remove the folder to start again."
             )
         state = _read(self.folder / _RECORD)
         if state.request != request:
             raise ParameterError(
-                f"the checkpoint {self.folder} belongs to other texts or parameters; repeat those, "
-                "or remove the folder to begin again."
+                f"the checkpoint {self.folder} belongs to other texts or parameters; use those, or "
+                "remove the folder to start again."
             )
         path = self.folder / state.file
         if not path.is_file() or file_digest(path) != state.sha256:

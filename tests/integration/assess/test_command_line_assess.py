@@ -271,7 +271,7 @@ def test_an_explanation_shows_numbers_and_no_text_unless_asked(run: Run) -> None
     assert (left["score"], left["rank"]) == (wanted["score"], wanted["rank"])
     code, out, _ = run(*words.split())
     assert code == 0
-    for part in ("Position", "persistence", "A word adds to", "What if"):
+    for part in ("Position", "persistence", "The share of a word", "What if"):
         assert part in out
 
 

@@ -210,7 +210,7 @@ def test_an_audit_that_reads_documents_says_so_and_no_word_of_them(
     assert code == 1
     assert len(json.loads(out)["openings"]) == 1
     assert "zq" not in out + err
-    assert "more texts of six or more kept words were read from opened sums" in err
+    assert "the attack read more texts of six or more kept words from opened sums" in err
 
 
 CHANGES = ("appended", "removed", "changed words", "a peer away", "three")

@@ -118,7 +118,7 @@ def test_labels_of_a_file_take_the_place_of_the_releases_own(
 
 def test_a_file_that_holds_no_labels_is_refused(released: Path, tmp_path: Path) -> None:
     done = asked("analyse", released, "--labels", tmp_path / "absent")
-    assert "must be a readable file with a label a line" in str(done.exception)
+    assert "must be a readable file with one label per line" in str(done.exception)
 
 
 def test_a_folder_that_holds_no_release_is_refused(tmp_path: Path) -> None:

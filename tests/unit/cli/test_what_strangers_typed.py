@@ -40,7 +40,7 @@ def test_who_shares_a_score_is_told_all_places_it_may_get() -> None:
 
 def test_an_audit_ends_with_what_its_rows_come_to() -> None:
     said = in_short(AuditReport((FOLDER, SAMPLER, TABLE)), of_folder=True)
-    assert said.startswith("Nothing was refuted by 3 checks. 1 of them looked at the counts in")
+    assert said.startswith("3 checks refuted nothing. 1 of them looked at the counts in")
     assert "the other 2 tried this installation's sampler" in said
     assert "no proof" in said
     failed = Finding("fresh noise", False, "seen")
@@ -56,7 +56,7 @@ def test_what_failed_is_counted_among_checks_alone_and_may_be_of_other_texts() -
     )
     report = AuditReport((figure, failed, TABLE))
     said = "1 of 2 checks contradict it; do not publish under it"
-    with pytest.raises(CheckFailedError, match=f"{said}, unless these are not the texts"):
+    with pytest.raises(CheckFailedError, match=f"{said}, unless it was made from other texts"):
         _show(report, as_json=False, of_folder=True, texts=True)
     with pytest.raises(CheckFailedError, match=rf"{said}\.$"):
         _show(report, as_json=False, of_folder=True, texts=False)

@@ -129,7 +129,7 @@ def test_lines_are_documents_and_blank_ones_are_counted(tmp_path: Path) -> None:
 
 
 def test_lines_cannot_be_posts(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no user and no time"):
+    with pytest.raises(CorpusError, match="without users and times"):
         open_posts(written(tmp_path, "a.txt", "one\n"))
 
 

@@ -69,7 +69,7 @@ def test_unreadable_values_are_refused_without_being_shown(tmp_path: Path) -> No
     for row, message in {
         "ann,debt,x,perhaps,0.5": "sensitive must be true or false",
         "ann,debt,x,true,much": "grade must be a number",
-        "ann,debt,x,true": "readable throughout: 1 rows read, 0 kept",
+        "ann,debt,x,true": "every row of the truth must be readable: 1 rows read, 0 kept",
         "": "no row",
     }.items():
         path.write_text(head + row + "\n")

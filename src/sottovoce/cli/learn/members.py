@@ -41,7 +41,7 @@ def new(
         listen: HOST:PORT where the other parties reach it.
         join: HOST:PORT for requests to join; default: the next port.
         mode: open: everybody gets the classifier; hidden: nobody does.
-        days: How long certificates hold.
+        days: How many days certificates are valid.
     """
     with needs_extra("federation"):
         from sottovoce.federation.setup import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
@@ -133,12 +133,12 @@ def join(
             confirm = confirm or _ask_to_compare(folder, pending.string, as_json=as_json)
         if confirm is None:
             if token is None:
-                raise ParameterError("give --token to begin, or --confirm to go on.")
+                raise ParameterError("give --token to begin, or --confirm to continue.")
             return
         history = folders.finish_join(folder, confirm, wait, log_event)
     if history is None:
         raise InputError(
-            "the coordinator has not admitted this party yet; go on later with the same --confirm."
+            "the coordinator has not admitted this party yet; repeat the same --confirm later."
         )
     report: dict[str, Any] = {"number": history.number, "digest": history.digest}
     names = [each.certificate_name for each in history.roster]
@@ -148,7 +148,7 @@ def join(
     typer.echo(f"Joined: {', '.join(names)}. Its keys stay in {folder}.")
     config = folder / "party.toml"
     start = f"sottovoce learn {load_party_config(config).party.role} --config {config}"
-    typer.echo(f"Look at [accepts] in {config}, and at [texts] of a peer; then start it: {start}")
+    typer.echo(f"Check [accepts] in {config}, and [texts] if it is a peer; then start it: {start}")
 
 
 def _ask_to_compare(folder: Path, string: str, *, as_json: bool) -> str | None:
@@ -158,7 +158,7 @@ def _ask_to_compare(folder: Path, string: str, *, as_json: bool) -> str | None:
         return None
     typer.echo(f"Comparison string: {string}")
     if sys.stdin.isatty():
-        if not typer.confirm("Does the coordinator's person read you the same?"):
+        if not typer.confirm("Does the coordinator's person read you the same string?"):
             raise InputError(
                 f"not joined: somebody may stand between you. Remove {folder}, and ask for a token "
                 "by another channel."
@@ -216,7 +216,7 @@ def remove(name: str, *, config: ConfigOption, as_json: AsJson = False) -> None:
     if as_json:
         show_json(found)
         return
-    typer.echo(f"{name} is refused from now on (change {found['number']} of the roster).")
+    typer.echo(f"From now on, {name} is refused (change {found['number']} of the roster).")
 
 
 def roster(*, config: ConfigOption, as_json: AsJson = False) -> None:
@@ -228,7 +228,7 @@ def roster(*, config: ConfigOption, as_json: AsJson = False) -> None:
     """
     found = ask_or_read(config, {"do": "status"})["roster"]
     if found is None:
-        raise InputError("this party is of learn init, whose roster has no signed changes.")
+        raise InputError("learn init made this party; its roster has no signed changes.")
     if as_json:
         show_json(found)
         return
@@ -241,7 +241,7 @@ def roster(*, config: ConfigOption, as_json: AsJson = False) -> None:
         },
     )
     rows = [{"time (UTC)": each["time"][:16], "what": each["change"]} for each in found["changes"]]
-    show_rows("every change, the oldest first", rows)
+    show_rows("all changes, oldest first", rows)
 
 
 def approve(proposal: str = "", *, config: ConfigOption, as_json: AsJson = False) -> None:

@@ -86,7 +86,7 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
             if unreadable := unreadable_data(party.config):
                 log_event("data unreadable", sentence=unreadable.to_owner)
                 typer.echo(f"{party.config.party.name}: {unreadable.to_owner}", err=True)
-                typer.echo("Until that is mended it takes part in no training.", err=True)
+                typer.echo("Until you fix this, it takes part in no training.", err=True)
             with service:
                 for warning in party.warnings:
                     typer.echo(f"{party.config.party.name}: {warning}", err=True)
@@ -107,7 +107,7 @@ class MachineOptions(OptionGroup):
     Args:
         hosts: Where parties listen, in the order shown; default: this machine.
         base_port: The first party's port; default: free ones.
-        days: How long certificates hold.
+        days: How many days certificates are valid.
         key_bits: Size of Paillier keys, if there are any.
     """
 
@@ -223,16 +223,16 @@ def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> 
     kept = "sealed with your passphrase" if sealed else "not sealed: only mode 0600 protects them"
     typer.echo(f"Keys are {kept}. What to copy where is in {folder / 'README.txt'}.")
     typer.echo(
-        "This is for trials: whoever ran it has had everybody's private keys. Between people, let "
-        "each make their own: sottovoce learn new at the coordinator, sottovoce learn join at the "
-        "others."
+        "This is for trials only: whoever ran it saw everybody's private keys. In earnest, all "
+        "make "
+        "their own: sottovoce learn new at the coordinator, sottovoce learn join at the others."
     )
 
 
 AuthorityOption = Annotated[
     Path | None, typer.Option(help="The folder `authority` that `learn init` wrote.")
 ]
-DaysOption = Annotated[int, typer.Option(help="How long the certificate holds.")]
+DaysOption = Annotated[int, typer.Option(help="How many days the certificate is valid.")]
 PassphraseOption = Annotated[
     str,
     typer.Option(
@@ -269,8 +269,8 @@ def renew(
         return
     if certificate is None:
         raise ParameterError(
-            "say which: --config party.toml of a party that has joined, or a trial's certificate "
-            "and --authority."
+            "say which certificate: --config party.toml of a party that has joined, or a trial's "
+            "certificate and --authority."
         )
     with needs_extra("federation"):
         from sottovoce.federation.certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
@@ -285,7 +285,7 @@ def renew(
     if as_json:
         show_json({"certificate": certificate, "days": left, "fingerprint": fingerprint(renewed)})
         return
-    typer.echo(f"{certificate} holds for {left} days.")
+    typer.echo(f"{certificate} is valid for {left} days.")
     typer.echo(f"Give {rosters[0]} to every party, and restart them all.")
 
 
@@ -301,7 +301,7 @@ def _renew_joined(config: Path, days: int, *, as_json: bool) -> None:
         left = round(days_left(renewed))
         show_json({"party": found.party.name, "days": left, "fingerprint": fingerprint(renewed)})
         return
-    typer.echo(f"{found.party.name}'s certificate holds for {round(days_left(renewed))} days.")
+    typer.echo(f"{found.party.name}'s certificate is valid for {round(days_left(renewed))} days.")
     typer.echo(_TOLD)
 
 

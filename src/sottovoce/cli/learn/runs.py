@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SHORT = 12
 _FORMATS = (".csv", ".jsonl")
-_NO_ESTIMATE = "These are the documents it was trained on: no estimate of how new ones will fare."
+_NO_ESTIMATE = "These are the documents it was trained on: they say nothing about new ones."
 
 
 def train(
@@ -95,7 +95,7 @@ def evaluate(
         show_json(done)
         return
     show_facts(
-        "evaluation over all peers" if done["estimate"] else "right on what was trained on",
+        "evaluation over all peers" if done["estimate"] else "right on training documents",
         {
             "rows": done["rows"],
             "right": done["right"],
@@ -135,9 +135,9 @@ def status(*, config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = Fals
         },
     )
     if not found["runs"]:
-        typer.echo("It has taken part in no run yet.")
+        typer.echo("This party has taken part in no run yet.")
         return
-    show_rows("runs, the oldest first", [_run_row(run) for run in found["runs"]])
+    show_rows("runs, oldest first", [_run_row(run) for run in found["runs"]])
     for run in found["runs"]:
         if ended := run["ended"]:
             typer.echo(f"{_name(run)} was ended by {ended['by']}: {ended['sentence']}")
@@ -206,9 +206,9 @@ def transcript(*, config: ConfigOption, run: str | None = None, as_json: AsJson 
     if as_json:
         show_json(lines)
     elif not lines:
-        typer.echo("It has sent and received nothing yet.")
+        typer.echo("This party has sent and received nothing yet.")
     else:
-        show_rows("every message, the oldest first", [_message_row(line) for line in lines])
+        show_rows("all messages, oldest first", [_message_row(line) for line in lines])
         show_rows("every run's terms and its parties' keys", _key_rows(lines))
 
 
@@ -284,8 +284,9 @@ def audit(
         typer.echo(f"Opened and not attacked: {', '.join(found.unread) or 'nothing'}.")
     if not found.holds:
         raise CheckFailedError(
-            "more texts of six or more kept words were read from opened sums than guessing gets "
-            "right; train on fewer words or more texts, by the hidden mode, or count under noise."
+            "the attack read more texts of six or more kept words from opened sums than guessing "
+            "gets right; train on fewer words or more texts, use the hidden mode, or count under "
+            "noise."
         )
 
 

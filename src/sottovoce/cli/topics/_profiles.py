@@ -21,8 +21,8 @@ def require_consent(with_texts: bool) -> None:
     """Refuse to write people's texts unasked."""
     if not with_texts:
         raise ParameterError(
-            "judges of profiles read what people wrote; add --with-texts to write it into the "
-            "sheets, and think first who will see them."
+            "judges of profiles read what people wrote; think about who will see the sheets, then "
+            "add --with-texts to write the texts into them."
         )
 
 

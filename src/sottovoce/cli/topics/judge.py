@@ -19,8 +19,8 @@ def refuse_existing_key(key: Path) -> None:
     """Codes are random: without their key, votes on earlier sheets would be lost."""
     if key.exists():
         raise InputError(
-            f"the key {key} is there already, and votes on its sheets need it; give another name, "
-            "or remove it."
+            f"the key {key} exists already, and votes on its sheets need it; give another name, or "
+            "remove it."
         )
 
 
@@ -39,7 +39,7 @@ def real_votes(paths: "Sequence[Path]", *, allow_missing: bool, drop_failed: boo
         real = [vote for vote in real if vote.judge not in failed]
     if not real:
         keep = ", or leave --drop-failed out" if drop_failed else ""
-        raise InputError(f"no vote is left; give more sheets that are filled in{keep}.")
+        raise InputError(f"no vote is left; give more filled-in sheets{keep}.")
     return real
 
 
@@ -112,7 +112,7 @@ SplitOption = Annotated[
 PROFILE_WARNING = (
     "{files} files hold what people wrote, readable by you only. Show them to judges who may see "
     "it, not to a public platform unless the texts are public; delete them afterwards. The key "
-    "{key} tells who is who: keep it from the judges."
+    "{key} says who is who: keep it from the judges."
 )
 
 

@@ -270,5 +270,5 @@ def catalogue(
     if as_json:
         show_json({"out": out, "model": made.model, "topics": len(made), "words": words})
         return
-    typer.echo(f"Wrote {out}: {len(made)} topics of {words} words, yet to be judged.")
+    typer.echo(f"Wrote {out}: {len(made)} topics of {words} words. Judges have not seen them yet.")
     typer.echo(f"Next: sottovoce topics judge export {out} --out sheets.csv")

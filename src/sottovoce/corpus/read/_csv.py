@@ -60,7 +60,8 @@ class Layout:
         found = named_columns(first_row, options)
         if len(found) != len(first_row):
             raise CorpusError(
-                f"{path} has {len(first_row)} columns in its first row, header names {len(found)}."
+                f"{path} has {len(first_row)} columns in its first row, but the header names "
+                f"{len(found)}."
             )
         told = isinstance(options.header, tuple)
         self.places = locate(schema, options, found, str(path), surely_names=told)
@@ -119,7 +120,7 @@ def row_blocks(
         if len(rest) > max_row_bytes:
             raise CorpusError(
                 f"{where} has a row longer than {max_row_bytes} bytes, or a quote that is not "
-                f"closed. Mend it, or {RAISE_THE_LIMIT}."
+                f"closed. Fix it, or {RAISE_THE_LIMIT}."
             )
     if rest:
         yield rest

@@ -100,7 +100,7 @@ def series_reader(series: Any, schema: pa.Schema, options: ReadOptions) -> Frame
     """The texts of one column."""
     if "user" in schema.names:
         raise CorpusError(
-            "posts need a user, a time and a text, got one column; pass the data frame it is of."
+            "posts need a user, a time and a text, got one column; pass the whole data frame."
         )
     with readable("the series"):
         series = series.to_arrow() if hasattr(series, "to_arrow") else series

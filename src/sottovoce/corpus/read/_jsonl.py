@@ -46,7 +46,7 @@ class JsonLinesReader(FileReader):
         self._options = options
         sample = list(islice(self._objects(), LINES_SNIFFED))
         if not sample:
-            raise CorpusError(f"{path} holds no line that is a JSON object.")
+            raise CorpusError(f"no line of {path} is a JSON object.")
         found = list(dict.fromkeys(key for item in sample for key in item))
         places = locate(schema, options, found, str(path), surely_names=True)
         self._keys = {name: found[place] for name, place in places.items()}

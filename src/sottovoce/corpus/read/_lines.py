@@ -21,8 +21,8 @@ class LinesReader(FileReader):
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
         if not {field.name for field in schema if not field.nullable} <= {"text"}:
             raise CorpusError(
-                f"{path} is read as plain lines, which hold no user and no time; "
-                "posts need CSV, TSV, JSONL or Parquet."
+                f"{path} is read as plain lines, without users and times; posts need "
+                "CSV, TSV, JSONL or Parquet."
             )
         self._path = path
         self._options = options

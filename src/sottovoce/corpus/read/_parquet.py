@@ -75,7 +75,7 @@ class ParquetReader(FileReader):
         check_types(pa.schema(fields), str(path))
         self._columns = [names[place] for place in self._places.values()]
         if any(names.count(column) > 1 for column in self._columns):
-            raise CorpusError(f"{path} has several columns of one name; rename them first.")
+            raise CorpusError(f"{path} has several columns with the same name; rename them first.")
 
     def _open(self) -> parquet.ParquetFile:
         # A buffered stream, no pre-buffering: else a whole column chunk is read at once.

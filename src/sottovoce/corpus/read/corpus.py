@@ -168,7 +168,7 @@ class Corpus:
 
 def _nothing_kept(tally: Tally) -> str:
     if not tally.rows_read:
-        return "no usable row: there is no row at all, or only a header."
+        return "no usable row: it is empty, or has only a header."
     return f"no usable row: {tally}."
 
 
@@ -259,7 +259,7 @@ def read_truth(source: Source, *, options: ReadOptions = ReadOptions()) -> pa.Ta
         # No command maps the columns of a truth: it is somebody's judgement, made for this.
         raise CorpusError(f"{error.missing} A truth has {', '.join(TRUTH.names)}.") from None
     if tally.skipped:
-        raise CorpusError(f"the truth must be readable throughout: {tally}.")
+        raise CorpusError(f"every row of the truth must be readable: {tally}.")
     _check(table)
     return table
 

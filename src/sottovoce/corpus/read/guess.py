@@ -279,7 +279,8 @@ def _nested_notice(columns: Sequence[ColumnSample]) -> str:
     if not nested:
         return ""
     return (
-        f" What is nested in {_list_names(nested)} is not read: give it columns of its own first."
+        f" Nested values in {_list_names(nested)} are not read: put them into columns of their "
+        "own first."
     )
 
 
@@ -323,9 +324,9 @@ def refuse_serial_dates(column: ColumnSample) -> None:
     if filled and serials >= _MOSTLY * len(filled):
         raise UnclearColumnsError(
             f"the numbers of the column {shown_name(column)} "
-            "look like a spreadsheet's serial dates, which do not say what they count from. Give "
-            "that column the format of a date, such as 2024-12-31 18:30, in the spreadsheet, and "
-            "save it as CSV again."
+            "look like a spreadsheet's serial dates, which do not say where they start. In the "
+            "spreadsheet, format that column as a date, such as 2024-12-31 18:30, and save it as "
+            "CSV again."
         )
 
 

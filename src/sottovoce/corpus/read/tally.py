@@ -158,8 +158,8 @@ class Tally:
         malformed = sum(self.skipped[reason] for reason in _MALFORMED)
         if malformed > ALWAYS_SKIPPED + self.rows_read // 2:
             raise CorpusError(
-                f"more than half of the first {self.rows_read} rows are none ({self.left_out}); "
-                "is it a file of the format it was read as? Mend it, or give its --format."
+                f"more than half of the first {self.rows_read} rows could not be read "
+                "({self.left_out}); is that the right format? Fix the file, or give its --format."
             )
 
     @property

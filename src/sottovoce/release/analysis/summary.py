@@ -36,7 +36,7 @@ class PairTotals(Estimates):
     often they would, if every document drew its words from the same bag.
     """
 
-    caption: ClassVar[str] = "Which words stand together"
+    caption: ClassVar[str] = "Which words occur together"
 
     def beyond_chance(self) -> int:
         """How many of the first pairs chance does not explain, of all pairs that were looked at."""
@@ -122,7 +122,7 @@ def _surprise(moments: Moments) -> Floats:
 
 
 _SHOWN = 5
-NO_PAIRS = "No two words stand together beyond chance."
+NO_PAIRS = "No two words occur together more often than by chance."
 
 
 @dataclass(frozen=True, eq=False, repr=False)

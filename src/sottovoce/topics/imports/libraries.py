@@ -71,8 +71,8 @@ def import_gensim(
     """
     if not trust_pickle:
         raise ModelFileError(
-            f"{path} is a pickle, which can run any code when it is read. If you trust whoever "
-            "made it, add --trust-pickle (in Python trust_pickle=True); else have it saved as "
+            f"{path} is a pickle, which can run any code when it is read. If you trust its "
+            "maker, add --trust-pickle (in Python trust_pickle=True); else have it saved as "
             "word2vec text, or as MALLET state."
         )
     return from_gensim(_load_pickle(path), rules)

@@ -184,7 +184,7 @@ class VoiceModel:
         weights = np.stack([self.weights(topic) for topic in catalogue], axis=1)
         telling = weights.max(axis=1) > 0
         if not telling.any():
-            raise ParameterError("the background is too small to tell what any word speaks for.")
+            raise ParameterError("the background is too small to learn what any word stands for.")
         telling[self.columns(others)] = True
         places = np.flatnonzero(telling)
         known = Vocabulary(

@@ -73,7 +73,7 @@ def train_voice(
     )
     if not mentions.near.any():
         raise CorpusError(
-            "no background text holds a first-person word near another word, of these: "
+            "no background text has one of these first-person words near another word: "
             f"{', '.join(parameters.first_person)}; name those of the texts' language "
             "(--first-person ich,mich,mein; in Python VoiceParameters(first_person=...)), and "
             "keep them among the words that count."
@@ -130,8 +130,8 @@ class LearntVoice:
         """How posts are scored for the topics that it was learnt for."""
         if topics_fingerprint(catalogue) != self.catalogue:
             raise ParameterError(
-                "this background was learnt from posts for another catalogue of topics; learn it "
-                "again from the posts, or give the catalogue that it was learnt for."
+                "this background model was learnt for another catalogue of topics; learn it again "
+                "from the posts, or give its catalogue."
             )
         return replace(self.scores, topics=catalogue.names)
 

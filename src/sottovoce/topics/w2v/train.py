@@ -209,7 +209,7 @@ class _Trainer:
         known = vocabulary.column
         found = {term: count for term, count in pairs if term in known}
         if not found:
-            raise CorpusError("the background holds no word of the vocabulary.")
+            raise CorpusError("the background texts hold no word of the vocabulary.")
         return found
 
     def _save(self, path: Path) -> None:
