@@ -33,7 +33,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         # The message may quote a character of the file; its place does not.
         _, at, place = str(error).rpartition("(at ")
-        raise InputError(f"it is no TOML{at and f' (at {place}'}.") from None
+        raise InputError(f"it is not TOML{at and f' (at {place}'}.") from None
     except RecursionError:
         raise InputError("its tables are nested too deeply.") from None
     except ValueError:

@@ -185,7 +185,7 @@ def test_other_files_and_options_are_refused(run: Run, community: Path) -> None:
     code, _, err = run("evaluate", truth, truth)
     assert (code, "must have a column 'measure'" in err) == (2, True)
     (community / "half.parquet").write_bytes(ranks.read_bytes()[:200])
-    assert "no whole Parquet file" in run("evaluate", community / "half.parquet", truth)[2]
+    assert "not a complete Parquet file" in run("evaluate", community / "half.parquet", truth)[2]
     write_ranks(community / "named.parquet", ["u0"], ["another"], {"random": np.zeros(1)})
     own = truth_file(
         community / "o.parquet", [("u0", "another", True, 1.0), ("u1", "another", False, 0.0)]

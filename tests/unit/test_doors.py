@@ -222,7 +222,7 @@ def test_rows_without_topics_are_ranked_by_the_shipped_catalogue() -> None:
 
 
 def test_rows_with_no_post_say_what_to_give() -> None:
-    with pytest.raises(ParameterError, match="give posts, or a state that holds some"):
+    with pytest.raises(ParameterError, match="give posts, or a state with posts"):
         sv.assess_posts(None, topics=TOPICS)
 
 

@@ -60,7 +60,10 @@ def test_posts_of_another_language_are_not_said_to_say_nothing_outright(
     shown = page(tmp_path, *topics, about=about, english=False, own_topics=own_topics)
     warned = shown.index("These posts do not seem to be in English")
     assert warned < shown.index("29 on debt, and 29 on depression.")
-    assert "What posts say outright is read in English only, and so is left out here." in shown
+    assert (
+        "The program reads what posts say outright in English only, so this page leaves it out."
+        in shown
+    )
     assert "posts that say it outright" not in shown
     assert ("Give topics in their language with --topics" in shown) != own_topics
     assert "Warning:" not in page(tmp_path, *topics, about=about)

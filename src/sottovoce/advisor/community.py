@@ -90,7 +90,7 @@ def fitting_setting(scoring: Scoring) -> AdvisorSetting:
     header = scoring.header
     allowed = allowed_measures(scoring, words=True)
     if not allowed:
-        raise InputError("none of the models that this state was made with is at hand.")
+        raise InputError("none of the models that made this state is available.")
     kept = min(AdvisorSetting.m, header.kept)
     setting = AdvisorSetting(m=kept, bucket=str(header.bucket), mode=header.mode)
     return setting.choose_measure(allowed)
@@ -299,6 +299,6 @@ class Community:
             raise ParameterError("the catalogue must have at least 1 sensitive topic, got none.")
         if self.setting.measure not in self.measures:
             raise ParameterError(
-                f"the measure {self.setting.measure} is not to be had here; choose one of "
+                f"the measure {self.setting.measure} is not available here; choose one of "
                 f"{', '.join(self.measures)}, or bring the model it needs."
             )

@@ -324,10 +324,11 @@ FUNCTION_WORDS = ENGLISH | {"a", "i"}
 # A letter that is not Latin counts as a word: not all scripts leave gaps between words.
 _WORD_OR_LETTER = re.compile(r"[^\W\u0000-\u024f]|\w+")
 _BUILT_IN = (
-    "The built-in topics and the reading of posts are for English only. What is written in another "
-    "language is not found, so that finding nothing means nothing."
+    "The built-in topics and the reading of posts are for English only. They find nothing in "
+    "another "
+    "language, so finding nothing means nothing."
 )
-_GIVEN = "What a post says outright is read in English only, so that finding nothing means nothing."
+_GIVEN = "The page reads what posts say outright in English only, so finding nothing means nothing."
 
 
 def seems_foreign(texts: Sequence[str]) -> bool:

@@ -117,7 +117,7 @@ def how_soon(standing: Standing) -> str:
     if standing.users == 1:
         return "nobody else is known, so there is no ranking yet"
     if not standing.evident:
-        return f"a ranking of {_whom(standing)} finds nothing to list you by"
+        return f"a ranking of {_whom(standing)} finds nothing about you"
     low, high = f"{standing.low:,}", f"{standing.high:,}"
     place = f"at place {low}" if low == high else f"between place {low} and {high}"
     return f"a ranking of {_whom(standing)} would list you {place}"
@@ -139,7 +139,7 @@ def verdict(signs: Signs) -> str:
     if signs.absent:
         return f"No sign of {signs.topic}: {plainly}."
     if signs.outright and not signs.stands_out:
-        late = f"{_capital(soon)}, but a reader of that needs no ranking."
+        late = f"{_capital(soon)}, but a reader of those words needs no ranking."
         return f"{_capital(signs.topic)}: {plainly}. {late}"
     return f"{_capital(signs.topic)}: {plainly}; {soon}."
 
@@ -207,8 +207,10 @@ def pieces(text: str, spans: Sequence[Span]) -> list[TextPiece]:
 
 
 NOT_A_DIAGNOSIS = (
-    "This is exposure: how early you come when somebody ranks everybody by how close they write to "
-    "the topic, rightly or wrongly. It says nothing about who you are, and it is not a diagnosis."
+    "This is exposure: how early you come when somebody ranks everybody by how close their posts "
+    "are "
+    "to the topic, rightly or wrongly. It says nothing about who you are, and it is not a "
+    "diagnosis."
 )
 NOTHING = "Leave things as they are"
 REMOVE = "Remove some posts"
@@ -220,7 +222,7 @@ NOTHING_REASON = (
     "{where}, and no post of yours was found to say it outright. Speaking openly can be worth it."
 )
 NOTHING_REASON_FLAGGED = (
-    "Being seen can be what you want: to help others, or to find help. Only you can weigh that."
+    "You may want to be seen: to help others, or to find help. Only you can decide that."
 )
 REMOVE_REASON = (
     "These posts raise your place more than any others. Copies and archives that others made stay."
@@ -234,8 +236,8 @@ REPHRASE_REASON = (
     "reader will understand you without some of them."
 )
 ANONYMOUS_REASON = (
-    "What is posted under another name does not count towards yours, as long as nothing ties the "
-    "two together: the same phrases, hours, places or friends may."
+    "Posts under another name do not count towards yours, as long as nothing connects the two: the "
+    "same phrases, hours, places or friends may."
 )
 
 

@@ -169,7 +169,7 @@ def load_members(path: Path) -> pa.Table:
     try:
         return pq.ParquetFile(path).read().cast(MEMBERS)
     except (OSError, pa.ArrowException, ValueError):
-        raise InputError(f"{path} is no file of alerts, or it is damaged; remove it.") from None
+        raise InputError(f"{path} is not a file of alerts, or it is damaged; remove it.") from None
 
 
 def save_alerts(path: Path, members: pa.Table, out: Path | None, changes: pa.Table) -> None:

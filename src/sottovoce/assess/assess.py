@@ -111,8 +111,8 @@ def fold_posts(
     held, times = assessment.posts, assessment.times
     if request.only_newer and held and times.before is None:
         raise InputError(
-            "the state does not say when its newest post was written; leave --only-newer out, and "
-            "give a file of new posts only."
+            "the state does not say when its newest post was written; leave out --only-newer, and "
+            "give a file with only new posts."
         )
     wanted = times.drop_older(opened) if request.only_newer else opened
     if not assessment.fold(request.posts_file, listener.watch(assessment, wanted), reading):
@@ -128,8 +128,8 @@ def fold_posts(
         listener.tell(sentence)
     if cleaned is not None and cleaned.nobodys and not assessment.users:
         raise InputError(
-            "no post is left: every author stands for nobody. Is another column the user? "
-            "--no-clean (in Python clean=False) keeps such authors."
+            "no post is left: every author is deleted, anonymous or a bot. Is another column "
+            "the user? --no-clean (in Python clean=False) keeps such authors."
         )
     return {
         "rows": opened.tally.rows_read,
@@ -167,7 +167,7 @@ def find_background(
 def _describe_background(topics: Sequence[str], unheard: Sequence[str]) -> str:
     heard = f"{len(topics) - len(unheard)} of " if unheard else ""
     learnt = f"background learnt from these posts for {heard}{len(topics)} topics"
-    return learnt + (f"; nobody speaks of {', '.join(unheard)}" if unheard else "")
+    return learnt + (f"; nobody writes about {', '.join(unheard)}" if unheard else "")
 
 
 @dataclass(frozen=True)
@@ -253,9 +253,7 @@ def carry_out(
             request, learnt = find_background(request, given and given[0], listener)
         assessment = Assessment(request)
         if given is None and not request.merge and not assessment.users:
-            raise ParameterError(
-                "there is nothing to rank: give posts, or a state that holds some."
-            )
+            raise ParameterError("there is nothing to rank: give posts, or a state with posts.")
         with listener.show_step("Scoring posts"):
             read = {} if given is None else fold_posts(assessment, request, *given, listener)
             for part in request.merge:

@@ -58,7 +58,7 @@ def erase_users(
         if state.users.row(user) is not None:
             state = state.drop_user(user)
         elif user not in alerted and not any(found.values()):
-            raise InputError("the user is not in this state, nor in its alerts.")
+            raise InputError("neither this state nor its alerts have this user.")
     _save(state_file, state, users)
     rows = sum(user in users for user in alerted)
     return {state_file: before - len(state), members_file: rows, **found}, len(state)

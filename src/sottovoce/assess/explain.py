@@ -316,8 +316,7 @@ class Assessed:
         """Why ``user`` stands where they stand."""
         if self.posts is None and posts is None:
             raise ParameterError(
-                "a ranking of a state alone does not know the posts; give the posts that it was "
-                "made from: posts=."
+                "a state does not keep the posts; give the posts it was made from: posts=."
             )
         request, own_posts = self.request, UserPosts(user)
         ranked = tuple(self.assessment.measures)

@@ -235,8 +235,8 @@ class UserPosts:
         if gone.sum() < len(set(removed)):
             strangers = len(set(removed)) - int(gone.sum())
             raise ParameterError(
-                f"posts to leave out (--without) must be the user's, got {strangers} that are not "
-                "theirs."
+                f"posts to leave out (--without) must be the user's own, got {strangers} that are "
+                "not."
             )
         return self.table.filter(pa.array(~gone))
 
@@ -261,25 +261,26 @@ class Question:
         user, posts = self.own_posts.user, self.own_posts.numbers.size
         if not posts:
             raise InputError(
-                "the user has no post in these files. Names are taken as the file writes them, "
-                "capitals included; sottovoce assess --show-users 10 prints those of the most "
+                "the user has no post in these files. Write the name as the file does, capitals "
+                "included; sottovoce assess --show-users 10 prints those of the most "
                 "exposed."
             )
         row = self.state.users.row(user)
         if row is None and self.state.header.clean and of_nobody(pa.array([user]))[0]:
             raise InputError(
-                "this name stands for nobody ([deleted], anonymous, bots), and its posts are left "
+                "this name is no person's ([deleted], anonymous, bots), so its posts are left "
                 "out; --no-clean (in Python clean=False) keeps them."
             )
         if row is None:
             raise InputError(
-                "the user has posts in these files but is not in the state: it was made from other "
-                "files, or they were erased from it."
+                "these files have posts of the user, but the state does not: it was made from "
+                "other "
+                "files, or the user was erased from it."
             )
         if (held := int(self.state.posts[row])) != posts:
             raise InputError(
                 f"the state holds {held} posts of the user, these files {posts}; give all files "
-                "that were folded in, each once."
+                "that the state was made from, each once."
             )
         return row
 

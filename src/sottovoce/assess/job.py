@@ -37,9 +37,10 @@ from sottovoce.topics.training import Checkpoint
 SHARE_OF_TIME = 0.05
 _ONE_SECOND = 1_000_000
 _TWICE = (
-    "Posts that it had counted before now count twice, and this is not undone: go back to a copy "
-    "of the state, or begin it again. sottovoce assess --only-newer adds the later posts of an "
-    "export that repeats old ones."
+    "Posts that it had counted before now count twice, and nothing can undo this: go back to a "
+    "copy "
+    "of the state, or start it again. If an export repeats old posts, sottovoce assess "
+    "--only-newer adds only the new ones."
 )
 
 
@@ -50,7 +51,7 @@ def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
     if missing := sorted(set(header.spaces) - set(given)):
         raise InputError(
             f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "
-            "give it (on the command line: --model)."
+            "give it (--model)."
         )
     scoring = Scoring(
         header.catalogue,
@@ -192,8 +193,9 @@ class Assessment:
         kept, m = self.added.header.kept, self.setting.m
         if any(measure.buckets for measure in self.measures.values()) and m > kept:
             raise ParameterError(
-                f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score again "
-                "and keep more."
+                f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score "
+                "again and "
+                "keep more buckets."
             )
 
     @property
@@ -387,7 +389,7 @@ class CheckpointedFold:
         due = self._now() + self._every_s
         left = iter(batches)
         if sum(1 for _ in islice(left, done)) < done:
-            raise CorpusError("the posts are fewer than when the checkpoint was written.")
+            raise CorpusError("there are fewer posts now than when the checkpoint was written.")
         for _ in scoring.folding(state, left):
             done += 1
             begun = self._now()

@@ -306,7 +306,7 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
         topics = [topic.name for topic in state.header.catalogue.sensitive]
         if not topics:
             raise ParameterError(
-                "the catalogue names no sensitive topic; mark one, or name the topics to rank."
+                "the catalogue marks no topic as sensitive; mark one, or name the topics to rank."
             )
     if not topics:
         raise ParameterError(
@@ -331,8 +331,8 @@ def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
     for topic, names in measures.items():
         alike.setdefault(", ".join(names), []).append(topic)
     return [
-        f"Nobody has written anything that speaks for {', '.join(topics)} (by {names}): nobody is "
-        "in a band, and the order says nothing."
+        f"Nobody has written anything about {', '.join(topics)} (by {names}): nobody is in a band, "
+        "and the order means nothing."
         for names, topics in alike.items()
     ]
 

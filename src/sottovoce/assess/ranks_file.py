@@ -109,7 +109,7 @@ def read_ranks_as_text(path: Path) -> pa.Table:
         table = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=kinds))
         names = table.column_names
     except (OSError, ValueError, OverflowError, TypeError, AttributeError, pa.ArrowException):
-        raise InputError(f"cannot read {path}: it is no file of ranks.") from None
+        raise InputError(f"cannot read {path}: it is not a file of ranks.") from None
     if "user" not in names:
         return table
     users = pc.replace_substring_regex(table["user"], f"^'([{_FORMULA_STARTS}])", r"\1")

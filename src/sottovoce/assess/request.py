@@ -208,14 +208,14 @@ class AssessRequest:
         """Whether posts of a new state are cleaned: unless told otherwise, or as the paper did."""
         if self.setting.mode == "paper":
             if self.clean:
-                raise ParameterError("the paper's mode scores posts as they are, not cleaned.")
+                raise ParameterError("the paper's mode scores posts without cleaning them.")
             return False
         return self.clean is not False
 
     def check_state(self, header: StateHeader) -> None:
         """Refuse what contradicts the state."""
         if self.topics is not None and self.catalogue != header.catalogue:
-            raise InputError("the catalogue is not the one the state was made with; score again.")
+            raise InputError("the state was made with another catalogue; use that, or score again.")
         wishes = {
             "bucket": (self.length, header.bucket),
             "mode": (self.mode, header.mode),

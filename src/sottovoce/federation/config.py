@@ -284,7 +284,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         text = small_text(path, _LARGEST_FILE, "a configuration", ConfigError)
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: it is no TOML: it is not UTF-8.") from None
+        raise ConfigError(f"{path}: it is not TOML: it is not UTF-8.") from None
     try:
         return parse_toml(text)
     except InputError as error:

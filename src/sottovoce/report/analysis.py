@@ -15,25 +15,25 @@ _SHOWN_EIGENVALUES = 40
 _TELLING = 8
 _NAMED = 10
 _READING = (
-    "Every count of the release carries noise whose law is public, so that sums over documents are "
-    "unbiased and their errors are known. Reading them so costs no privacy: everything here "
-    "follows from what was published."
+    "Every count of the release carries noise of a publicly known size, so sums over documents are "
+    "unbiased and their errors are known. Reading them costs no privacy: everything here follows "
+    "from what was published."
 )
 
 _SELECTED = (
-    "All intervals hold at once, also of totals that were picked for being the largest. Such "
-    "totals are more often too high than too low, since noise helped to make them the largest; two "
-    "words whose intervals overlap may stand in the other order."
+    "All intervals hold at once, even for totals that were picked as the largest. Such totals "
+    "are more often too high than too low, since noise helped to make them the largest. If the "
+    "intervals of two words overlap, their true order may be the other one."
 )
 
 _DIMENSIONS = (
-    "Words that go together make dimensions of meaning. Those whose bar stands above the line can "
-    "be seen; those below cannot be told from noise. The first says no more than that some words "
-    "are frequent."
+    "Words that go together make dimensions of meaning. If a bar stands above the line, its "
+    "dimension "
+    "is real; below, it may be noise. The first dimension only says that some words are frequent."
 )
 _TOGETHER = (
-    "How often tokens of both stand in one document, and how often they would if every document "
-    "drew from the same bag of words; those furthest above that come first."
+    "How often both words occur in one document, and how often they would if every document drew "
+    "from the same bag of words; the pairs furthest above that come first."
 )
 
 
@@ -67,8 +67,9 @@ def analysis_report(
 def _certain(summary: ReleaseSummary) -> str:
     what = "columns" if summary.columns < summary.words else "words"
     return (
-        f"{summary.certain_words:,} of {summary.columns:,} {what} were used beyond doubt, and the "
-        "rest may not have been."
+        f"{summary.certain_words:,} of {summary.columns:,} {what} were certainly used; the rest "
+        "may "
+        "not have been."
     )
 
 
@@ -144,7 +145,7 @@ def _name_shared_words(rows: list[dict[str, object]]) -> str:
     first = str(rows[0]["words"]).split()
     named = ", ".join(first[:_NAMED]) + (", ..." if len(first) > _NAMED else ".")
     return (
-        "Words of one column cannot be told apart. The largest column holds "
+        "Nobody can tell apart the words of one column. The largest column holds "
         f"{len(first):,} words: {named}"
     )
 
@@ -161,7 +162,7 @@ def _words_plot(names: list[str], rows: list[dict[str, object]]) -> Plot:
     if (totals - reach).min() > 0:
         axes.set_xscale("log")
     clear = int((totals - reach > 0).sum())
-    finding = f"Of the {len(rows)} largest totals, {clear} stand above 0 beyond doubt."
+    finding = f"Of the {len(rows)} largest totals, {clear} are certainly above 0."
     return Plot(figure, finding, f"Points with intervals, one for each word. {finding}")
 
 
@@ -193,7 +194,7 @@ def _number_of_pairs(summary: ReleaseSummary) -> str:
     number = summary.pairs.beyond_chance()
     least = "At least " if number == len(summary.pairs) else ""
     pairs = summary.columns * (summary.columns - 1) // 2
-    return f"{least}{number:,} of all {pairs:,} pairs stand above chance beyond doubt."
+    return f"{least}{number:,} of all {pairs:,} pairs certainly occur more often than by chance."
 
 
 def _labels(summary: ReleaseSummary, classifier: Mapping[str, object]) -> Section:
@@ -203,7 +204,7 @@ def _labels(summary: ReleaseSummary, classifier: Mapping[str, object]) -> Sectio
     }
     return Section(
         title="Labels",
-        paragraphs=("Words that a label's documents use more than all do, beyond doubt.",),
+        paragraphs=("Words that a label's documents certainly use more than all documents do.",),
         facts=learnt,
         table=(
             ("label", "documents", "words"),

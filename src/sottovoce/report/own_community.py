@@ -26,37 +26,39 @@ _MOST_BARS = 22
 _OUTSIDER = (
     "An outsider with these posts and a sensitive topic in mind would look at people in the order "
     "of their scores. Separation is how far the first 1% stand from the person in the middle, in "
-    "standard deviations of all scores: it says how easily they are told apart. Each person is "
-    "counted in the narrowest band that holds them; where equal scores reach beyond a band, none "
-    "of them is in it."
+    "standard deviations of all scores: it says how clearly they differ. Each person counts in the "
+    "narrowest band that holds them; if equal scores reach beyond a band, none of these people "
+    "is in it."
 )
 _CLOSELY = (
-    "were read for what they say by themselves: about a topic, or of their author that it applies "
-    "to them. Who wrote them is not looked at. No rank takes back what is said outright."
+    "were read one by one: is the post about a topic, and does it say that the topic applies to "
+    "its "
+    "author? Who wrote it does not matter. A low rank does not undo what a post says outright."
 )
 _GUARDED = (
-    "The first people by each topic. This is what an adversary wants: the file is readable by its "
-    "owner only, and that it was made is logged beside it."
+    "The first people for each topic. An adversary would want this file: only its owner can read "
+    "it, "
+    "and a log beside it says when it was made."
 )
 _SCORES = (
     "They say whom a program would look at first, not whom a topic applies to: people who help, "
-    "work in the field or are curious score as well."
+    "work in the field or are curious score too."
 )
 _NOT_ENGLISH_OWN_TOPICS = (
-    "these posts do not seem to be in English. They were ranked by the topics that were given."
+    "these posts do not seem to be in English. They were ranked by the topics you gave."
 )
-_NOT_READ = "What posts say outright is read in English only, and so is left out here."
+_NOT_READ = "The program reads what posts say outright in English only, so this page leaves it out."
 _WHY_NOT_ALIKE = (
-    "The table above counts people with any word that counts for a topic, also an everyday one; "
-    "this one counts posts, and only those in which the words together speak of the topic."
+    "The table above counts people with any word that counts for a topic, even an everyday one; "
+    "this one counts posts, and only those whose words together speak of the topic."
 )
 _DEPENDS = (
     "How many of a band a topic concerns depends on how many it concerns at all. People who write "
     "much are found sooner, whatever they write about."
 )
 _NO_PROMISE = (
-    "A topic for which few have a word is not one that applies to nobody, and a small "
-    "separation is no promise: what one post says outright, any reader knows."
+    "If few people use a topic's words, it may still apply to some of them. A small "
+    "separation is no promise: any reader knows what one post says outright."
 )
 
 
@@ -150,7 +152,7 @@ def _most_people(facts: CommunityFacts) -> list[tuple[str, int]]:
 
 
 def _who(facts: CommunityFacts) -> str:
-    return "This page names people: guard it." if facts.people else "This page names nobody."
+    return "This page names people: keep it safe." if facts.people else "This page names nobody."
 
 
 def _read(facts: CommunityFacts) -> Section:

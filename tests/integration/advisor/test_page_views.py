@@ -181,7 +181,7 @@ def test_settings_change_what_is_shown_and_bad_ones_change_nothing(demo: PageCli
 def test_alerts_of_the_demo_stay_with_the_demo(demo: PageClient) -> None:
     assert "You entered the first" in demo.get("/alerts").text
     demo.post("/start/paste", data={"posts": "bread and butter"})
-    assert "There is no alert" in demo.get("/alerts").text
+    assert "There are no alerts" in demo.get("/alerts").text
 
 
 def test_alerts_are_new_until_she_has_seen_them(demo: PageClient) -> None:
@@ -202,7 +202,7 @@ def test_deleting_leaves_nothing(demo: PageClient, tmp_path: Path) -> None:
     assert demo.post("/delete", data={"sure": "yes"}).status_code == 303
     assert demo.get("/").headers["location"] == "/start"
     assert demo.post("/api/draft", json={"text": "bread"}).status_code == 409
-    assert "There is no alert" in demo.get("/alerts").text
+    assert "There are no alerts" in demo.get("/alerts").text
     kept = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert b"Relapse" not in kept
     assert b"drug addiction" not in kept

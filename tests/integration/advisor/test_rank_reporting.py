@@ -94,7 +94,7 @@ def test_a_report_is_offered_with_its_cost_and_sent_only_after_consent(
         assert agree(client, agreed).headers["location"].startswith("/report?")
         ((topic, period, _),) = stored(tmp_path / "server.sqlite")
         assert (topic, period) == (TOPIC, 100)
-        assert "Nothing more: this report is paid for" in offer(client).text
+        assert "Nothing more: you have paid for this report" in offer(client).text
         # The budget is spent, so no other topic can be reported any more.
         assert "budget does not allow it" in offer(client, OTHER).text
         assert agree(client, "0" * 64, OTHER).status_code == 409

@@ -75,7 +75,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
         ask(Server(description(), []), (), catalogue)
     even = Buckets.even(-1, 1, 20)
     two = (RankedTopic(TOPIC, "bow-t", even), RankedTopic("pregnancy", "bow", even))
-    with pytest.raises(InputError, match="all topics by one measure"):
+    with pytest.raises(InputError, match="all topics by the same measure"):
         ask(Server(description(topics=two), []), (), catalogue)
 
 
@@ -104,10 +104,10 @@ def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Pat
         assert (one.best_band, one.band) == ("top 1%", "lower half")
         overview = client.get("/standing").text
         assert "cannot be told" in overview
-        assert "what is known of the others does not tell" in overview
+        assert "too little is known of the others to say" in overview
         assert "No sign of any" not in overview
         text = client.get(f"/topic?name={TOPIC}").text
-        assert "in which band that is cannot be told" in text
+        assert "nobody can tell which band that is" in text
         assert "Speaking openly can be worth it" not in text
         assert "among those least exposed." not in text.partition("leaves it open")[0]
 

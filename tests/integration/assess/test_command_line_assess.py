@@ -240,7 +240,7 @@ def test_a_state_refuses_what_it_was_not_made_with(run: Run) -> None:
         "--measure bow-t --bucket 1d": "made with the bucket 1w, got 1d",
         "--measure bow-t --mode paper": "made with the mode corrected, got paper",
         "--measure bow-t -m 13": "m must be <= 12, the number of buckets the state keeps, got 13",
-        "--topics other.toml": "the catalogue is not the one the state was made with",
+        "--topics other.toml": "the state was made with another catalogue",
         "--measure ent": "does not hold which words were used",
     }
     for options, message in cases.items():
@@ -280,7 +280,7 @@ def test_an_explanation_can_take_the_others_from_a_state(run: Run) -> None:
     before = Path("s").read_bytes()
     words = "explain posts.parquet --user u1 --topic debts --measure ent"
     for others in ("--state s", GIVEN):
-        refused(run, f"{words} {others} --without 0", "got 1 that are not theirs")
+        refused(run, f"{words} {others} --without 0", "got 1 that are not")
     assert asked(run, f"{words} --state s") == asked(run, f"{words} {GIVEN}")
     assert Path("s").read_bytes() == before
     said = "explain takes one measure at a time, got all.\n"

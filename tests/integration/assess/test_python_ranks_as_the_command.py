@@ -136,7 +136,7 @@ def test_columns_and_encoding_are_guessed_and_kept_alike(world: Path, tmp_path: 
 
 def test_who_stands_for_nobody_is_said_alike() -> None:
     rows = [("[deleted]", "2024-01-01", "my loan")] * 3
-    with pytest.raises(InputError, match="every author stands for nobody"):
+    with pytest.raises(InputError, match="every author is deleted, anonymous or a bot"):
         sv.assess_posts(rows)
 
 

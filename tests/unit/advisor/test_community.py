@@ -42,7 +42,7 @@ def test_a_state_offers_what_its_models_allow(tmp_path: Path) -> None:
     assert not any(
         name.startswith("lda") for name in Community.from_state(path, [FixedSpace(seed=9)]).measures
     )
-    with pytest.raises(ParameterError, match="lda-dt is not to be had here"):
+    with pytest.raises(ParameterError, match="lda-dt is not available here"):
         Community.from_state(path, setting=AdvisorSetting("lda-dt"))
     with pytest.raises(InputError, match="none of the models"):
         Community.from_state(state_file(tmp_path, ("lda",)))

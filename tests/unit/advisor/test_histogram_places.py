@@ -92,7 +92,7 @@ def test_an_impossible_histogram_is_refused(
 
 def test_measures_of_word_use_need_the_others_words() -> None:
     one = {"debts": ScoreHistogram.of_counts((0.0,), (3,))}
-    with pytest.raises(ParameterError, match="is not to be had here"):
+    with pytest.raises(ParameterError, match="is not available here"):
         Community.from_histograms(one, [FixedSpace()], CATALOGUE, AdvisorSetting("ent"))
 
 

@@ -46,7 +46,7 @@ def test_both_signals_stand_in_the_sentence() -> None:
 def test_who_says_it_outright_is_not_comforted_by_a_late_place() -> None:
     told = verdict(signs(480, outright=1))
     assert told.startswith("Debts: 1 of your 4 posts says it outright. A ranking")
-    assert told.endswith("at place 480, but a reader of that needs no ranking.")
+    assert told.endswith("at place 480, but a reader of those words needs no ranking.")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from sottovoce.errors import InputError
 
 Change = Callable[[dict[str, Any]], object]
 KEY = b"sottovoce.state"
-REFUSED = "is no state that sottovoce assess wrote"
+REFUSED = "is not a state that sottovoce assess wrote"
 MISSING = "a part of the state .*s is missing or damaged: .*; copy s.earlier along with the state"
 
 

@@ -23,7 +23,7 @@ KEY = b"sottovoce.state"
 *OTHERS, LAST = CATALOGUE.topics
 NINE_WORDS = Catalogue((*OTHERS, replace(LAST, words=(*LAST.words, "zebra"))), CATALOGUE.model)
 # So that the last bits of a byte stand for no word.
-REFUSED = "is no state that sottovoce assess wrote"
+REFUSED = "is not a state that sottovoce assess wrote"
 
 
 @pytest.fixture

@@ -70,6 +70,6 @@ def test_two_models_of_one_space_are_refused() -> None:
 def test_a_truth_of_sensitive_users_alone_is_refused() -> None:
     users = pa.array(["u", "v"])
     only = JudgedTopic("t", users, np.array([True, True]), np.array([0.8, 0.9]))
-    with pytest.raises(InputError, match="must have users who are not sensitive too"):
+    with pytest.raises(InputError, match="must also have users who are not sensitive"):
         evaluate([only], {"m": [np.array([1.0, 2.0])]}, replicates=2)
     assert evaluate([judged("u", "v")], {"m": [np.array([1.0, 2.0])]}, replicates=2).sensitive == 1

@@ -140,7 +140,7 @@ def test_a_compressed_release_is_shown_by_columns(tmp_path: Path) -> None:
     assert set(found["totals"][0]) >= {"column", "words", "total"}
     page = tmp_path / "page.html"
     assert asked("analyse", tmp_path / "out", "--report", page).exit_code == 0
-    assert "Words of one column cannot be told apart" in page.read_text()
+    assert "Nobody can tell apart the words of one column" in page.read_text()
 
 
 def test_the_report_is_one_offline_page_with_what_was_said(released: Path, tmp_path: Path) -> None:

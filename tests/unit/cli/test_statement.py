@@ -198,7 +198,7 @@ def test_lines_are_short_enough_for_a_terminal() -> None:
         ("[]", "no released folder"),
         ("no json", "no released folder"),
         ("\udcff", "no released folder"),
-        ('{"mode": "noise"}', "describes itself"),
+        ('{"mode": "noise"}', "a description of the wrong form"),
     ],
 )
 def test_another_file_is_refused_in_a_sentence(tmp_path: Path, text: str, said: str) -> None:

@@ -196,7 +196,7 @@ def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path) -> None:
     assert "cannot read" in refusal(path)
     assert sample_columns(path) == ()
     ranks = written(tmp_path, "r.csv", b"measure,user,topic,sc\x9are\nm,ann,debt,1\n")
-    with pytest.raises(InputError, match="no file of ranks"):
+    with pytest.raises(InputError, match="not a file of ranks"):
         read_ranks_as_text(ranks)
 
 

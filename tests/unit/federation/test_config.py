@@ -62,7 +62,7 @@ def written(folder: Path, text: str) -> Path:
         (MINIMAL.replace("peer", "boss"), "role must be one of coordinator, keyholder, peer"),
         (MINIMAL.replace('"ada"', "3"), "name is wrong: expected str, got int"),
         ('role = "peer"\nlisten = "x:1"', "missing required field name"),
-        ("name = ", "is no TOML"),
+        ("name = ", "is not TOML"),
         (MINIMAL + "deadline_s = 0", "deadline_s must be > 0, got 0"),
         (MINIMAL + "[secrets]\npassphrase = 'hunter2'", "source must be none, prompt"),
         (MINIMAL.replace("peer", "keyholder") + "[texts]\nfile='x'", "only a peer has texts"),

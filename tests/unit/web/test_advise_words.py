@@ -49,7 +49,7 @@ def test_doubt_is_told_as_far_as_there_is_any() -> None:
 def test_a_histogram_that_leaves_the_band_open_is_not_guessed_from() -> None:
     rough = replace(STANDING, low=3, high=60, surely=4, uncertainty=sure(3, 60))
     assert words.doubt(rough) == (
-        "What is known of the others leaves it open: you may be in the first 1% or only in the "
+        "Too little is known of the others to say more: you may be in the first 1% or only in the "
         "first 25%."
     )
 
@@ -57,7 +57,7 @@ def test_a_histogram_that_leaves_the_band_open_is_not_guessed_from() -> None:
 def test_a_band_that_is_not_known_is_not_stated() -> None:
     wide = replace(STANDING, low=3, high=400, surely=4, uncertainty=sure(3, 400))
     assert words.place_sentence(wide).endswith(
-        "between place 3 and 400 of 500; in which band that is cannot be told."
+        "between place 3 and 400 of 500; nobody can tell which band that is."
     )
     assert words.chip(wide) == "cannot be told"
     assert words.change(STANDING, wide).endswith("between place 12 and 15 of 500.")

@@ -145,11 +145,11 @@ def latest_histogram(server: Transport, description: Description, topic: str) ->
     listed = server.call("GET", path)
     periods = listed.get("periods") if isinstance(listed, dict) else None
     if not isinstance(periods, list) or not all(isinstance(each, int) for each in periods):
-        raise InputError("the rank server's list of periods is not as it should be.")
+        raise InputError("the rank server sent a list of periods of the wrong form.")
     for period in sorted(periods, reverse=True)[:PERIODS_TRIED]:
         record = server.call("GET", f"{path}/{period}")
         if not isinstance(record, dict):
-            raise InputError("the rank server's histogram is not as it should be.")
+            raise InputError("the rank server sent a histogram of the wrong form.")
         found = Histogram.from_record(record, description)
         if found.topic != topic:
             raise InputError("the rank server answers with the histogram of another topic.")
@@ -198,9 +198,9 @@ class Quote:
 ACCOUNT = "rank reports"
 LEDGER_FILE, DIARY_FILE = "rank.ledger", "rank.diary"
 LOST_LEDGER = (
-    f"{LEDGER_FILE} lacks reports that {DIARY_FILE} knows: it was deleted, or an older copy was "
-    "put back. New noise for an old bucket would add to what was given away, so nothing is drawn "
-    f"or sent. Put back the {LEDGER_FILE} and {LEDGER_FILE}.outputs that belong to the diary."
+    f"{LEDGER_FILE} lacks reports that {DIARY_FILE} knows: it was deleted, or replaced by an older "
+    "copy. New noise for an old bucket would reveal more, so nothing is drawn or sent. Restore "
+    "the {LEDGER_FILE} and {LEDGER_FILE}.outputs that belong to the diary."
 )
 
 
@@ -234,7 +234,7 @@ class RankClient:
         """What tells a person's servers from others; nothing where one has no address."""
         named = {str(getattr(each, "address", each)).lower() for each in self._servers}
         if len(named) < len(self._servers):
-            raise ParameterError("the two servers must be two, run by people who do not collude.")
+            raise ParameterError("give two different servers, run by people who do not collude.")
         folder = output_folder(Path(folder))
         self._diary = Diary(folder / DIARY_FILE)
         if self._diary.has_reports and not (folder / LEDGER_FILE).exists():
@@ -278,12 +278,12 @@ class RankClient:
         self._refuse_lost_ledger()
         if agreed is None and rules.version != self._agreed:
             raise InputError(
-                "the rank server's rules are not those that you agreed to (a report now costs "
+                "the rank server's rules are not those you agreed to (a report now costs "
                 f"epsilon {text_up(rules.epsilon)}); nothing was drawn, spent or sent. "
                 "Look at quote(), and give its mark: report(..., agreed=quote.mark)."
             )
         if agreed is not None and self._quote(topic, score, period).mark != agreed:
-            raise InputError("what would be sent has changed meanwhile; nothing was sent.")
+            raise InputError("the report has changed meanwhile; nothing was sent.")
         ranked = rules.topic(topic)
         self._agreed = rules.version
         self._diary.agree(self._where, rules.version)
@@ -313,7 +313,7 @@ class RankClient:
         answers = [_mapping(server.call("GET", "/description")) for server in self._servers]
         first, *others = [Description.from_record(answer) for answer in answers]
         if any(each.version != first.version for each in others):
-            raise InputError("the two servers must publish one description; they do not.")
+            raise InputError("the two servers must publish the same description, but do not.")
         if (first.mode == "shares") != bool(others):
             raise InputError(
                 f"the server's mode is {first.mode}: noise takes one server, shares take two."
@@ -396,5 +396,5 @@ class RankClient:
 def _mapping(answer: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     period = answer.get("period") if isinstance(answer, dict) else None
     if not isinstance(period, int) or not 0 <= period < 1 << 63:
-        raise InputError("what the rank server describes itself with is not as it should be.")
+        raise InputError("the rank server sent a description of the wrong form.")
     return dict(answer)

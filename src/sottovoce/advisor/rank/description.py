@@ -225,19 +225,17 @@ class Description:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(
-                "what the rank server describes itself with is not as it should be."
-            ) from None
+            raise InputError("the rank server sent a description of the wrong form.") from None
 
 
 MOST_ANSWER_BYTES = 1 << 24
 _TIMEOUT_S = 30.0
 _REASONS: dict[type[Exception], str] = {
-    socket.gaierror: "nobody knows a machine of that name",
+    socket.gaierror: "no machine has that name",
     ConnectionRefusedError: "nothing listens there",
     TimeoutError: "it does not answer",
     ssl.SSLCertVerificationError: "its certificate is not one that this machine trusts",
-    ssl.SSLError: "it does not speak TLS as it should",
+    ssl.SSLError: "its TLS does not work",
 }
 
 
@@ -273,7 +271,7 @@ class HttpTransport:
         try:
             parsed = parse_json(answer)
         except ValueError:
-            raise InputError("the rank server's answer is no JSON; is it one?") from None
+            raise InputError("the answer is not JSON; is that a rank server?") from None
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise RefusedError(status, _why(parsed))
         return parsed
@@ -340,7 +338,7 @@ def read_tokens(path: Path) -> list[str]:
             f"{path} must have a token of 32 hexadecimal digits in each line: openssl rand -hex 16"
         )
     if len(set(lines)) < len(lines):
-        raise InputError(f"{path} has a token twice; every person needs one of their own.")
+        raise InputError(f"{path} has the same token twice; every person needs their own.")
     return lines
 
 

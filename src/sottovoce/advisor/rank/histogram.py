@@ -163,7 +163,7 @@ class Histogram:
                 None if counts is None else tuple(map(float, counts)),
             )
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise InputError("the rank server's histogram is not as it should be.") from None
+            raise InputError("the rank server sent a histogram of the wrong form.") from None
         if found.version != description.version:
             raise InputError("the histogram belongs to another description of the rank server.")
         found._check(description)
@@ -183,7 +183,7 @@ class Histogram:
 
     def _known_counts(self) -> tuple[float, ...]:
         if self.counts is None:
-            raise InputError("this histogram was withheld: too few people reported.")
+            raise InputError("the server withheld this histogram: too few people reported.")
         return self.counts
 
 
@@ -253,14 +253,12 @@ class RankEstimate:
             return f"You are in the {self.band}."
         if self.within is not None:
             return (
-                f"You are in the top {self.within}%; whether in a narrower band, the noise hides."
+                f"You are in the top {self.within}%; the noise hides whether you are in a "
+                "narrower band."
             )
         if self.beyond is not None:
-            return (
-                f"Your score range reaches beyond the top {self.beyond}%; more cannot be told "
-                "under this noise."
-            )
-        return "In which band you are cannot be told under this noise."
+            return f"Your score range reaches beyond the top {self.beyond}%; the noise hides more."
+        return "The noise hides which band you are in."
 
 
 def estimate_rank(

@@ -95,7 +95,9 @@ def _topic_scores(own: pa.Table, measure: str, topic: JudgedTopic) -> Floats:
     rows = own.filter(pc.equal(own["topic"], topic.name))
     where = f"measure {measure!r}, topic {topic.name!r}"
     if not rows.num_rows:
-        raise InputError(f"the ranks lack a judged topic: {where}. Rank it, or judge without it.")
+        raise InputError(
+            f"the ranks lack a judged topic: {where}. Rank it, or leave it out of the truth."
+        )
     repeated = rows.num_rows - len(pc.unique(rows["user"]))
     if repeated:
         raise InputError(f"a user must be ranked once, got {repeated} rows too many: {where}.")
@@ -151,7 +153,7 @@ def read_ranks(path: Path) -> pa.Table:
     try:
         table = read_ranks_as_text(path) if as_text else pq.read_table(path)
     except (pa.ArrowException, OSError):
-        raise InputError(f"cannot read {path}: it is no whole Parquet file.") from None
+        raise InputError(f"cannot read {path}: it is not a complete Parquet file.") from None
     missing = [name for name in NEEDED if name not in table.column_names]
     if missing:
         raise InputError(f"the ranks must have a column {missing[0]!r}; {path} has none.")

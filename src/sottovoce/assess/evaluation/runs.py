@@ -219,7 +219,7 @@ def evaluate(
     """
     if judged and all(topic.sensitive.all() for topic in judged):
         raise InputError(
-            "the truth must have users who are not sensitive too, got sensitive ones only: every "
+            "the truth must also have users who are not sensitive, got only sensitive ones: every "
             "ranking would be right. Add the others of the same community, with sensitive = false."
         )
     everything = _with_baselines(judged, runs, volumes)

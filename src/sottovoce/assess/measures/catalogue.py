@@ -125,7 +125,7 @@ def _load_measure(point: EntryPoint) -> Measure:
     except Exception as error:  # a stranger's module may fail in any way
         raise InputError(
             f"the measure {point.name} cannot be loaded from {point.value} "
-            f"({type(error).__name__}); mend the package that names it, or uninstall it."
+            f"({type(error).__name__}); fix the package that names it, or uninstall it."
         ) from error
     if not isinstance(measure, Measure):
         raise InputError(

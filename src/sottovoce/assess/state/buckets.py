@@ -231,7 +231,7 @@ class BestBuckets:
         if m > self.kept:
             raise ParameterError(
                 f"m must be <= {self.kept}, the number of buckets kept, got {m}; "
-                "score again and keep more."
+                "score again and keep more buckets."
             )
         found = np.zeros((last - first, m, self._users))
         slots = (self._strengths.array, self._buckets.array)

@@ -49,7 +49,7 @@ class StatePart(NamedTuple):
 
 def unusable(where: str) -> InputError:
     """What is said of a file that cannot be used."""
-    return InputError(f"{where} is no state that sottovoce assess wrote, or it is damaged.")
+    return InputError(f"{where} is not a state that sottovoce assess wrote, or it is damaged.")
 
 
 @dataclass(frozen=True)

@@ -224,8 +224,9 @@ def remove_erased(path: Path) -> None:
         named = {part.name for part in KeptState.open(path).earlier}
         if left := others_in(folder, PART_NAME, named):
             raise InputError(
-                f"{folder} still holds {len(left)} earlier parts of the state, which may hold whom "
-                "you erase, and they cannot be removed; remove them, and run the command again."
+                f"{folder} still holds {len(left)} earlier parts of the state, which may hold the "
+                "people you erase, and cannot remove them; remove them yourself, and run the "
+                "command again."
             )
 
 

@@ -196,7 +196,7 @@ class State:
         """Which user has used which salient word."""
         if self.words is None:
             raise ParameterError(
-                "this state does not hold which words were used; score again with ent, diff-priv "
+                "this state does not say which words were used; score again with ent, diff-priv "
                 "or keyword-kinds."
             )
         return self.words
@@ -361,8 +361,8 @@ def check_apart(first: frozenset[str], second: frozenset[str]) -> None:
     """Refuse to fold two states together that were made from the same file."""
     if repeated := len(first & second):
         raise InputError(
-            f"the states overlap: {repeated} of their inputs are the same, so posts would be "
-            "counted twice."
+            f"the states overlap: {repeated} of their inputs are the same, so posts would count "
+            "twice."
         )
 
 

@@ -140,16 +140,16 @@ _UNITS = (
 )
 CLOSENESS = "How close your closest post comes to the topic; at 1 it has no other words."
 EVIDENCE_OF_WORDS = (
-    "How much the words of your strongest post are those of people who speak of the topic as their "
-    "own; at 0 they tell neither way."
+    "How much your strongest post uses the words of people who speak of the topic as their own; "
+    "at 0 they suggest neither."
 )
 BREADTH = (
     "How much you also write about the topic's neighbours. Someone who writes about all of them "
     "may do so by profession."
 )
 PERSISTENCE = (
-    "The mean of your {m} strongest weeks or other stretches of time. Someone who came once may "
-    "just be curious."
+    "The mean of your {m} strongest weeks or other stretches of time. Someone who wrote about it "
+    "once may just be curious."
 )
 EVIDENCE = 20.0
 

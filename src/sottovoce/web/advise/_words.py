@@ -16,7 +16,7 @@ from sottovoce.assess.measures.catalogue import MEASURES
 
 _TEN, _A_MILLION = math.log(10), math.log(10**6)
 LEARNT_FROM_MADE_UP = (
-    " This ranking has learnt from made-up texts which words count: do not trust it on real posts."
+    " This ranking learnt from made-up texts which words count: do not trust it on real posts."
 )
 
 
@@ -76,7 +76,8 @@ def doubt(standing: Standing) -> str | None:
         return None
     if standing.unsure:
         return (
-            f"What is known of the others leaves it open: you may be {in_words(standing.best_band)}"
+            "Too little is known of the others to say more: you may be "
+            f"{in_words(standing.best_band)}"
             f" or only {in_words(standing.band)}."
         )
     if found.posts == 1:
@@ -91,7 +92,7 @@ def _ending(standing: Standing) -> str:
     if not standing.unsure:
         return f": {in_words(standing.band)}"
     if standing.band == REST:
-        return "; in which band that is cannot be told"
+        return "; nobody can tell which band that is"
     return f", surely {in_words(standing.band)}"
 
 

@@ -72,8 +72,9 @@ def ask(
     measures = {topic.measure for topic in description.topics}
     if len(measures) > 1:
         raise InputError(
-            "the rank server must rank all topics by one measure; otherwise scores could not be "
-            "compared."
+            "the rank server must rank all topics by the same measure; otherwise nobody can "
+            "compare "
+            "scores."
         )
     setting = AdvisorSetting(measures.pop(), description.k, description.m, description.bucket)
     names = [topic.name for topic in catalogue.sensitive if topic.name in description.by_name]
@@ -247,7 +248,7 @@ class AdvisorSession:
     def bring_community(self, received: ReceivedPosts) -> None:
         """A whole community's posts; they say next which one they are."""
         if not received.users:
-            raise InputError(f"Nobody is left in the file. {received.left_out or ''}")
+            raise InputError(f"The file has no people left. {received.left_out or ''}")
         if received.users == 1:
             raise InputError(
                 "A community has at least 2 members, but all posts of this file are of one person; "

@@ -138,9 +138,9 @@ def _form(
 
 
 _REFUSED = {
-    ReportOutcome.OTHER: "another report goes by this id; take a new one.",
+    ReportOutcome.OTHER: "another report has this id; take a new one.",
     ReportOutcome.SPENT: "this admission was used for another report of this topic and period.",
-    ReportOutcome.CLOSED: "this period is over; report for the one that runs.",
+    ReportOutcome.CLOSED: "this period is over; report for the current one.",
 }
 
 
@@ -181,7 +181,7 @@ def check_running(service: RankService, form: Any) -> None:  # noqa: ANN401 - li
     if form.period < service.counts_from:
         raise HTTPException(
             HTTPStatus.CONFLICT,
-            "this server's store was put back from a copy, so it does not count this period; "
+            "this server's store was restored from a copy, so it does not count this period; "
             "report in the next one.",
         )
 
@@ -193,7 +193,7 @@ def _member(service: RankService, form: Any) -> str:  # noqa: ANN401 - likewise
     if member is None:
         raise HTTPException(
             HTTPStatus.UNAUTHORIZED,
-            "this server takes reports with an admission token only; ask whoever runs it for one.",
+            "this server takes reports only with an admission token; ask whoever runs it for one.",
         )
     return member
 

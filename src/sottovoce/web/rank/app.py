@@ -215,7 +215,11 @@ async def _refuse_form(_request: Request, error: Exception) -> JSONResponse:
 
 
 async def _refuse_service(_request: Request, error: Exception) -> JSONResponse:
-    why = str(error) if isinstance(error, BusyError) else "the server cannot do it now; try later."
+    why = (
+        str(error)
+        if isinstance(error, BusyError)
+        else ("the server cannot do that now; try again later.")
+    )
     return _problem(HTTPStatus.SERVICE_UNAVAILABLE, why)
 
 
@@ -276,7 +280,9 @@ def add_operator_routes(app: FastAPI, service: RankService, metrics_key: str | N
     async def metrics(authorization: Annotated[str, Header()] = "") -> PlainTextResponse:
         """What was counted, for Prometheus."""
         if not hmac.compare_digest(authorization.encode(), f"Bearer {metrics_key}".encode()):
-            raise HTTPException(HTTPStatus.UNAUTHORIZED, "only whoever runs this server may ask.")
+            raise HTTPException(
+                HTTPStatus.UNAUTHORIZED, "only whoever runs this server may ask that."
+            )
         return PlainTextResponse(service.telemetry.metrics(), media_type=PROMETHEUS)
 
 

@@ -72,7 +72,7 @@ class PairedServer(RankService):
     ) -> None:
         if description.key not in {"", key.tag}:
             raise InputError(
-                "these rules are of servers with another key; give theirs: --peer-key."
+                "these rules belong to servers with another key; give that key: --peer-key."
             )
         super().__init__(description, store, key=key.tag, place=SERVERS[self.place], clock=clock)
         self.key = key
@@ -321,7 +321,7 @@ class SecondServer(PairedServer):
 
 def _find_verifiable(store: Store, asked: Mapping[str, Any]) -> dict[str, bytes]:
     if store.find(QUESTION, asked["topic"], asked["period"]) is not None:
-        raise ProtocolError("the sum of this topic and period is opened already, or being so.")
+        raise ProtocolError("the sum of this topic and period is open already, or is being opened.")
     return store.find_reports(asked["topic"], asked["period"], asked["tokens"])
 
 

@@ -36,14 +36,16 @@ def refuse_bad_answer() -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, IndexError, RecursionError):
-        raise ProtocolError("the second server's answer is not as it should be.") from None
+        raise ProtocolError("the second server sent an answer of the wrong form.") from None
 
 
 def key_digits(path: Path) -> str:
     """The key in a file that only its owner may read: 64 hexadecimal digits."""
     text = read_private(path, "key").strip()
     if not _KEY.fullmatch(text):
-        raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
+        raise InputError(
+            f"the key {path} must be 64 hexadecimal digits; make one: openssl rand -hex 32"
+        )
     return text
 
 

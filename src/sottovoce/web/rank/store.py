@@ -113,8 +113,8 @@ class Store(ABC):
                 found = run(_SETTING, (name,)).fetchone()
             if found[0] != value:
                 raise InputError(
-                    f"this store belongs to a rank server of another {name}; reports made under "
-                    "one cannot be counted under another. Give a new store: --store."
+                    f"this store belongs to a rank server with another {name}; it cannot count "
+                    "reports made under this one. Give a new store: --store."
                 )
 
     def put_back(self, next_period: int) -> int:

@@ -86,7 +86,7 @@ def test_a_server_whose_name_nobody_knows_is_told_in_words(monkeypatch: pytest.M
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(ProtocolError, match="nobody knows a machine of that name"):
+    with pytest.raises(ProtocolError, match="no machine has that name"):
         HttpTransport("https://ranks.invalid").call("GET", "/description")
 
 

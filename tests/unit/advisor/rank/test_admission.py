@@ -50,7 +50,7 @@ def test_without_a_token_that_is_on_the_list_nothing_is_stored(
     server: Admitting, given: dict[str, object]
 ) -> None:
     status, said = server.report(1, **given)
-    assert (status, "with an admission token only" in said) == (401, True)
+    assert (status, "only with an admission token" in said) == (401, True)
     assert server.rows("rank_report") == server.rows("rank_admitted") == []
 
 

@@ -91,7 +91,7 @@ def test_what_was_agreed_to_is_known_after_a_restart_server_by_server(
     server.asks_for("10")
     server.period += 1
     for same in ("https://ranks.example", "https://RANKS.example/"):
-        with pytest.raises(InputError, match="not those that you agreed to"):
+        with pytest.raises(InputError, match="not those you agreed to"):
             report(same)
     assert len(server.got) == 1
     # Of another server she has agreed to nothing yet.
@@ -146,9 +146,9 @@ def test_a_lost_ledger_beside_a_kept_diary_draws_nothing_again(
     for server in servers:
         server.period -= 1
     for _ in range(2):
-        with pytest.raises(InputError, match="older copy was put back"):
+        with pytest.raises(InputError, match="replaced by an older copy"):
             client().report("debt", 0.9)
-    with pytest.raises(InputError, match="older copy was put back"):
+    with pytest.raises(InputError, match="replaced by an older copy"):
         client().quote("debt", 0.9)
     assert [len(server.got) for server in servers] == [2] * len(servers)
 

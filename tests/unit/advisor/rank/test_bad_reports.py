@@ -61,7 +61,7 @@ BAD: dict[str, tuple[Change, int, str]] = {
     "another task": (lambda _, b: b | {"description": OTHER_RULES.version}, 422, "description"),
     "another topic": (lambda _, b: b | {"topic": "nobody's"}, 422, "topic"),
     "a past period": (lambda _, b: b | {"period": 99}, 409, "this period is over"),
-    "a period to come": (lambda _, b: b | {"period": 101}, 409, "report for the one that runs"),
+    "a period to come": (lambda _, b: b | {"period": 101}, 409, "report for the current one"),
     "a former version": (
         lambda _, b: {k: v for k, v in b.items() if "_share" not in k} | {"share": "0" * 32},
         422,
@@ -115,7 +115,7 @@ def test_a_replayed_report_counts_once_and_another_under_its_nonce_not_at_all(
                     assert both.post(place, body(place, report)) == (200, "")
             other = shared(RULES, 1, 4)
             got, said = both.post(place, body(place, other))
-            assert (got, "another report goes by this id" in said) == (409, True)
+            assert (got, "another report has this id" in said) == (409, True)
             assert both.stored(place) == 3
         clock.day += 1
         # Whoever heard it sends it again for the next period: its proof is for the last one.

@@ -230,7 +230,7 @@ def test_servers_that_change_their_key_and_stores_within_a_period_get_no_share_a
     client.report("debt", 0.5)
     after = keyed_pair(tmp_path / "after", clock, PeerKey(bytes(32)))
     first.client, second.client = (asked(each).client for each in after)
-    with pytest.raises(InputError, match="not those that you agreed to"):
+    with pytest.raises(InputError, match="not those you agreed to"):
         client.report("debt", 0.5)
     assert [len(each.sent) for each in (first, second)] == [1, 1]
     client.report("debt", 0.5, agreed=client.quote("debt", 0.5).mark)

@@ -33,7 +33,7 @@ def test_a_band_is_told_only_when_the_interval_lies_in_it() -> None:
     # 25 of 500 are the top 5% exactly, and the noise of a few people reaches beyond.
     found = estimate_rank(replace(histogram(counts), version=rules.version), rules, 19)
     assert (found.band, found.within, found.beyond) == (None, 10, 1)
-    assert "whether in a narrower band, the noise hides" in found.in_words()
+    assert "the noise hides whether you are in a narrower band" in found.in_words()
     assert estimate_rank(histogram(counts), RULES, 19).band == "top 5%"
 
 
