@@ -325,8 +325,7 @@ FUNCTION_WORDS = ENGLISH | {"a", "i"}
 _WORD_OR_LETTER = re.compile(r"[^\W\u0000-\u024f]|\w+")
 _BUILT_IN = (
     "The built-in topics and the reading of posts are for English only. They find nothing in "
-    "another "
-    "language, so finding nothing means nothing."
+    "another language, so finding nothing means nothing."
 )
 _GIVEN = "The page reads what posts say outright in English only, so finding nothing means nothing."
 

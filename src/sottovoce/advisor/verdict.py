@@ -208,8 +208,7 @@ def pieces(text: str, spans: Sequence[Span]) -> list[TextPiece]:
 
 NOT_A_DIAGNOSIS = (
     "This is exposure: how early you come when somebody ranks everybody by how close their posts "
-    "are "
-    "to the topic, rightly or wrongly. It says nothing about who you are, and it is not a "
+    "are to the topic, rightly or wrongly. It says nothing about who you are, and it is not a "
     "diagnosis."
 )
 NOTHING = "Leave things as they are"

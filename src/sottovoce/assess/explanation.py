@@ -274,8 +274,7 @@ class Question:
         if row is None:
             raise InputError(
                 "these files have posts of the user, but the state does not: it was made from "
-                "other "
-                "files, or the user was erased from it."
+                "other files, or the user was erased from it."
             )
         if (held := int(self.state.posts[row])) != posts:
             raise InputError(

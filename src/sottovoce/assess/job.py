@@ -38,8 +38,7 @@ SHARE_OF_TIME = 0.05
 _ONE_SECOND = 1_000_000
 _TWICE = (
     "Posts that it had counted before now count twice, and nothing can undo this: go back to a "
-    "copy "
-    "of the state, or start it again. If an export repeats old posts, sottovoce assess "
+    "copy of the state, or start it again. If an export repeats old posts, sottovoce assess "
     "--only-newer adds only the new ones."
 )
 
@@ -194,8 +193,7 @@ class Assessment:
         if any(measure.buckets for measure in self.measures.values()) and m > kept:
             raise ParameterError(
                 f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score "
-                "again and "
-                "keep more buckets."
+                "again and keep more buckets."
             )
 
     @property

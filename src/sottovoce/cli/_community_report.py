@@ -30,9 +30,8 @@ from sottovoce.files import append_private
 
 RECOMMENDATION = (
     "We recommend voice-t with a model (--measure recommended): in a check on 2,926 people it "
-    "ranked "
-    "best among people who write equally much. Without a model (bow-t, keyword-kinds) no measure "
-    "did better than the number of posts alone."
+    "ranked best among people who write equally much. Without a model (bow-t, keyword-kinds) no "
+    "measure did better than the number of posts alone."
 )
 SEPARATION = (
     "Each user is counted once, in the narrowest band. If equal scores reach beyond a band,\n"

@@ -147,8 +147,7 @@ def ledger_beside(corpus: Path) -> Path:
     if _SCHEME.match(getattr(corpus, "written", "")):
         raise ParameterError(
             "a corpus at an address cannot keep a ledger beside it; give --ledger, a place that "
-            "the "
-            "driver finds wherever it runs."
+            "the driver finds wherever it runs."
         )
     from sottovoce.privacy.ledger.chosen_ledger import ledger_of  # noqa: PLC0415 - keeps --help fast
 

@@ -96,8 +96,7 @@ ConcernedOption = Annotated[
     typer.Option(
         metavar="SHARE",
         help="If a topic concerns this share of the community (at most 10%), how many in 100 of "
-        "each "
-        "band would it concern?",
+        "each band would it concern?",
     ),
 ]
 BucketOption = Annotated[

@@ -77,8 +77,7 @@ def forget_place(file: Path, *, as_json: AsJson = False) -> None:
         return
     typer.echo(
         f"Releases no longer ask the ledger {file}, and its {spends} spends no longer count: "
-        "publish "
-        "none of its documents again, or add the epsilons of both releases."
+        "publish none of its documents again, or add the epsilons of both releases."
     )
 
 

@@ -28,8 +28,8 @@ _SELECTED = (
 
 _DIMENSIONS = (
     "Words that go together make dimensions of meaning. If a bar stands above the line, its "
-    "dimension "
-    "is real; below, it may be noise. The first dimension only says that some words are frequent."
+    "dimension is real; below, it may be noise. The first dimension only says that some words "
+    "are frequent."
 )
 _TOGETHER = (
     "How often both words occur in one document, and how often they would if every document drew "
@@ -68,8 +68,7 @@ def _certain(summary: ReleaseSummary) -> str:
     what = "columns" if summary.columns < summary.words else "words"
     return (
         f"{summary.certain_words:,} of {summary.columns:,} {what} were certainly used; the rest "
-        "may "
-        "not have been."
+        "may not have been."
     )
 
 

@@ -32,13 +32,12 @@ _OUTSIDER = (
 )
 _CLOSELY = (
     "were read one by one: is the post about a topic, and does it say that the topic applies to "
-    "its "
-    "author? Who wrote it does not matter. A low rank does not undo what a post says outright."
+    "its author? Who wrote it does not matter. A low rank does not undo what a post says "
+    "outright."
 )
 _GUARDED = (
     "The first people for each topic. An adversary would want this file: only its owner can read "
-    "it, "
-    "and a log beside it says when it was made."
+    "it, and a log beside it says when it was made."
 )
 _SCORES = (
     "They say whom a program would look at first, not whom a topic applies to: people who help, "

@@ -200,7 +200,7 @@ LEDGER_FILE, DIARY_FILE = "rank.ledger", "rank.diary"
 LOST_LEDGER = (
     f"{LEDGER_FILE} lacks reports that {DIARY_FILE} knows: it was deleted, or replaced by an older "
     "copy. New noise for an old bucket would reveal more, so nothing is drawn or sent. Restore "
-    "the {LEDGER_FILE} and {LEDGER_FILE}.outputs that belong to the diary."
+    f"the {LEDGER_FILE} and {LEDGER_FILE}.outputs that belong to the diary."
 )
 
 

@@ -224,8 +224,8 @@ def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> 
     typer.echo(f"Keys are {kept}. What to copy where is in {folder / 'README.txt'}.")
     typer.echo(
         "This is for trials only: whoever ran it saw everybody's private keys. In earnest, all "
-        "make "
-        "their own: sottovoce learn new at the coordinator, sottovoce learn join at the others."
+        "make their own: sottovoce learn new at the coordinator, sottovoce learn join at the "
+        "others."
     )
 
 

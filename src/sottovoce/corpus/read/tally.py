@@ -159,7 +159,7 @@ class Tally:
         if malformed > ALWAYS_SKIPPED + self.rows_read // 2:
             raise CorpusError(
                 f"more than half of the first {self.rows_read} rows could not be read "
-                "({self.left_out}); is that the right format? Fix the file, or give its --format."
+                f"({self.left_out}); is that the right format? Fix the file, or give its --format."
             )
 
     @property

@@ -73,8 +73,7 @@ def ask(
     if len(measures) > 1:
         raise InputError(
             "the rank server must rank all topics by the same measure; otherwise nobody can "
-            "compare "
-            "scores."
+            "compare scores."
         )
     setting = AdvisorSetting(measures.pop(), description.k, description.m, description.bucket)
     names = [topic.name for topic in catalogue.sensitive if topic.name in description.by_name]
