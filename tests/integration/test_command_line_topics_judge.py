@@ -295,7 +295,7 @@ def test_a_model_becomes_a_catalogue_that_judges_can_fill(
     code, out, _ = run("topics", "judge", "export", "own.toml", "--out", "sheets.csv")
     assert code == 0
     code, out, _ = run("topics", "catalogue", model, "--out", "own.toml", "--relevance", 0.5)
-    assert "yet to be judged" in out
+    assert "Judges have not seen them yet" in out
 
 
 def test_what_comes_of_private_texts_is_readable_by_its_owner_only(
@@ -326,6 +326,6 @@ def test_no_sheet_takes_the_place_of_a_key_or_of_the_posts(run: Run, folder: Pat
     (folder / "p.key").write_text("an earlier key")
     code, _, err = run(*asked, *KEPT)
     assert code == 2
-    assert "the key p.key is there already" in err
+    assert "the key p.key exists already" in err
     assert (folder / "p.key").read_text() == "an earlier key"
     assert not (folder / "p.csv").exists()
