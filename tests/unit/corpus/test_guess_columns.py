@@ -220,7 +220,9 @@ def test_an_author_within_an_object_is_not_taken_for_a_name(tmp_path: Path) -> N
     path = tmp_path / "e.jsonl"
     rows = [{"author": {"name": row[1]}, "created": row[2], "body": row[4]} for row in ROWS]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(CorpusError, match="No column.*the user.*Nested values in author are not read"):
+    with pytest.raises(
+        CorpusError, match="No column.*the user.*Nested values in author are not read"
+    ):
         guessed_reading(path, POSTS, ReadOptions())
 
 
