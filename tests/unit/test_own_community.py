@@ -102,7 +102,7 @@ def test_a_topic_that_several_measures_ranked_names_each(tmp_path: Path) -> None
         (topic("cancer", 50, 5.0), {"cancer": 3}, "but fewer than 5 posts, or none,"),
         (topic("debt", 64, 1.0), {"debt": 6}, "people with a word that counts for it"),
         (topic("debt", 64, 1.0), {"debt": 6}, "The table above counts people with any word"),
-        (topic("debt", 30, 0.5), {}, "counted in the narrowest band"),
+        (topic("debt", 30, 0.5), {}, "counts in the narrowest band"),
     ],
 )
 def test_few_and_many_are_told_as_the_tables_count_them(

@@ -67,7 +67,7 @@ def _most_left_out(tally: Tally) -> str:
 
 
 _REMEDIES = {
-    Skip.TIME: " Are days or months first in its times, or is another column the time?",
+    Skip.TIME: " Do its times put days or months first, or is another column the time?",
     Skip.USER: " Is another column the user?",
     Skip.TEXT: " Is another column the text?",
     Skip.FIELDS: " Are its values separated by something else?",

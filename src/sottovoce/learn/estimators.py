@@ -299,5 +299,6 @@ class SummedRidgeClassifier(TwoClassLinear):
 
     def _learn(self, rows: Floats, signs: Floats) -> LinearModel:
         sums = local_sums(rows, signs, all_kept(rows.shape[1]))
-        self.penalty_ = self.penalty or likeliest_penalties([sums], self.penalties)[0]
+        given = self.penalty
+        self.penalty_ = likeliest_penalties([sums], self.penalties)[0] if given is None else given
         return ridge_from_sums(sums, self.penalty_)

@@ -28,7 +28,7 @@ _SELECTED = (
 
 _DIMENSIONS = (
     "Words that go together make dimensions of meaning. If a bar stands above the line, its "
-    "dimension is real; below, it may be noise. The first dimension only says that some words "
+    "dimension is more than noise; below, it may be noise. The first only says that some words "
     "are frequent."
 )
 _TOGETHER = (

@@ -85,7 +85,7 @@ def test_a_report_is_offered_with_its_cost_and_sent_only_after_consent(
         address = f"/report?name={TOPIC.replace(' ', '+')}"
         assert address in client.get("/topic", params={"name": TOPIC}).text
         said = offer(client).text
-        cost = ("1 of your privacy budget", "about 2.7, times likelier")
+        cost = ("1 of your privacy budget", "about 2.7, times more likely")
         for words in ("Not your posts", *cost, "when your range changes"):
             assert words in said
         agreed = mark(client)

@@ -171,7 +171,7 @@ def test_what_a_killed_erasure_left_is_removed_by_the_next(
         patch.setattr(erase, "remove_erased", lambda _path: None)
         done(run, FORGET)
     assert holders()
-    assert refused(run, FORGET) == "the user is not in this state, nor in its alerts.\n"
+    assert refused(run, FORGET) == "neither this state nor its alerts have this user.\n"
     assert holders() == []
 
 

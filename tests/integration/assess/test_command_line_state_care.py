@@ -72,4 +72,4 @@ def test_who_is_in_the_alerts_only_can_be_erased_once(run: Run) -> None:
     done(run, f"forget s --user {user}")
     assert user not in users_of("s.alerts")
     said = refused(run, f"forget s --user {user}")
-    assert said == "the user is not in this state, nor in its alerts.\n"
+    assert said == "neither this state nor its alerts have this user.\n"

@@ -39,13 +39,13 @@ def test_what_is_asked_for_is_shown_though_a_state_is_kept(run: Run) -> None:
     shown = asked(run, f"assess export.csv --state kept {DEPRESSION} --show-users 1")
     assert shown["bands"][0]["topic"] == "depression"
     assert shown["most_exposed"][0]["user"] == "ada"
-    said = "nobody was ranked: --out RANKS.csv, --topic or --show-users does it"
+    said = "nobody was ranked: to rank, give --out RANKS.csv, --topic or --show-users"
     assert said in done(run, "assess --state kept")
 
 
 def test_nobody_is_explained_as_nobody(run: Run) -> None:
     words = f"explain export.csv --user [deleted] {DEPRESSION}"
-    refused(run, words, "stands for nobody", "--no-clean")
+    refused(run, words, "is no person's", "--no-clean")
 
 
 def test_a_report_reads_and_counts_only_the_posts_of_somebody(run: Run) -> None:

@@ -222,7 +222,7 @@ def test_forgetting_that_was_cut_short_is_done_again(run: Run, pageless: Path) -
     assert forget(run, NAMES[0], "outputs")[0] == 0
     assert holders(pageless, NAMES[0]) == {"r.csv", "looks.jsonl"}
     said = refused(run, f"forget s --user {NAMES[0]} --in outputs")
-    assert said == "the user is not in this state, nor in its alerts.\n"
+    assert said == "neither this state nor its alerts have this user.\n"
 
 
 def test_a_link_is_what_it_points_to(run: Run, folder: Path) -> None:

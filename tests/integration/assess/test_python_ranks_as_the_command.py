@@ -228,7 +228,7 @@ def test_a_state_of_several_files_is_explained_with_all_of_them(
     assert check_explained(ranking, *words, posts=files)["rank"] == 1
     kept = sv.assess_posts(None, state=state)
     check_explained(kept, *words, posts=files)
-    with pytest.raises(ParameterError, match="give the posts that it was made from"):
+    with pytest.raises(ParameterError, match="give the posts it was made from"):
         kept.explain(*first_of(kept))
 
 

@@ -124,7 +124,7 @@ def test_interrupted_anywhere_and_resumed_it_gives_the_same(
         stopped += 1
         assert not Path("r.parquet").exists()
         assert Path("s").read_bytes() == Path("before").read_bytes()
-        resumed += "with --resume goes on" in err
+        resumed += "with --resume continues" in err
         check_resumed(run, same)
     assert stopped > 0.62 * times
     assert times / 4 < resumed <= stopped
@@ -210,8 +210,8 @@ def change_nothing() -> None:
 
 
 OTHER_WORK = (
-    "the checkpoint c belongs to other texts or parameters; repeat those, or remove the "
-    "folder to begin again.\n"
+    "the checkpoint c belongs to other texts or parameters; use those, or remove the folder "
+    "to start again.\n"
 )
 
 
@@ -226,7 +226,7 @@ OTHER_WORK = (
         (
             change_nothing,
             BEGIN,
-            "go on with --resume (in Python resume=True), or remove the folder",
+            "continue with --resume (in Python resume=True), or remove the folder",
         ),
     ],
 )

@@ -75,7 +75,7 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], tuple[str, ...]]] = {
     "one column": ("a.csv", "3 and more\n4\n", {}, ("it has 1 column and its first row does",)),
     "an array of JSON": ("a.json", "[]", {}, ("--format jsonl", "jq -c")),
     "called Parquet": ("a.parquet", POSTS, {}, ("damaged",)),
-    "CSV as JSON": ("a.csv", POSTS, {"format": Format.JSONL}, ("no line that is a JSON object",)),
+    "CSV as JSON": ("a.csv", POSTS, {"format": Format.JSONL}, ("no line of",)),
     "JSON as CSV": ("a.jsonl", OTHERS, {"format": Format.CSV}, ("not shown",)),
     "a first row without end": ("a.csv", ENDLESS, {}, ("quotes closed",)),
     "an unclosed quote over the limit": ("a.csv", UNCLOSED, {"max_line_bytes": 1000}, (LIMIT,)),

@@ -78,6 +78,7 @@ def test_labels_that_are_not_two_valued_are_refused(
         (MLossClassifier(30, penalty=-1.0), "penalty"),
         (MLossClassifier(30, low_confidence=[9]), "low_confidence"),
         (SummedRidgeClassifier(-1.0), "penalty"),
+        (SummedRidgeClassifier(0.0), "penalty"),
         (SummedRidgeClassifier(float("nan")), "penalty"),
         (SummedRidgeClassifier(None, penalties=[0.0]), "at least one candidate, all > 0"),
         (SummedRidgeClassifier(None, penalties=[]), "at least one candidate, all > 0"),

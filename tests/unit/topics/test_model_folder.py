@@ -133,7 +133,7 @@ def interrupt_overwriting(folder: Path) -> None:
         (card(lambda fields: fields["rules"].update(shortest=3)), "not fit its card's fingerprint"),
         (card(lambda fields: fields.pop("corpus")), "is damaged"),
         (card(lambda fields: fields.update(files=[])), "is damaged"),
-        (card(lambda fields: fields.update(files={})), "does not fit its card"),
+        (card(lambda fields: fields.update(files={})), "does not match its card"),
         (content("card.json", b""), "card"),
         (content("card.json", b"[1]"), "card"),
         (content("card.json", b"{"), "card"),
@@ -152,9 +152,9 @@ def interrupt_overwriting(folder: Path) -> None:
         (header("<f8", fortran=False, shape=(12, 5)), "12 x 5 numbers"),
         (header("<f4", fortran=True, shape=(12, 5)), "12 x 5 numbers"),
         (header("<f4", fortran=False, shape=(12, 5)), "12 x 5 numbers"),
-        (flip_a_bit, "phi.npy does not fit its card"),
+        (flip_a_bit, "phi.npy does not match its card"),
         (add_a_word, "must hold 12 terms, got 13"),
-        (interrupt_overwriting, "does not fit its card"),
+        (interrupt_overwriting, "does not match its card"),
     ],
 )
 def test_a_folder_that_cannot_be_true_is_refused(

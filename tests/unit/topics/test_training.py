@@ -139,7 +139,7 @@ def test_a_checkpoint_is_only_taken_up_on_request_and_by_the_same_training(
     other = "belongs to other texts or parameters"
     with pytest.raises(Interrupted):
         run(texts(), resume=False)
-    says = "go on with --resume [(]in Python resume=True[)], or remove the folder"
+    says = "continue with --resume [(]in Python resume=True[)], or remove the folder"
     refuse(ParameterError, says, texts(), resume=False)
     refuse(ParameterError, other, texts(301), resume=True)
     refuse(ParameterError, other, texts(), resume=True, seed=9)

@@ -68,7 +68,7 @@ def test_other_rules_than_those_reported_under_hold_only_once_she_agreed_to_a_qu
     seen = client.quote("debt", 0.4)
     for period in (7, 8):
         server.period = period
-        with pytest.raises(InputError, match="not those that you agreed to"):
+        with pytest.raises(InputError, match="not those you agreed to"):
             client.report("debt", 0.4)
     assert (spent(client), len(server.got)) == (1, 1)
     server.period = 7
