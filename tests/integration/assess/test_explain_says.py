@@ -63,7 +63,7 @@ def test_a_post_that_counts_does_not_say_nothing(run: Run) -> None:
     Path("posts.csv").write_text(POSTS + "dee,2026-01-08,fine\ndee,2026-01-09,the payday came\n")
     Path("topics.toml").write_text(TOPICS.replace('"loan"', '"loan", "payday"'))
     out = done(run, f"{EXPLAIN} dee")
-    assert "None of 2 posts says it outright; the score rests on 1 word" in out
+    assert "None of 2 posts says it outright; the score comes from 1 word" in out
     assert "No word of the topic" not in out
     assert "says nothing outright" in out
     assert "says nothing of it" in out

@@ -2,9 +2,9 @@ r"""Prio3: a measurement in shares, and the check by all who hold one that it is
 
 A client encodes its measurement as a vector (`_circuits`), proves that it is valid (`_proof`), and
 splits both: helper j draws its shares from a seed, and the leader, aggregator 0, has what is left.
-Where the circuit needs joint randomness, every aggregator's share of the vector is hashed under a
-blind to a part, and all parts to the seed of the randomness; a client that wants another randomness
-must change the vector. The parts are public, the blinds keep them from telling the shares.
+Where the circuit needs joint randomness, every aggregator's share is hashed under a blind to a
+part, and all parts to the seed: for another randomness a client must change the vector. The parts
+are public; the blinds keep them from telling the shares.
 
 To verify, each aggregator hashes its own share again, in place of the part that it was told
 (`Prio3.verify_init`), and sends its share of the verifier. From all of them follows whether the
@@ -14,10 +14,9 @@ with the one it used (`Prio3.verify_next`). Only then does its share of the vect
 Who learns what, if one aggregator is honest: the others see their own shares, uniform whatever the
 measurement is; the verifier, which could be drawn without it (`_proof`); and whether the report is
 valid. It rests on these: the client draws the nonce at random; an aggregator has nonce and public
-share from the client itself, not by the word of another aggregator; it answers about a report once,
-under one verify key; that key is settled before there are reports, and no client knows it. Whoever
-calls sees to the last three: an aggregator that chooses the public share, or a second random point,
-for another reads the measurement off the answer.
+share from the client itself; it answers about a report once, under one verify key; that key is settled before there are
+reports, and no client knows it. Whoever calls sees to the last three: an aggregator that chooses
+the public share, or a second random point, for another reads the measurement off the answer.
 
 Soundness: a client that does not know the verify key gets a report of an invalid vector accepted
 with chance at most (c + 2 (P - 1) + 1) / (p - P) for each joint randomness that it tries.
