@@ -382,9 +382,7 @@ def wait_for_work(child: "subprocess.Popen[bytes]", ledger: Path) -> None:
         time.sleep(0.001)
 
 
-def test_texts_that_hold_others_words_are_counted_as_they_stand_and_that_is_said(
-    run: Run,
-) -> None:
+def test_texts_that_hold_others_words_are_counted_as_they_stand_and_that_is_said(run: Run) -> None:
     rows = ["user,time,text,subject", "a,2024-01-01,> debt,Loans", "b,2024-01-02,loan,Re: Loans"]
     rows += ["[deleted],2024-01-03,see www.example.org loan,The sea"]
     Path("posts.csv").write_text("\n".join(rows))

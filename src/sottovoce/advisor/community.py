@@ -13,13 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.advisor.crowd import (
-    Crowd,
-    HistogramCrowd,
-    KnownCrowd,
-    ReactingCrowd,
-    ScoreHistogram,
-)
+from sottovoce.advisor.crowd import Crowd, HistogramCrowd, KnownCrowd, ReactingCrowd, ScoreHistogram
 from sottovoce.advisor.person_values import AdvisorSetting, Post, posts_of_table
 from sottovoce.assess.community_facts import all_shipped
 from sottovoce.assess.disclosure.disclosures import DisclosureReader
@@ -158,10 +152,7 @@ class Community:
 
     @classmethod
     def from_state(
-        cls,
-        path: Path,
-        spaces: Sequence[Space] = (),
-        setting: AdvisorSetting | None = None,
+        cls, path: Path, spaces: Sequence[Space] = (), setting: AdvisorSetting | None = None
     ) -> "Community":
         """From a file that ``sottovoce assess --state`` wrote; it holds no posts.
 

@@ -120,9 +120,7 @@ class ReactingCrowd:
 
 
 def places_by_topic(
-    hers: Scores,
-    topics: Sequence[str],
-    places: Callable[[str, Scores], tuple[Places, Places]],
+    hers: Scores, topics: Sequence[str], places: Callable[[str, Scores], tuple[Places, Places]]
 ) -> tuple[Places, Places]:
     """The best and the worst place of each variant for each topic, of which ``places`` tells."""
     found = [places(topic, hers[:, column]) for column, topic in enumerate(topics)]

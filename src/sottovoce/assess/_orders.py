@@ -13,9 +13,7 @@ _BYTE = np.uint64(255)
 _BYTES, _VALUES = 8, 256
 
 
-def positions_with_ties(
-    scores: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def positions_with_ties(scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first and the last position of the users who score as each does, from 1."""
     order = np.argsort(-scores, kind="stable")
     first, last = np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
@@ -23,9 +21,7 @@ def positions_with_ties(
     return first, last
 
 
-def ordered_positions(
-    ordered: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def ordered_positions(ordered: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The same of scores that are in decreasing order."""
     begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     ends = np.append(begins[1:], ordered.size)

@@ -183,10 +183,7 @@ def save_alerts(path: Path, members: pa.Table, out: Path | None, changes: pa.Tab
 
 
 def _all_scores(
-    state: State,
-    measures: Mapping[str, Measure],
-    topics: Sequence[str] | None,
-    setting: Setting,
+    state: State, measures: Mapping[str, Measure], topics: Sequence[str] | None, setting: Setting
 ) -> Iterator[tuple[str, str, NDArray[np.float64]]]:
     for name, measure in measures.items():
         for topic in chosen_topics(state, topics):

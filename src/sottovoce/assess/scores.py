@@ -26,12 +26,7 @@ from sottovoce.corpus.clean import CleaningCounts, clean_posts, clean_texts
 from sottovoce.corpus.counts import CountWorker, VocabularyCounter, count_batches
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.space import (
-    Mode,
-    PostScorer,
-    Space,
-    named_spaces,
-)
+from sottovoce.topics.space import Mode, PostScorer, Space, named_spaces
 
 WAITING = 2
 """How many pieces a thread may have scored that are not folded in yet."""

@@ -169,11 +169,7 @@ class OnSpark:
 
     def find_ledger(self, request: "ReleaseRequest") -> "LedgerPlace":
         """The ledger of a release; on a cluster it lies where a driver elsewhere finds it too."""
-        from sottovoce.privacy.ledger.chosen_ledger import (  # noqa: PLC0415 - fast --help
-            beside_corpus,
-            ledger_place,
-            with_others,
-        )
+        from sottovoce.privacy.ledger.chosen_ledger import beside_corpus, ledger_place, with_others  # noqa: PLC0415 - fast --help
 
         if request.ledger is None and self.engine.is_on_other_machines:
             path = ledger_beside(self.corpus)

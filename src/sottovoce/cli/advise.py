@@ -105,12 +105,7 @@ def advise(
         no_open: Do not open a browser.
     """
     with needs_extra("web"):
-        from sottovoce.web.advise.app import (  # noqa: PLC0415 - fast --help
-            HELP_LINE,
-            PageAddress,
-            PageOptions,
-            serve,
-        )
+        from sottovoce.web.advise.app import HELP_LINE, PageAddress, PageOptions, serve  # noqa: PLC0415 - fast --help
     listen_at = PageAddress(page.host, page.port, page.beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(compared, reports, kept)

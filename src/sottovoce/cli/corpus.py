@@ -156,11 +156,7 @@ def describe(
 
 
 def _coverage(truth: Path, posts: Path, options: ReadOptions) -> dict[str, int]:
-    from sottovoce.corpus.read.corpus import (  # noqa: PLC0415 - keeps --help fast
-        check_truth_against_posts,
-        open_posts,
-        read_truth,
-    )
+    from sottovoce.corpus.read.corpus import check_truth_against_posts, open_posts, read_truth  # noqa: PLC0415 - keeps --help fast
 
     return check_truth_against_posts(
         read_truth(truth), open_posts(posts, options=options)

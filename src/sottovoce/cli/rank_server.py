@@ -50,12 +50,7 @@ class BucketOptions(OptionGroup):
     edges: Path | None = None
 
     def rank_topics(self, topics: Sequence[str]) -> "tuple[RankedTopic, ...]":
-        from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
-            BUCKETS,
-            Buckets,
-            RankedTopic,
-            score_range,
-        )
+        from sottovoce.advisor.rank.description import BUCKETS, Buckets, RankedTopic, score_range  # noqa: PLC0415 - fast --help
         from sottovoce.advisor.rank.histogram import load_edges  # noqa: PLC0415 - fast --help
 
         bounds = (self.lowest, self.highest)
@@ -342,11 +337,7 @@ def rank_edges(
         buckets: How many score buckets to make, at most.
     """
     from sottovoce.advisor.rank.client import latest_histogram  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
-        Description,
-        HttpTransport,
-        RankedTopic,
-    )
+    from sottovoce.advisor.rank.description import Description, HttpTransport, RankedTopic  # noqa: PLC0415 - fast --help
     from sottovoce.advisor.rank.histogram import fitted_buckets, save_edges  # noqa: PLC0415 - fast --help
 
     asked = HttpTransport(server)

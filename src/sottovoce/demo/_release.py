@@ -77,11 +77,7 @@ def make_sections(community: SimulatedCommunity, command: str) -> tuple[Section,
     promise = PrivateBagOfWords(PRECISION, SHOWN_EPSILON).fit(demo.counts).guarantee_
     section = Section(
         title="What a release promises and costs",
-        paragraphs=(
-            _INTRODUCTION,
-            f"At epsilon {SHOWN_EPSILON}: {promise.in_words()}",
-            _READING,
-        ),
+        paragraphs=(_INTRODUCTION, f"At epsilon {SHOWN_EPSILON}: {promise.in_words()}", _READING),
         facts={
             "Documents": f"{demo.counts.shape[0]:,}",
             "Words on the public list": f"{len(demo.vocabulary):,}",

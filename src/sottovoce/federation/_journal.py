@@ -309,7 +309,7 @@ class Journal:
     def run_keys(self) -> list[KeptKey]:
         """All keys, the oldest first."""
         rows = self._file.rows(
-            "SELECT session, purpose, fingerprint, body IS NOT NULL FROM run_key ORDER BY rowid",
+            "SELECT session, purpose, fingerprint, body IS NOT NULL FROM run_key ORDER BY rowid"
         )
         return [KeptKey(run, what, name, bool(body)) for run, what, name, body in rows]
 
@@ -340,7 +340,7 @@ class Journal:
         row = self._file.row(
             "SELECT (SELECT COUNT(*) FROM run) + (SELECT COUNT(*) FROM event)"
             " + (SELECT COUNT(*) FROM run WHERE status != 'running')"
-            " + (SELECT COUNT(*) FROM frame WHERE way = 'in')",
+            " + (SELECT COUNT(*) FROM frame WHERE way = 'in')"
         )
         return int(row[0]) + self.fact("added")
 

@@ -35,13 +35,7 @@ from sottovoce.federation.config import (
     check_address,
     host_of,
 )
-from sottovoce.federation.roster import (
-    Member,
-    Roster,
-    RosterHistory,
-    member,
-    save_roster,
-)
+from sottovoce.federation.roster import Member, Roster, RosterHistory, member, save_roster
 from sottovoce.files import output_folder, whole_file
 from sottovoce.parsing import Plain, toml_lines
 

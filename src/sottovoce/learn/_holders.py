@@ -21,13 +21,7 @@ from sottovoce.learn._examples import (
     list_values,
     plain_labels,
 )
-from sottovoce.learn.documents import (
-    Documents,
-    HolderColumns,
-    Skipped,
-    Table,
-    read_labelled,
-)
+from sottovoce.learn.documents import Documents, HolderColumns, Skipped, Table, read_labelled
 from sottovoce.learn.training_terms import feature_places
 
 if TYPE_CHECKING:

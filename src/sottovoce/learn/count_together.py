@@ -21,12 +21,7 @@ from sottovoce.learn.count.recipe import (
     public_labels,
     public_words,
 )
-from sottovoce.learn.count.spend import (
-    CountSpend,
-    LedgerSpending,
-    PaidBefore,
-    joint_spends,
-)
+from sottovoce.learn.count.spend import CountSpend, LedgerSpending, PaidBefore, joint_spends
 from sottovoce.learn.documents import Documents, HolderColumns, Skipped, read_counted
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.run.count import NoisedSum

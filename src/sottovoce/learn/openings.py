@@ -218,11 +218,7 @@ def changed_before(
 
 
 def check_evaluated(
-    documents: frozenset[bytes],
-    memory: OpeningMemory,
-    session: bytes,
-    training: bytes,
-    fewest: int,
+    documents: frozenset[bytes], memory: OpeningMemory, session: bytes, training: bytes, fewest: int
 ) -> None:
     """Refuse to be counted again on a few more or other documents; these are remembered.
 

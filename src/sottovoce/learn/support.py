@@ -170,10 +170,7 @@ def all_kept(width: int) -> KeptFeatures:
 
 
 def kept_from_sums(
-    summed: ArrayLike,
-    *,
-    fewest_documents: int = FEWEST_DOCUMENTS,
-    fewest_peers: int = FEWEST_PEERS,
+    summed: ArrayLike, *, fewest_documents: int = FEWEST_DOCUMENTS, fewest_peers: int = FEWEST_PEERS
 ) -> KeptFeatures:
     """Decide from the sum of `local_support` over the peers; rare features are dropped."""
     kept = _often_used(summed, fewest_documents, fewest_peers)
@@ -187,10 +184,7 @@ def kept_from_sums(
 
 
 def check_label_support(
-    summed: ArrayLike,
-    *,
-    fewest_documents: int = FEWEST_DOCUMENTS,
-    fewest_peers: int = FEWEST_PEERS,
+    summed: ArrayLike, *, fewest_documents: int = FEWEST_DOCUMENTS, fewest_peers: int = FEWEST_PEERS
 ) -> None:
     """Refuse to open sums by label where few documents have a label, or lack it: they show those.
 

@@ -236,11 +236,7 @@ class LocalData:
 
     @classmethod
     def from_rows(
-        cls,
-        rows: Rows,
-        signs: ArrayLike,
-        names: Sequence[str],
-        dictionary: Sequence[str],
+        cls, rows: Rows, signs: ArrayLike, names: Sequence[str], dictionary: Sequence[str]
     ) -> "LocalData":
         """Lift a peer's own columns into the dictionary."""
         own = checked_rows(rows)

@@ -168,11 +168,7 @@ _COLOURS = {NOTHING: COLOURS[-1], LOCAL: COLOURS[1], TOGETHER: COLOURS[0]}
 _ALLOWED, _IDLE = "at most, by the promise", "the commoner label; random topics"
 _PANELS = {
     TOLD: ("whole documents told, 5% false alarms\n(left: more private)", BOUND, _ALLOWED),
-    "accuracy_true": (
-        "accuracy, true documents\n(right: more useful)",
-        "accuracy_majority",
-        _IDLE,
-    ),
+    "accuracy_true": ("accuracy, true documents\n(right: more useful)", "accuracy_majority", _IDLE),
     "jaccard": ("topic Jaccard\n(right: more useful)", "jaccard_chance", _IDLE),
 }
 _ROOM, _NEAR = 1.25, 0.15

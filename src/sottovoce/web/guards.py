@@ -195,10 +195,7 @@ class BodyLimit:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        most: Callable[[Scope], int],
-        sentence: Callable[[int], str] = too_large,
+        self, app: ASGIApp, most: Callable[[Scope], int], sentence: Callable[[int], str] = too_large
     ) -> None:
         self._app, self._most, self._sentence = app, most, sentence
 

@@ -173,9 +173,7 @@ def test_another_site_can_neither_read_nor_change_anything(
     visitor.complaints.clear()
 
 
-def test_who_comes_without_the_address_is_kept_out(
-    visitor: "Visitor",
-) -> None:
+def test_who_comes_without_the_address_is_kept_out(visitor: "Visitor") -> None:
     stranger = visitor
     stranger.demo()
     stranger.page.context.clear_cookies()

@@ -11,12 +11,7 @@ from sottovoce.assess import Scoring, State, load_state, save_state
 from sottovoce.assess.erase import erase_users
 from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.state import parts as kept_state
-from sottovoce.assess.state.parts import (
-    KeptState,
-    earlier_folder,
-    remove_unnamed,
-    to_table,
-)
+from sottovoce.assess.state.parts import KeptState, earlier_folder, remove_unnamed, to_table
 
 SAMPLE = 60
 

@@ -17,13 +17,7 @@ from sottovoce.assess import Ranking
 from sottovoce.assess.explanation import Explanation
 from sottovoce.cli._app import app
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.topics import (
-    LdaParameters,
-    VoiceParameters,
-    WordChoice,
-    train_lda,
-    train_voice,
-)
+from sottovoce.topics import LdaParameters, VoiceParameters, WordChoice, train_lda, train_voice
 from sottovoce.topics.space import Mode
 
 USER = "u07"

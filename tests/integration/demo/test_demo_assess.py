@@ -10,13 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.assess import score
-from sottovoce.assess.explanation import (
-    Explanation,
-    Interest,
-    Position,
-    PostShare,
-    WordShare,
-)
+from sottovoce.assess.explanation import Explanation, Interest, Position, PostShare, WordShare
 from sottovoce.corpus.simulate.community import SimulatedCommunity
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.corpus.simulate.write import simulate

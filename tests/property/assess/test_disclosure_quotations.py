@@ -47,7 +47,5 @@ def test_the_telling_words_of_a_post_are_in_it_and_in_order(post: str) -> None:
 
 
 @given(st.sampled_from(POSTS))
-def test_blanks_around_a_post_change_nothing(
-    post: str,
-) -> None:
+def test_blanks_around_a_post_change_nothing(post: str) -> None:
     assert outright(f"  {post}\n\n") == outright(post)

@@ -12,12 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from sottovoce_lab.assess.blogs._judges import (
-    BlogTopicRanks,
-    draw_people,
-    drawn_metrics,
-    orders_of,
-)
+from sottovoce_lab.assess.blogs._judges import BlogTopicRanks, draw_people, drawn_metrics, orders_of
 from sottovoce_lab.assess.blogs._scores import metric_columns
 
 import sottovoce as sv
@@ -211,9 +206,6 @@ def texters(
     )
     # Ties are broken by chance, so that every band is full.
     return {
-        name: (
-            measure.score(state, "spam", Setting()) + 1e-9 * rng.random(people),
-            afflicted,
-        )
+        name: (measure.score(state, "spam", Setting()) + 1e-9 * rng.random(people), afflicted)
         for name, measure in measures.items()
     }

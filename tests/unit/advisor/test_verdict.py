@@ -12,7 +12,7 @@ from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.verdict import Signs, verdict, verdict_of_all
 
 REASSURING = re.compile(
-    r"would change nothing|adds nothing|There is none|adds anything|You do not stand out",
+    r"would change nothing|adds nothing|There is none|adds anything|You do not stand out"
 )
 
 

@@ -15,12 +15,7 @@ from sottovoce.assess import Scoring, State, load_state, save_state
 from sottovoce.assess.measures.catalogue import plan_scoring
 from sottovoce.assess.state import parts as kept_state
 from sottovoce.assess.state._columns import numbers_in
-from sottovoce.assess.state.parts import (
-    KeptState,
-    earlier_folder,
-    remove_unnamed,
-    to_table,
-)
+from sottovoce.assess.state.parts import KeptState, earlier_folder, remove_unnamed, to_table
 from sottovoce.errors import InputError
 
 MEASURES = ("lda-t", "bow", "ent")

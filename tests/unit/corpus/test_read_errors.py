@@ -66,12 +66,7 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], tuple[str, ...]]] = {
     "a short header": ("a.csv", POSTS, {"header": ("user", "text")}, ("3 columns", "names 2")),
     "a position outside": ("a.csv", POSTS, {"columns": {"user": 9}}, ("mapped to column 9",)),
     "no usable row": ("a.csv", NO_USE, {}, ("2 rows read, 0 kept", "1 unreadable time")),
-    "a header alone": (
-        "a.csv",
-        "user,time,text\n",
-        {},
-        ("no usable row", "only a header"),
-    ),
+    "a header alone": ("a.csv", "user,time,text\n", {}, ("no usable row", "only a header")),
     "one column": ("a.csv", "3 and more\n4\n", {}, ("it has 1 column and its first row does",)),
     "an array of JSON": ("a.json", "[]", {}, ("--format jsonl", "jq -c")),
     "called Parquet": ("a.parquet", POSTS, {}, ("damaged",)),

@@ -1,11 +1,7 @@
 """A bench of threads compares nothing whose results depend on them."""
 
 import pytest
-from sottovoce_lab.bench._assess_cores import (
-    CoreCase,
-    same_digest,
-    serial_share,
-)
+from sottovoce_lab.bench._assess_cores import CoreCase, same_digest, serial_share
 
 from sottovoce.errors import CheckFailedError
 

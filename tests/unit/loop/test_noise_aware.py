@@ -19,11 +19,7 @@ def by_summation(z: int, alpha: float, q: float) -> float:
     return float((counts * weights).sum() / weights.sum())
 
 
-@given(
-    z=st.integers(-30, 60),
-    rate=st.floats(0.05, 6.0),
-    mean=st.floats(1e-4, 8.0),
-)
+@given(z=st.integers(-30, 60), rate=st.floats(0.05, 6.0), mean=st.floats(1e-4, 8.0))
 def test_the_expected_count_is_that_of_bayes_rule(z: int, rate: float, mean: float) -> None:
     q = mean / (1 + mean)
     found = expected_count(np.array([z]), np.exp(-rate), np.array([q]))[0]

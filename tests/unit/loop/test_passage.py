@@ -65,11 +65,7 @@ def test_too_much_told_by_the_adversary_alone_is_a_defect_too() -> None:
     assert is_defect([replace(fine, seen=0.4)] * 5)
 
 
-@given(
-    words=st.integers(1, 6),
-    rate=st.floats(0.05, 4.0),
-    level=st.floats(0.001, 0.4),
-)
+@given(words=st.integers(1, 6), rate=st.floats(0.05, 4.0), level=st.floats(0.001, 0.4))
 def test_the_bound_is_above_the_best_test_and_is_attained(
     words: int, rate: float, level: float
 ) -> None:

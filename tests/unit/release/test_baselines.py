@@ -6,10 +6,7 @@ from scipy.sparse import csr_array
 from sottovoce_lab.release.figure_1 import cut_lengths
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy.audit.findings import (
-    audit_freshness,
-    audit_porous_support,
-)
+from sottovoce.privacy.audit.findings import audit_freshness, audit_porous_support
 from sottovoce.privacy.mechanism import GeometricMechanism
 from sottovoce.release.trial import LaplaceBaseline
 

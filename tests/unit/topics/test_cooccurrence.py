@@ -6,11 +6,7 @@ import pytest
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.topics.cooccurrence.factorise import pair_topics
-from sottovoce.topics.cooccurrence.noised import (
-    above_zero,
-    nearest_factors,
-    noised_pair_topics,
-)
+from sottovoce.topics.cooccurrence.noised import above_zero, nearest_factors, noised_pair_topics
 
 WORDS, TOPICS = 60, 4
 

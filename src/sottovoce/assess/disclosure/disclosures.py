@@ -200,10 +200,7 @@ def _told_apart(
 
 
 def _outright(
-    post: ReadPost,
-    topic: CompiledTopic,
-    said: Found,
-    refused: Found,
+    post: ReadPost, topic: CompiledTopic, said: Found, refused: Found
 ) -> Disclosure | None:
     """What is said, unless the post denies it."""
     if any(finding.refused == "negation" for _, finding in refused):

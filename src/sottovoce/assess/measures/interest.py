@@ -124,12 +124,7 @@ def domain_columns(domains: Sequence[str], topic: int, *, with_itself: bool) -> 
 
 # One long step instead of several, as rankings on several threads take turns between steps.
 @kernel
-def _exclude(
-    strength: Scores,
-    largest: Scores,
-    following: Scores,
-    breadth: Scores,
-) -> None:
+def _exclude(strength: Scores, largest: Scores, following: Scores, breadth: Scores) -> None:
     topics, users = breadth.shape
     for topic in range(topics):
         for user in range(users):

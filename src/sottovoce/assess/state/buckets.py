@@ -167,10 +167,7 @@ class BestBuckets:
         self._users = max(self._users, population)
 
     def add_posts(
-        self,
-        users: NDArray[np.int64],
-        buckets: NDArray[np.int32],
-        strengths: NDArray[np.float64],
+        self, users: NDArray[np.int64], buckets: NDArray[np.int32], strengths: NDArray[np.float64]
     ) -> None:
         """Fold in posts: the row of each one's user, its bucket and its strength per topic."""
         groups = UserBuckets.group_posts(users, buckets)

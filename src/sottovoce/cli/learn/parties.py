@@ -198,11 +198,7 @@ def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> 
     from sottovoce.federation.roster import configured_role  # noqa: PLC0415 - fast --help
 
     rows = [
-        {
-            "party": each.certificate_name,
-            "role": configured_role(each),
-            "listens at": each.address,
-        }
+        {"party": each.certificate_name, "role": configured_role(each), "listens at": each.address}
         for each in roster
     ]
     sealed = passphrase != "none"  # noqa: S105 - the name of a source, no passphrase
@@ -329,10 +325,7 @@ def rotate(
     """
     with needs_extra("federation"):
         from sottovoce.federation.party import renewal  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party.journal_key import (  # noqa: PLC0415 - fast --help
-            forget_run_keys,
-            rotate_journal,
-        )
+        from sottovoce.federation.party.journal_key import forget_run_keys, rotate_journal  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party.party import JOURNAL_FILE, ConfiguredParty  # noqa: PLC0415 - fast --help
 
     found = load_party_config(config)

@@ -254,12 +254,7 @@ def rebuilt(
 
 
 def _repeat_step(
-    party: Party,
-    run: Run,
-    name: str,
-    event: Event,
-    bound: bytes,
-    body: Callable[[str, int], bytes],
+    party: Party, run: Run, name: str, event: Event, bound: bytes, body: Callable[[str, int], bytes]
 ) -> tuple[list[Message], bytes]:
     if event.what == "time out":
         bound = bound_after(bound, event.what, event.sender)

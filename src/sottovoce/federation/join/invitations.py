@@ -206,10 +206,7 @@ class Invitations:
         known = self._federation
         found.request = request
         found.string = comparison_string(
-            known.fingerprint,
-            known.authority_fingerprint,
-            told.request,
-            (told.nonce, found.nonce),
+            known.fingerprint, known.authority_fingerprint, told.request, (told.nonce, found.nonce)
         )
         self._log("asks to join", name=found.token.name, address=request.address)
         return JoinReply(joining.VERSION, mode=known.mode, columns=list(known.columns))
@@ -270,10 +267,7 @@ class JoinServer:
         with self._lock:
             if self._server is not None:
                 return
-            options = [
-                ("grpc.max_receive_message_length", _LARGEST),
-                ("grpc.so_reuseport", 0),
-            ]
+            options = [("grpc.max_receive_message_length", _LARGEST), ("grpc.so_reuseport", 0)]
             server = grpc.server(ThreadPoolExecutor(_WORKERS, "join"), options=options)
             server.add_generic_rpc_handlers((self._handlers(),))
             try:

@@ -100,11 +100,7 @@ class Membership:
     """
 
     def __init__(
-        self,
-        config: PartyConfig,
-        history: RosterHistory,
-        authority: Authority | None,
-        log: Log,
+        self, config: PartyConfig, history: RosterHistory, authority: Authority | None, log: Log
     ) -> None:
         self._config, self.history, self._authority, self._log = config, history, authority, log
         self._lock = threading.RLock()

@@ -116,8 +116,7 @@ class PartyMemory:
         """Among whom this run has opened sums: more than one group if somebody was lost."""
         with self._lock:
             found = self._file.rows(
-                "SELECT DISTINCT content FROM kept WHERE kind = 'among' AND session = ?",
-                (session,),
+                "SELECT DISTINCT content FROM kept WHERE kind = 'among' AND session = ?", (session,)
             )
         return tuple(tuple(parse_json(peers)) for (peers,) in found)
 

@@ -13,12 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from sottovoce.errors import (
-    BadFrameError,
-    MissingExtraError,
-    ParameterError,
-    WrongVersionError,
-)
+from sottovoce.errors import BadFrameError, MissingExtraError, ParameterError, WrongVersionError
 from sottovoce.learn.wire.message import SESSION_BYTES
 
 try:

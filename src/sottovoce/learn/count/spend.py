@@ -21,12 +21,7 @@ from sottovoce.privacy.ledger.accounts import SpendRequest
 from sottovoce.privacy.ledger.chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger.database import holds_ledger
 from sottovoce.privacy.ledger.documents import DocumentSet, Hashes
-from sottovoce.privacy.ledger.elsewhere import (
-    SpentThere,
-    budgets_in,
-    new_here,
-    refuse_beyond,
-)
+from sottovoce.privacy.ledger.elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
 from sottovoce.privacy.ledger.ledger import Ledger
 from sottovoce.privacy.whole_document import WholeDocument
 

@@ -232,11 +232,7 @@ class Uses(NamedTuple):
 
 
 def guard_peer(
-    name: str,
-    terms: TrainingTerms,
-    data: LocalData,
-    kept: KeptFeatures,
-    peers: tuple[str, ...],
+    name: str, terms: TrainingTerms, data: LocalData, kept: KeptFeatures, peers: tuple[str, ...]
 ) -> Generator[Stage, Any, Guarded]:
     """Say how many columns one allows, check those that are chosen, and help to find alike ones."""
     stage, own = uses_stage(terms, kept, peers), local_uses(data, kept)
@@ -273,10 +269,7 @@ def guard_peer(
 
 
 def guard_coordinator(
-    terms: TrainingTerms,
-    kept: KeptFeatures,
-    peers: tuple[str, ...],
-    limit: OpenedLimit,
+    terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...], limit: OpenedLimit
 ) -> Generator[Stage, Any, Guarded]:
     """Choose as many columns as everybody allows, and leave alike ones out."""
     stage = uses_stage(terms, kept, peers)

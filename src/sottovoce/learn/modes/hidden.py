@@ -33,10 +33,7 @@ from sottovoce.learn.modes.open import (
     support_peer,
 )
 from sottovoce.learn.paillier.array import EncryptedArray
-from sottovoce.learn.paillier.key_files import (
-    proven_key_to_text,
-    public_key_to_text,
-)
+from sottovoce.learn.paillier.key_files import proven_key_to_text, public_key_to_text
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.wire import array_to_bytes
 from sottovoce.learn.ridge import Standard
@@ -145,11 +142,7 @@ class HiddenPeer(_HiddenParty):
     public: PublicKey
 
     def __init__(
-        self,
-        name: str,
-        terms: TrainingTerms,
-        data: LocalData,
-        first: "HiddenPeer | None" = None,
+        self, name: str, terms: TrainingTerms, data: LocalData, first: "HiddenPeer | None" = None
     ) -> None:
         super().__init__(name, terms, first)
         self.data = data

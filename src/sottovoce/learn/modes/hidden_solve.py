@@ -307,11 +307,7 @@ def share_pieces(
     values = as_grid(list(share.values), (len(share.values),))
     array = encrypt_integers(values, plan, key)
     return {
-        peer: {
-            "key": key_text,
-            "modulus": share.modulus,
-            "array": array_to_bytes(array.blind()),
-        }
+        peer: {"key": key_text, "modulus": share.modulus, "array": array_to_bytes(array.blind())}
         for peer in peers
     }
 

@@ -11,12 +11,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import DamagedMessageError, DisagreementError
-from sottovoce.learn.modes.guard import (
-    GUARD_STAGES,
-    Guarded,
-    guard_coordinator,
-    guard_peer,
-)
+from sottovoce.learn.modes.guard import GUARD_STAGES, Guarded, guard_coordinator, guard_peer
 from sottovoce.learn.modes.sums import (
     SumStage,
     alike_stages,
@@ -149,9 +144,7 @@ def feature_agreement_peer(name: str, data: LocalData) -> Generator[Stage, Any, 
     yield Stage("features", lambda s: Teller(name, s, "features", {COORDINATOR: piece}))
 
 
-def feature_agreement_coordinator(
-    terms: TrainingTerms,
-) -> Generator[Stage, Any, dict[str, Floats]]:
+def feature_agreement_coordinator(terms: TrainingTerms) -> Generator[Stage, Any, dict[str, Floats]]:
     """Hear every peer's f_p."""
     heard = yield Stage("features", lambda s: Listener(COORDINATOR, s, "features", terms.peers))
     width = len(terms.features)
@@ -282,10 +275,7 @@ def opened_columns(decided: Flags, terms: TrainingTerms) -> KeptFeatures:
 
 
 def local_statistics(
-    data: LocalData,
-    terms: TrainingTerms,
-    kept: KeptFeatures,
-    standard: Standard | None,
+    data: LocalData, terms: TrainingTerms, kept: KeptFeatures, standard: Standard | None
 ) -> Floats:
     """A peer's summand."""
     if standard is None:
@@ -294,10 +284,7 @@ def local_statistics(
 
 
 def solved_statistics(
-    total: Floats,
-    terms: TrainingTerms,
-    kept: KeptFeatures,
-    standard: Standard | None,
+    total: Floats, terms: TrainingTerms, kept: KeptFeatures, standard: Standard | None
 ) -> list[SolvedClassifier]:
     """The classifiers of the kept features, and their penalties, from the opened aggregate."""
     recipe = terms.recipe

@@ -64,11 +64,7 @@ class SumStage:
     weights: SummandWeights | None = None
 
     def peer(
-        self,
-        name: str,
-        identity: Identity,
-        values: ArrayLike,
-        among: Among | None = None,
+        self, name: str, identity: Identity, values: ArrayLike, among: Among | None = None
     ) -> PartyMaker:
         """The machine of a peer with these values, or words modulo 2^64 as they are.
 

@@ -101,11 +101,7 @@ class Agreed:
 
 
 def agreeing_peer(
-    name: str,
-    terms: RunTerms,
-    secrets: PeerSecrets,
-    examples: Examples,
-    among: Among | None = None,
+    name: str, terms: RunTerms, secrets: PeerSecrets, examples: Examples, among: Among | None = None
 ) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
     """A peer's part."""
     documents = yield from opening(terms).party(name, secrets.identity, len(examples))

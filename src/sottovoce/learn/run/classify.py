@@ -161,12 +161,7 @@ def check_training(session: bytes, terms: RunTerms, name: str) -> None:
 
 def record_head(terms: RunTerms) -> Record:
     """What every result starts with."""
-    return {
-        "version": VERSION,
-        "kind": terms.kind,
-        "mode": terms.mode,
-        "session": terms.session,
-    }
+    return {"version": VERSION, "kind": terms.kind, "mode": terms.mode, "session": terms.session}
 
 
 def claiming_coordinator(

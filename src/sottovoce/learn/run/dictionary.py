@@ -24,12 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import (
-    DamagedMessageError,
-    DataError,
-    DisagreementError,
-    ParameterError,
-)
+from sottovoce.errors import DamagedMessageError, DataError, DisagreementError, ParameterError
 from sottovoce.learn.documents import keyed_digest
 from sottovoce.learn.features import TextRecipe
 from sottovoce.learn.modes.sums import SumStage

@@ -21,12 +21,7 @@ from sottovoce.learn.run.count import count_plan, counting_helper, counting_peer
 from sottovoce.learn.run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn.run.leakage import run_leakage
 from sottovoce.learn.run.terms import INTERMEDIARY, ROLES, Holdings, RunKind, RunTerms
-from sottovoce.learn.run.train import (
-    RunScript,
-    train_plan,
-    training_helper,
-    training_peer,
-)
+from sottovoce.learn.run.train import RunScript, train_plan, training_helper, training_peer
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.wire.codec import Value
@@ -239,11 +234,7 @@ class InProcess:
         return self._kept.get(training, {})
 
     def run(
-        self,
-        terms: RunTerms,
-        examples: Mapping[str, Examples],
-        *,
-        faults: Faults | None = None,
+        self, terms: RunTerms, examples: Mapping[str, Examples], *, faults: Faults | None = None
     ) -> Mapping[str, Mapping[str, Value]]:
         """Run all parties to the end, and keep what they keep.
 

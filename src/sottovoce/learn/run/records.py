@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import DamagedRecordError, ParameterError
 from sottovoce.learn.features import Features
-from sottovoce.learn.query_budget import (
-    QueryBudget,
-    QueryCharge,
-    budget_limits,
-    planned_budget,
-)
+from sottovoce.learn.query_budget import QueryBudget, QueryCharge, budget_limits, planned_budget
 from sottovoce.learn.ridge import LinearModel, Standard
 from sottovoce.learn.run.agree import Agreed
 from sottovoce.learn.run.terms import RunKind, RunTerms
@@ -157,11 +152,7 @@ class KeptHelper:
 
 
 def peer_record(
-    terms: RunTerms,
-    agreed: Agreed,
-    features: Features | None,
-    data: LocalData,
-    trained: list[Any],
+    terms: RunTerms, agreed: Agreed, features: Features | None, data: LocalData, trained: list[Any]
 ) -> Record:
     """What a peer keeps: the features' rule, the labels, and a classifier for each training."""
     return {

@@ -21,12 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import (
-    DamagedMessageError,
-    DamagedRecordError,
-    InputError,
-    ParameterError,
-)
+from sottovoce.errors import DamagedMessageError, DamagedRecordError, InputError, ParameterError
 from sottovoce.parsing import parse_json
 from sottovoce.privacy.exact import read_kept
 

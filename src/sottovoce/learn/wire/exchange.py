@@ -114,11 +114,7 @@ class Exchange:
     """
 
     def __init__(
-        self,
-        parties: Iterable[Party],
-        *,
-        faults: Faults | None = None,
-        patience: int = PATIENCE,
+        self, parties: Iterable[Party], *, faults: Faults | None = None, patience: int = PATIENCE
     ) -> None:
         listed = list(parties)
         self.parties = {party.name: party for party in listed}

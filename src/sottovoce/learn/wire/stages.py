@@ -32,12 +32,7 @@ ENDED_STAGES: ContextVar[Callable[[str, str, Party], None] | None] = ContextVar(
     "ENDED_STAGES", default=None
 )
 # What a stage refuses of a single message, and waits on.
-REFUSALS = (
-    DamagedMessageError,
-    UnexpectedMessageError,
-    ReplayedMessageError,
-    OutOfOrderError,
-)
+REFUSALS = (DamagedMessageError, UnexpectedMessageError, ReplayedMessageError, OutOfOrderError)
 
 
 class Stage(NamedTuple):
@@ -144,10 +139,7 @@ class Staged:
         return said if not self._party.has_finished else [*said, *self._enter(self._party)]
 
     def _guard(
-        self,
-        work: Callable[[], list[Message]],
-        *,
-        spared: tuple[type[ProtocolError], ...] = (),
+        self, work: Callable[[], list[Message]], *, spared: tuple[type[ProtocolError], ...] = ()
     ) -> list[Message]:
         try:
             return work()

@@ -126,12 +126,7 @@ def _indicators(members: Integers, words: int) -> Floats:
 
 
 def fit_topics(
-    counts: Counts,
-    topics: int,
-    seed: int,
-    *,
-    iterations: int = 200,
-    most_tokens: int = MOST_TOKENS,
+    counts: Counts, topics: int, seed: int, *, iterations: int = 200, most_tokens: int = MOST_TOKENS
 ) -> Floats:
     """phi, the probability of each word in each topic: topics x words, rows sum to 1.
 

@@ -164,12 +164,7 @@ def paste(
     return see_other("/standing")
 
 
-@router.post(
-    UPLOAD,
-    status_code=SEE_OTHER,
-    responses=html(SEE_OTHER),
-    openapi_extra=_UPLOAD_BODY,
-)
+@router.post(UPLOAD, status_code=SEE_OTHER, responses=html(SEE_OTHER), openapi_extra=_UPLOAD_BODY)
 async def upload(request: Request, session: CurrentSession) -> Response:
     """Posts in a file, which is on disk until it is read; menus ask for columns in doubt."""
     async with request.form(max_files=1, max_fields=20, max_part_size=LONGEST_NAME) as form:

@@ -153,10 +153,7 @@ def create_app(options: PageOptions) -> ASGIApp:
     """The page, ready to be served at ``options.port``."""
     inner = routes(options)
     hosts = hosts_of(options.names, options.port)
-    limits = {
-        _bring.UPLOAD: options.upload_limit_bytes,
-        _bring.PASTE: _bring.PASTE_LIMIT_BYTES,
-    }
+    limits = {_bring.UPLOAD: options.upload_limit_bytes, _bring.PASTE: _bring.PASTE_LIMIT_BYTES}
     # From the inside out: the last one added sees a request first.
     guarded: ASGIApp = WhileWanted(inner, options.stopping)
     guarded = BodyLimit(guarded, lambda scope: limits.get(scope["path"], BODY_LIMIT_BYTES))

@@ -69,10 +69,7 @@ def test_its_servers_answer_until_they_are_stopped(
 
 @contextmanager
 def answering(line: str, own: dict[str, str]) -> Iterator[str]:
-    with (
-        kept_running(line, own) as told,
-        httpx.Client(trust_env=False, timeout=60) as browser,
-    ):
+    with kept_running(line, own) as told, httpx.Client(trust_env=False, timeout=60) as browser:
         address = address_in(told)
         assert browser.get(f"{address}/description").json()["topics"], line
         yield address

@@ -15,10 +15,7 @@ from sottovoce.web.rank.app import create_app
 from sottovoce.web.rank.service import RankService
 
 generated = settings(
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 

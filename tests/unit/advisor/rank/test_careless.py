@@ -99,9 +99,7 @@ class Hanging:
         raise ProtocolError("too late.")
 
 
-def test_a_server_that_is_told_to_stop_does_not_wait_for_the_other(
-    servers: Servers,
-) -> None:
+def test_a_server_that_is_told_to_stop_does_not_wait_for_the_other(servers: Servers) -> None:
     """Else its process lives on for as long as a request to the other may take: two minutes."""
     first = servers[0]
     report_all(servers, [0, 1, 1])

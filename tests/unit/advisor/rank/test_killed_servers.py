@@ -69,10 +69,7 @@ class Wire(InProcessPeer):
 
 @contextmanager
 def running(
-    folder: Path,
-    rules: Description,
-    clock: Clock,
-    dies: tuple[str, str, bool] | None = None,
+    folder: Path, rules: Description, clock: Clock, dies: tuple[str, str, bool] | None = None
 ) -> Iterator[tuple[FirstServer, SecondServer, Wire]]:
     """Both servers on what their files hold, one of them about to be killed."""
     stores = {name: Mortal(folder / f"{name}.sqlite") for name in COMMITS}

@@ -9,15 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.rank_reports import Servers, publish, report_all, shared
-from support.rank_servers import (
-    UNLIMITED,
-    Clock,
-    asked,
-    description,
-    noise_service,
-    pair,
-    running,
-)
+from support.rank_servers import UNLIMITED, Clock, asked, description, noise_service, pair, running
 from support.serving import served_at
 
 from sottovoce.advisor.rank.client import RankClient

@@ -97,11 +97,7 @@ def test_topics_of_another_catalogue_are_read_by_their_words_or_by_the_papers_na
     reader = DisclosureReader(catalogue)
     levels = [
         [each.level for each in reader.read(text)]
-        for text in (
-            "I have gout.",
-            "Gout is a disease of kings.",
-            "I'm HIV positive.",
-        )
+        for text in ("I have gout.", "Gout is a disease of kings.", "I'm HIV positive.")
     ]
     assert levels == [
         [DisclosureLevel.OUTRIGHT],
