@@ -14,14 +14,14 @@ with the one it used (`Prio3.verify_next`). Only then does its share of the vect
 Who learns what, if one aggregator is honest: the others see their own shares, uniform whatever the
 measurement is; the verifier, which could be drawn without it (`_proof`); and whether the report is
 valid. It rests on these: the client draws the nonce at random; an aggregator has nonce and public
-share from the client itself; it answers about a report once, under one verify key; that key is settled before there are
-reports, and no client knows it. Whoever calls sees to the last three: an aggregator that chooses
-the public share, or a second random point, for another reads the measurement off the answer.
+share from the client itself, not by the word of another aggregator; it answers about a report once,
+under one verify key; that key is settled before there are reports, and no client knows it. Whoever
+calls sees to the last three: an aggregator that chooses the public share, or a second random point,
+for another reads the measurement off the answer.
 
 Soundness: a client that does not know the verify key gets a report of an invalid vector accepted
-with chance at most (c + 2 (P - 1) + 1) / (p - P) for each joint randomness that it tries.
-
-After draft-irtf-cfrg-vdaf, versions 18 to 20, section 7, with one proof.
+with chance at most (c + 2 (P - 1) + 1) / (p - P) for each joint randomness that it tries. After
+draft-irtf-cfrg-vdaf, versions 18 to 20, section 7, with one proof.
 
 Messages, as bytes: the public share is each aggregator's part of the joint randomness; the leader's
 share its share of the vector and of the proof, and its blind; a helper's the seed of the same, and
