@@ -20,13 +20,13 @@ calls sees to the last three: an aggregator that chooses the public share, or a 
 for another reads the measurement off the answer.
 
 Soundness: a client that does not know the verify key gets a report of an invalid vector accepted
-with chance at most (c + 2 (P - 1) + 1) / (p - P) for each joint randomness that it tries. After
-draft-irtf-cfrg-vdaf, versions 18 to 20, section 7, with one proof.
+with chance at most (c + 2 (P - 1) + 1) / (p - P) for each joint randomness that it tries.
 
-Messages, as bytes: the public share is each aggregator's part of the joint randomness; the leader's
-share its share of the vector and of the proof, and its blind; a helper's the seed of the same, and
-its blind. Parts, blinds and seeds have 32 bytes, or none where there is no joint randomness;
-elements are those of `field`. A message has one length alone; one of another length is refused.
+After draft-irtf-cfrg-vdaf, versions 18 to 20, section 7, with one proof. Messages, as bytes: the
+public share is each aggregator's part of the joint randomness; the leader's share its share of the
+vector and of the proof, and its blind; a helper's the seed of the same, and its blind. Parts,
+blinds and seeds have 32 bytes, or none where there is no joint randomness; elements are those of
+`field`. A message has one length alone; one of another length is refused.
 """
 
 import hmac
@@ -200,8 +200,7 @@ class Prio3(Generic[Measurement, Result]):
 
     def _split(self, vector: Words, nonce: bytes, rand: bytes) -> Prio3Report:
         """A report of a vector, which the proof is of whether it is valid or not."""
-        # In ``rand``: for each helper its seed and blind, the leader's blind, the proof's seed;
-        # without joint randomness there are no blinds.
+        # In ``rand``: by helper seed and blind, the leader's blind (if joint), the proof's seed.
         seeds = [rand[i : i + SEED_BYTES] for i in range(0, len(rand), SEED_BYTES)]
         each = 2 if self._messages.seed_bytes else 1
         helpers = [tuple(seeds[i : i + each]) for i in range(0, each * (self.shares - 1), each)]
