@@ -38,15 +38,16 @@ QUESTIONS: Final = {
 FILL_IN: Final = "*For whoever publishes this to fill in:* "
 COLLECTED: Final = (
     f"{FILL_IN}whose data they are, how and on what ground they were obtained, who else has them, "
-    "and when they are deleted. Noise on what is published protects nobody from what was collected."
+    "and when they are deleted. Noise on what is published protects nobody from the collection "
+    "itself."
 )
 RARE: Final = (
-    "Noise is of one size for all, so that it weighs most on what is rare: words, and people, of "
-    "whom there are few are the first to disappear in it, and conclusions about small groups are "
-    "the least reliable ones. "
+    "Noise has the same size for all, so it matters most for what is rare: rare words and small "
+    "groups of people disappear in it first, and conclusions about small groups are the least "
+    "reliable. "
     f"{FILL_IN}who is missing from the data, and for whom a wrong conclusion would be worst."
 )
-SMALLER: Final = "The smaller epsilon is, the less any outcome tells. There is no delta. "
+SMALLER: Final = "The smaller epsilon is, the less any outcome reveals. There is no delta. "
 TESTED: Final = (
     "The noise is drawn exactly, from the operating system's randomness, with no floating point "
     "between the data and the noise. "
@@ -109,8 +110,8 @@ def release_statement(card: "ReleaseCard") -> PrivacyStatement:
             "folder; what it cannot see, it says.",
             "composition": _release_composition(card),
             "accuracy": _release_accuracy(card),
-            "security": "This folder needs no guard: it is what may be read. The true texts, and "
-            "the ledger with its key, do; how they are kept is no part of the promise. "
+            "security": "This folder needs no protection: anyone may read it. The true texts, and "
+            "the ledger with its key, need it; the promise does not cover how they are kept. "
             f"{FILL_IN}who can read the true texts, and how that is logged.",
             "collection": COLLECTED,
             "not_protected": _release_gaps(card),
@@ -122,7 +123,8 @@ def _release_unit(card: "ReleaseCard") -> str:
     from sottovoce.release.card import WORD  # noqa: PLC0415 - slow to import
 
     user = (
-        "Nothing is promised of all that one person wrote: whose documents these are is not bound."
+        "Nothing is promised about all that one person wrote: the number of documents per person "
+        "has no limit."
         if card.per_user is None
         else f"Of each user at most {card.documents_per_user} documents are in it, and for these "
         f"together N = {card.per_user.n} and epsilon = {text_up(card.per_user.epsilon)} hold."
@@ -168,12 +170,12 @@ def _release_model(card: "ReleaseCard") -> str:
 
 def _release_composition(card: "ReleaseCard") -> str:
     paid = (
-        "No ledger counted this release: nobody can say from the card what else was published of "
-        "these documents."
+        "No ledger counted this release: the card cannot say what else was published about these "
+        "documents."
         if card.ledger is None
         else f"It was paid for in a ledger (spend {card.ledger['spend']}), which refuses what goes "
-        "beyond a document's budget. A ledger knows what it was shown: not what was published "
-        "elsewhere, nor a document of which a word was changed."
+        "beyond a document's budget. A ledger knows only what it was shown: not what was "
+        "published elsewhere, nor a document with a changed word."
     )
     return f"Of several releases of one document the epsilons add up. {paid}"
 
@@ -182,14 +184,14 @@ def _release_accuracy(card: "ReleaseCard") -> str:
     dropped = (
         "Counts have no bias, and some are negative. "
         if card.threshold is None
-        else f"What came out below {card.threshold} was dropped, which biases the rest: read "
+        else f"Outputs below {card.threshold} were dropped, which biases the rest: read "
         "totals with `sottovoce analyse`. "
     )
     shared = (
         ""
         if card.columns == card.words
-        else f"{card.words} words share {card.columns} columns, so that words of one column cannot "
-        "be told apart. "
+        else f"{card.words} words share {card.columns} columns, so that words of one column "
+        "cannot be told apart. "
     )
     return f"{dropped}{shared}{RARE}"
 
@@ -203,7 +205,7 @@ def _release_gaps(card: "ReleaseCard") -> str:
         words = f"what the documents themselves chose and was declared: {said}"
     told = [
         f"that there are {card.documents} {whose}",
-        "what a long document is about: each of its words adds to what can be told",
+        "what a long document is about: each of its words adds to what a reader can learn",
         words,
     ]
     if card.labels is not None:
@@ -237,8 +239,9 @@ def count_statement(counted: "TogetherCounts") -> PrivacyStatement:
             "times.",
             "accuracy": f"Votes are counted without bias; of a long document {recipe.votes} votes "
             f"are drawn, and what it did not vote for is missing. {RARE}",
-            "security": "The sums need no guard. Each peer's texts, ledger and keys do, and stay "
-            f"with it. {FILL_IN}who runs the coordinator and each peer, and what binds them.",
+            "security": "The sums need no protection. Each peer's texts, ledger and keys need it, "
+            f"and stay with the peer. {FILL_IN}who runs the coordinator and each peer, and what "
+            "binds them.",
             "collection": COLLECTED,
             "not_protected": _count_gaps(counted),
         },
@@ -248,7 +251,7 @@ def count_statement(counted: "TogetherCounts") -> PrivacyStatement:
 def _count_unit(counted: "TogetherCounts") -> str:
     bound = counted.recipe.documents_per_user
     user = (
-        "Nothing is promised of all that one person wrote."
+        "Nothing is promised about all that one person wrote."
         if bound is None
         else f"Of each user at most {bound} documents vote at each peer, so that all of theirs "
         "there is a unit too."
@@ -314,7 +317,7 @@ def _noise_answers(rules: Description) -> dict[str, str]:
         "period, it would average out.",
         "composition": "Distinct buckets, topics and servers add up. The person's own ledger "
         "counts them, and sends nothing beyond their budget.",
-        "security": f"Reports hide by their own noise, wherever they are kept. {_RUN_BY}",
+        "security": f"Reports are hidden by their own noise, wherever they are kept. {_RUN_BY}",
         "not_protected": "- that somebody reports, when, from where, and on which topics;\n"
         "- that a bucket changed, and when it came back: a kept report is nearly unique;\n"
         "- the histogram against lies: any set of as many buckets is a valid report, and a false "
@@ -338,8 +341,8 @@ def _shares_answers(rules: Description) -> dict[str, str]:
         "bucket, and open one sum for each topic and period, with two-sided geometric noise of "
         "each server's own at half of epsilon. It is drawn exactly.",
         "composition": "Periods, topics and pairs of servers add up. The person's own ledger "
-        "counts them, and sends nothing beyond their budget. A store that was put back from a "
-        "copy, and not started as restored, may open a sum again, which nobody has paid for.",
+        "counts them, and sends nothing beyond their budget. A store that was restored from a "
+        "copy, but not started as restored, may open a sum again, which nobody has paid for.",
         "security": "Each server's store holds shares, which tell a bucket only together with the "
         f"other's. {_PAIR_RUN_BY}",
         "not_protected": "- that somebody reports, when, from where, and on which topics;\n"
@@ -393,7 +396,7 @@ def read_rules(path: Path) -> dict[str, object]:
         record = None
     if not isinstance(record, dict):
         raise InputError(
-            f"{path} is no released folder, .counts file or rules of a rank server; give one of "
+            f"{path} is not a released folder, .counts file or rules of a rank server; give one of "
             "these, or a rank server's URL."
         )
     return record

@@ -30,8 +30,8 @@ def check_ending(out: Path | None, *, spark: bool = True) -> None:
     if out is not None and out.suffix.lower() not in ENDINGS:
         got = f"an ending in {out.suffix}" if out.suffix else "no ending"
         raise ParameterError(
-            f"--out must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, which says what is "
-            f"written; got {got}: {out.name}.{' On Spark it is a folder.' if spark else ''}"
+            f"--out must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, which sets the format; "
+            f"got {got}: {out.name}.{' On Spark it is a folder.' if spark else ''}"
         )
 
 

@@ -313,7 +313,7 @@ def peer_names(count: int | None, names: Sequence[str]) -> tuple[str, ...]:
     if names:
         return tuple(names)
     if count is None:
-        raise ParameterError("give --peers or --names: how many peers, or what they are called.")
+        raise ParameterError("give --peers or --names: how many peers, or their names.")
     width = len(str(count))
     return tuple(f"peer-{number:0{width}}" for number in range(1, count + 1))
 

@@ -63,7 +63,7 @@ class TrainedClassifier:
         told = [name for name in terms.peers if name in results]
         ended = connection.last if isinstance(connection, InProcess) else None
         if not told or (ended is not None and COORDINATOR not in results):
-            raise StalledError("nobody who is left knows the classifier.")
+            raise StalledError("none of the remaining parties knows the classifier.")
         self.mode: Mode = terms.mode
         self.terms, self.connection = terms, connection
         self.traffic = Traffic() if ended is None else ended.traffic
@@ -175,8 +175,8 @@ class TrainedClassifier:
             raise ParameterError("pass no rows: every holder has held out a part of its own.")
         if not (held or self.terms.held_out or training_data):
             raise ParameterError(
-                "nothing was held out of this training, and the documents that it was trained on "
-                "give no estimate. Train with held_out=0.2, or ask by name for a count on training "
+                "this training held out nothing, and the documents it was trained on give no "
+                "estimate. Train with held_out=0.2, or ask by name for a count on training "
                 "data: training_data=True."
             )
         examples = {

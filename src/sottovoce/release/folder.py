@@ -146,8 +146,8 @@ def released_card(folder: Path) -> ReleaseCard:
         )
     if not path.exists() and any(SHARD_FOLDERS.fullmatch(each.name) for each in folder.iterdir()):
         raise InputError(
-            f"{folder} holds shards and no {CARD_FILE}: a release that was not finished, and is "
-            "none. Run the command that made them again, or remove the folder."
+            f"{folder} holds shards but no {CARD_FILE}: the release was not finished. Run its "
+            "command again, or remove the folder."
         )
     try:
         if path.stat().st_size > LARGEST_CARD:

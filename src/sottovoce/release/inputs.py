@@ -40,7 +40,7 @@ _NOTHING_PER_PERSON = (
     "wrote: k documents of theirs have k times the epsilon. --user-documents B (in Python "
     "user_documents=B) keeps at most B of each and promises B times."
 )
-VOUCHED = "documents that say what others said in an earlier release were taken for new ones"
+VOUCHED = "documents with the same text as earlier released ones were taken for new ones"
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,8 @@ class ReleaseInputs:
         left_out = corpus.tally.skipped.total()
         if left_out and not self.declared:
             raise ParameterError(
-                f"{left_out} rows could not be used ({corpus.tally}); that they are missing tells "
-                "something about them. Mend them, or say so with --declare-data-dependent "
+                f"{left_out} rows could not be used ({corpus.tally}); their absence reveals "
+                "something about them. Fix them, or say so with --declare-data-dependent "
                 "(in Python declare_data_dependent=True)."
             )
         return ("rows that could not be used were left out",) if left_out else ()

@@ -143,7 +143,7 @@ class Job:
     def draw(self) -> Released:
         """Draw noise here, for counts that are here."""
         if isinstance(self.documents.counts, CountsElsewhere):
-            raise InputError("these counts are on a cluster; draw there.")
+            raise InputError("these counts are on a cluster; draw the noise there.")
         return self.plan.draw(self.documents.counts)
 
 
@@ -212,8 +212,8 @@ def check_room(folder: Path | None, outputs: Path, plan: ReleasePlan, counts: Si
     free = min((shutil.disk_usage(place).free for place in places), default=needed)
     if free < needed:
         raise InputError(
-            f"the release needs about {_in_bytes(needed)} of disk, {_in_bytes(free)} are free; "
-            "nothing was spent or released."
+            f"the release needs about {_in_bytes(needed)} of disk, but only {_in_bytes(free)} are "
+            "free; nothing was spent or released."
         )
 
 

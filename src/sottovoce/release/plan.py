@@ -132,11 +132,11 @@ class ReleaseSettings:
             )
         if self.reads_frequencies and self.compression == "none":
             raise ParameterError(
-                "frequencies are bought for a compression, and this release has none; leave the "
-                "prior public."
+                "a paid prior is for a compression, and this release has none; leave the prior "
+                "public."
             )
         if self.frequencies is not None and self.reads_frequencies:
-            raise ParameterError("frequencies are either public or bought; give one of the two.")
+            raise ParameterError("frequencies are either public or paid for; give one of the two.")
 
     def _lacks_frequencies(self) -> bool:
         return (

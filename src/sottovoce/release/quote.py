@@ -27,10 +27,9 @@ from sottovoce.release.analysis.totals import level_at_once, noise_reach
 from sottovoce.release.card import ReleaseCard
 from sottovoce.release.job import Job, check_room, refuse_another_release
 
-_TOO_SMALL = "the budget does not even allow this release; nothing was spent or released."
+_TOO_SMALL = "the budget does not allow even this release; nothing was spent or released."
 _UNCOUNTED = (
-    "{}. The ledger that was named does not count that: who sees both releases gets the sum of "
-    "their epsilons."
+    "{}. The named ledger does not count that: for a reader of both releases their epsilons add up."
 )
 _LEVEL = 0.95
 
@@ -181,7 +180,7 @@ class ReleaseQuote(LedgerStanding):
             "documents": self.card.documents,
             "words": self.card.words,
             "columns": self.card.columns,
-            "cells expected not to be 0 (private: follows from the true counts)": (
+            "cells expected not to be 0 (for you only: follows from the true counts)": (
                 self.expected_nonzeros
             ),
             "standard deviation of the noise": self.noise_deviation,

@@ -146,7 +146,7 @@ class Worker:
             work.party, work.said = begin_party(self._make, run.terms, name, run.seed)
             work.bound = first_bound(work.party, run.terms, run.seed)
         elif work.party is None:
-            raise DefectError("a party must begin before it goes on.")
+            raise DefectError("a party must start before it continues.")
         elif work.what == "time out":
             before = run.find_awaited()
             work.bound = bound_after(run.bound, work.what, _SEPARATOR.join(work.missing))
@@ -165,7 +165,7 @@ class Worker:
 
     def _check_message(self, run: Run, message: Message) -> bytes:
         if message.receiver not in run.links:
-            raise DefectError("a party spoke to somebody who takes no part in its run.")
+            raise DefectError("a party sent a message to somebody outside its run.")
         body, most = message.to_bytes(), self._state.settings.largest_body
         if len(body) > most:
             raise TooLargeError(

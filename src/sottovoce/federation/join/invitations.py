@@ -50,8 +50,8 @@ from sottovoce.privacy.randomness import random_bytes
 SHORTEST_MINUTES, LONGEST_MINUTES = 1, 24 * 60
 _MOST_OPEN = 200
 _UNKNOWN = (
-    "this token is unknown here: it is wrong, or the coordinator was started again since; ask "
-    "for a new one."
+    "the coordinator does not know this token: it is wrong, or the coordinator was restarted "
+    "since; ask for a new one."
 )
 
 
@@ -239,7 +239,7 @@ class Invitations:
         if found is None:
             raise RosterRefusedError(_UNKNOWN)
         if self._now() >= found.ends:
-            raise RosterRefusedError("this token has ended; ask for a new one.")
+            raise RosterRefusedError("this token has expired; ask for a new one.")
         return found
 
 
@@ -321,7 +321,7 @@ class JoinClient:
             trusted, name = pinned_credentials(address, fingerprint)
         except OSError:
             raise InputError(
-                f"nobody takes requests to join at {address}; is the coordinator running, and the "
+                f"no coordinator takes requests to join at {address}; is it running, and is the "
                 "invitation still open?"
             ) from None
         options = [

@@ -290,7 +290,7 @@ class Membership:
 
     def _standing(self, name: str, news: bytes) -> RosterStanding:
         if self.node is None:
-            raise InputError("this party has no line to others yet.")
+            raise InputError("this party has no connection to others yet.")
         answer = self.node.ask(name, NEWS, news, _CALL_S)
         return msgspec.msgpack.decode(answer, type=RosterStanding)
 

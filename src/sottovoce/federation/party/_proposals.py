@@ -53,7 +53,7 @@ class PeerRequests:
             raise ParameterError("a peer asks in its own name only.")
         # Two at a time would count on the same budget.
         if any(run.status == "running" and run.terms.training == terms.training for run in history):
-            raise ParameterError("another query is under way; ask again when it has ended.")
+            raise ParameterError("another query is running; ask again when it has ended.")
 
 
 def propose_run(node: PartyNode, terms: RunTerms) -> bytes:

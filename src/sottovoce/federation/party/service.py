@@ -216,8 +216,8 @@ class Service:
         estimate = bool(last.terms.held_out)
         if not estimate and not request.get("training_data"):
             raise ParameterError(
-                "nothing was held out of this training, and the documents that it was trained on "
-                "give no estimate. Set held_out = 0.2 in [training] of the coordinator's "
+                "this training held out nothing, and the documents it was trained on give no "
+                "estimate. Set held_out = 0.2 in [training] of the coordinator's "
                 "party.toml and train again, or ask by name for a count on training data."
             )
         rows, peers = int(request.get("rows", 0)), trained_peers(last)

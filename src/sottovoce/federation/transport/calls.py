@@ -186,7 +186,7 @@ class MessageServer:
                     raise TooLargeError(f"a body of {header.size} bytes was declared, more came.")
                 body += chunk
         except grpc.RpcError:
-            raise BadFrameError("the caller has gone, or took too long.") from None
+            raise BadFrameError("the caller is gone, or took too long.") from None
         return bytes(body)
 
     @contextmanager
@@ -281,7 +281,7 @@ class MessageClient:
                 raise CallRefusedError(refused) from None
             raise InputError(f"the {name} does not answer: {error.code().name}.") from None
         except ValueError:  # the channel was closed meanwhile
-            raise InputError(f"the line to the {name} was hung up.") from None
+            raise InputError(f"the connection to the {name} was closed.") from None
         return answer
 
     def beat(self, beat: Beat, then: Callable[[Beat], None]) -> None:

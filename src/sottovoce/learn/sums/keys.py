@@ -84,7 +84,7 @@ def check_signature(public: bytes, signature: bytes, purpose: str, *parts: bytes
     except InvalidSignature as error:
         raise DisagreementError(
             f"a signature for {purpose} does not hold: somebody changed what was signed, or its "
-            "signer was told something else."
+            "signer heard something else."
         ) from error
 
 

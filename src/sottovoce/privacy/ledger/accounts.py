@@ -128,7 +128,9 @@ def open_account(
         return
     if row is not None and row["documents"] is not None:
         if row["documents"] != payers.name:
-            raise LedgerError("this corpus has other documents in this ledger; name it otherwise.")
+            raise LedgerError(
+                "this corpus has other documents in this ledger; give it another name."
+            )
         return
     before = _sum_spends(connection, corpus)
     own = budget if row is None else read_guarantee(row)

@@ -131,7 +131,7 @@ def forget_ledger(path: Path) -> int:
     for known in found:
         with suppress(LedgerError):
             ask(known, SpendRequest("ask", "ask", LimitedPrecision(1, 1)))
-            raise InputError(f"the ledger {path} is there and can be asked: it stays known.")
+            raise InputError(f"the ledger {path} still answers, so it is not forgotten.")
         SpendCount(known.known_as).forget_place()
     return sum(SpendCount(known.known_as).read_count() for known in found)
 

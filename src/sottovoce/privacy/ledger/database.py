@@ -305,7 +305,7 @@ class OutputFolder:
             raise LedgerError(
                 f"{self._folder} holds {unknown} outputs that this ledger does not know: it is "
                 "older than they are. Nothing was spent or released. Restore the ledger that drew "
-                "them; or move the folder away, and what was spent for them is forgotten."
+                "them; or move the folder away: then their spends are forgotten."
             )
 
     def make_durable(self) -> None:

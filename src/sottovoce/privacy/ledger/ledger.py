@@ -272,9 +272,8 @@ class Ledger:
         self._outputs.refuse_unknown(there, {output_key(row["id"], row["request"]) for row in rows})
         if seen > spends:
             raise LedgerError(
-                f"the ledger {self.path} knows of {spends} spends, and {seen} were made from it on "
-                "this machine: it is an old copy. Nothing was spent or released. Restore the "
-                "newest one."
+                f"the ledger {self.path} knows of {spends} spends, but this machine made {seen} "
+                "from it: it is an old copy. Nothing was spent or released. Restore the newest one."
             )
         self._is_newest = True
 
