@@ -275,7 +275,7 @@ BAD: list[tuple[tuple[object, ...], str]] = [
     (NEAR, "must cover at least 50% of the words"),
     (("--prior", "local"), "leave the prior public"),
     (("--budget", 0), "epsilon must be > 0"),
-    (("--budget", 1), "the budget does not even allow this release"),
+    (("--budget", 1), "the budget does not allow even this release"),
     (("--min-texts", 2), "choose words"),
     (("--user-documents", 0), "user documents must be > 0"),
     (("--vocabulary", "pairs.txt"), "got 1 terms of two"),

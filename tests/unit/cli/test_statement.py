@@ -104,9 +104,9 @@ def test_a_release_tells_what_its_card_makes_different() -> None:
     assert "41 documents" in told["not_protected"]
     alone = a_card(per_user=None, documents_per_user=None, ledger=None, threshold=8)
     other = release_statement(alone).answers
-    assert "Nothing is promised of all that one person wrote" in other["unit"]
+    assert "Nothing is promised about all that one person wrote" in other["unit"]
     assert "No ledger counted" in other["composition"]
-    assert "below 8 was dropped" in other["accuracy"]
+    assert "below 8 were dropped" in other["accuracy"]
 
 
 def test_a_curator_is_named_where_there_was_one() -> None:
@@ -195,9 +195,9 @@ def test_lines_are_short_enough_for_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "no released folder"),
-        ("no json", "no released folder"),
-        ("\udcff", "no released folder"),
+        ("[]", "not a released folder"),
+        ("no json", "not a released folder"),
+        ("\udcff", "not a released folder"),
         ('{"mode": "noise"}', "a description of the wrong form"),
     ],
 )

@@ -141,9 +141,9 @@ def test_a_wrong_token_is_refused_and_logged() -> None:
     coordinator = Coordinator()
     token = coordinator.token()
     guessed = replace(token, secret=bytes(joining.SECRET_BYTES))
-    assert "unknown here" in coordinator.asked("Ask", Joiner(guessed).ask).why_not
+    assert "does not know this token" in coordinator.asked("Ask", Joiner(guessed).ask).why_not
     unknown = replace(token, number=bytes(joining.ID_BYTES))
-    assert "unknown here" in coordinator.asked("Ask", Joiner(unknown).ask).why_not
+    assert "does not know this token" in coordinator.asked("Ask", Joiner(unknown).ask).why_not
     assert len(coordinator.refused) == 2
     assert coordinator.invitations.waiting() == []
 
@@ -174,7 +174,7 @@ def test_a_token_that_was_used_is_refused_to_the_next_and_logged() -> None:
 def test_a_token_of_before_the_coordinator_started_again_is_refused() -> None:
     token = Coordinator().token()
     again = Coordinator()
-    assert "started again" in again.asked("Ask", Joiner(token).ask).why_not
+    assert "restarted" in again.asked("Ask", Joiner(token).ask).why_not
 
 
 def test_a_request_that_was_not_committed_to_is_refused(

@@ -198,7 +198,7 @@ def test_a_coordinator_proposes_a_peers_queries_in_its_own_name_one_at_a_time(fo
     with pytest.raises(ParameterError, match="no finished training"):
         coordinator_after([]).propose(ada, request)
     busy = query_of(terms, 1, "running")
-    with pytest.raises(ParameterError, match="another query is under way"):
+    with pytest.raises(ParameterError, match="another query is running"):
         coordinator_after([trained, busy]).propose(ada, request)
 
 

@@ -124,7 +124,7 @@ def test_expected_size_lies_near_the_drawn_one() -> None:
         ({"threshold": 10**20}, "threshold must be at most"),
         (
             {"compression": "random", "columns": 8, "prior": "local", "frequencies": np.ones(40)},
-            "either public or bought",
+            "either public or paid for",
         ),
         ({"threshold": 0}, "threshold must be > 0"),
         ({"prior": "central"}, "leave the prior public"),
