@@ -267,7 +267,7 @@ def load_config(path: Path) -> PartyConfig:
     """Read and check a party's configuration."""
     found = read_toml(path)
     if "moved" in found:
-        raise ConfigError(f"this party was moved off this machine on {found['moved']}.")
+        raise ConfigError(f"this party was moved from this machine on {found['moved']}.")
     party = read_table(found, PartyFile, str(path))
     check_source(party.secrets.passphrase)
     if (party.texts is not None or party.rows is not None) and party.role != "peer":

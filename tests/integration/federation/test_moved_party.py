@@ -76,7 +76,7 @@ def check_left(run: Run, own: Path) -> None:
     for command in (("peer",), ("status",), ("rotate", "journal")):
         code, _, err = run("learn", *command, "--config", own / "party.toml")
         assert code == 2
-        assert "this party was moved off this machine on 20" in err
+        assert "this party was moved from this machine on 20" in err
 
 
 @pytest.fixture(scope="module")

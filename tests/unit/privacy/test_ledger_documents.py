@@ -253,7 +253,7 @@ def test_an_old_copy_is_refused_by_the_machines_count_without_any_output(path: P
     copy.replace(path)
     for output in path.with_name("ledger.outputs").glob("2-*"):
         output.unlink()
-    with pytest.raises(LedgerError, match="knows of 1 spends, and 2 from it"):
+    with pytest.raises(LedgerError, match="knows of 1 spends, but this machine made 2"):
         release(Ledger(path), "third")
 
 
