@@ -1,7 +1,7 @@
 """Privacy statements: what a release, a count or a rank server promises.
 
-A statement answers the questions of NIST SP 800-226 from a card alone: it has no figure that the
-card does not hold, and where a card cannot know the answer it says who must give it.
+A statement answers the questions of NIST SP 800-226 by figures of a card alone; where a card cannot
+know the answer it says who must give it.
 """
 
 from collections.abc import Mapping
@@ -43,8 +43,7 @@ COLLECTED: Final = (
 )
 RARE: Final = (
     "Noise has the same size for all, so it matters most for what is rare: rare words and small "
-    "groups of people disappear in it first, and conclusions about small groups are the least "
-    "reliable. "
+    "groups of people disappear in it first, and conclusions about them are the least reliable. "
     f"{FILL_IN}who is missing from the data, and for whom a wrong conclusion would be worst."
 )
 SMALLER: Final = "The smaller epsilon is, the less any outcome reveals. There is no delta. "
@@ -390,13 +389,12 @@ def read_rules(path: Path) -> dict[str, object]:
     """The rules of a rank server, as it prints them."""
     try:
         record = parse_json(small_text(path, _MOST_BYTES, "the rules of a rank server"))
-    except InputError:  # of the file itself; it says what to do
-        raise
+    except InputError:
+        raise  # it says what is wrong with the file, and what to do
     except ValueError:  # not JSON
         record = None
     if not isinstance(record, dict):
         raise InputError(
-            f"{path} is not a released folder, .counts file or rules of a rank server; give one of "
-            "these, or a rank server's URL."
+            f"{path} is not a released folder, .counts file or rules of a rank server; give one."
         )
     return record

@@ -96,7 +96,7 @@ def test_count_by_a_public_list_with_stop_words_and_stems(
     code, out, err = run("count", posts, "--out", tmp_path / "c", *lists, "--stem", "english")
     assert code == 0
     assert "words chosen by the data    no" in out
-    assert "1 of the vocabulary's 3 terms fall together or away" in err
+    assert "1 of the vocabulary's 3 terms become equal or disappear" in err
     matrix = sparse.load_npz(tmp_path / "c" / "counts.npz")
     assert matrix.toarray().tolist() == [[0, 1], [1, 0]]
 

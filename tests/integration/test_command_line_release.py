@@ -96,7 +96,7 @@ def test_a_disk_without_room_is_seen_before_anything_is_spent(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=100))
     shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l")
     assert shown.code == 2
-    assert "of disk, 100 bytes are free" in shown.err
+    assert "of disk, but only 100 bytes are free" in shown.err
     assert not Path("r").exists()
     assert not Path("l").exists()
 

@@ -26,5 +26,5 @@ def refused(run: Run, words: str, *said: str) -> str:
     code, out, err = run(*words.split())
     assert (code, out) == (2, ""), (code, out, err)
     for each in said:
-        assert each in err
+        assert each in err, (each, err)
     return err

@@ -109,7 +109,10 @@ def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Pat
         text = client.get(f"/topic?name={TOPIC}").text
         assert "nobody can tell which band that is" in text
         assert "Speaking openly can be worth it" not in text
-        assert "among those least exposed." not in text.partition("leaves it open")[0]
+        assert (
+            "among those least exposed."
+            not in text.partition("Too little is known of the others to say more")[0]
+        )
 
 
 def test_topics_that_differ_in_how_many_are_known_say_how_many_each(tmp_path: Path) -> None:

@@ -241,7 +241,7 @@ def test_a_state_refuses_what_it_was_not_made_with(run: Run) -> None:
         "--measure bow-t --mode paper": "made with the mode corrected, got paper",
         "--measure bow-t -m 13": "m must be <= 12, the number of buckets the state keeps, got 13",
         "--topics other.toml": "the state was made with another catalogue",
-        "--measure ent": "does not hold which words were used",
+        "--measure ent": "does not say which words were used",
     }
     for options, message in cases.items():
         refused(run, f"assess --state s {OUT} {options}", message)
@@ -310,7 +310,7 @@ def test_a_forgotten_user_is_in_neither_file(run: Run) -> None:
     for path in ("s", "s.alerts"):
         assert user not in {row["user"] for row in rows_of(path)}
         assert is_private(path)
-    refused(run, f"forget s --user {user}", "the user is not in this state")
+    refused(run, f"forget s --user {user}", "neither this state nor its alerts have this user")
     asked(run, f"forget s --user {'u1' if user != 'u1' else 'u2'}")
     assert len(rows_of("s")) == 28
 

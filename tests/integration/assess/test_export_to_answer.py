@@ -123,7 +123,7 @@ def test_a_lone_user_can_explain(run: Run) -> None:
         ("--topic helth", "or a domain"),
         ("--measure voice-tt", "Did you mean 'voice-t'?"),
         ("--fields text=boddy", "Did you mean 'body'?"),
-        ("--mode paper --clean --measure bow", "not cleaned"),
+        ("--mode paper --clean --measure bow", "without cleaning"),
         ("--day-first --month-first", "contradict"),
         ("--delimiter ::", "one ASCII character"),
         ("--people", "--people needs --report"),

@@ -155,8 +155,8 @@ def negated(function: Callable[..., object]) -> Callable[..., object]:
 FAULTS = {
     "ent": "word_use.divergences",
     "ent-present": "word_use.divergences",
-    "diff-priv": "word_use.changes",
-    "diff-priv-present": "word_use.changes",
+    "diff-priv": "word_use.probability_changes",
+    "diff-priv-present": "word_use.probability_changes",
     "": "interest.strength_risk",
     "-d": "interest.domain_aware_risk",
     "-d, breadth": "interest.find_breadth_of_others",

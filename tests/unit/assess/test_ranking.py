@@ -143,8 +143,8 @@ def test_another_package_can_add_a_measure(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("nowhere:risk", r"cannot be loaded from nowhere:risk \(ModuleNotFoundError\); mend"),
-        ("math:risk", r"cannot be loaded from math:risk \(AttributeError\); mend"),
+        ("nowhere:risk", r"cannot be loaded from nowhere:risk \(ModuleNotFoundError\); fix"),
+        ("math:risk", r"cannot be loaded from math:risk \(AttributeError\); fix"),
         ("math:pi", r"math:pi, must be a sottovoce.assess.Measure, got a float"),
     ],
 )

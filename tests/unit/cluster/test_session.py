@@ -62,7 +62,7 @@ def test_the_command_says_so_in_one_sentence_and_writes_nothing(
 def test_what_only_one_machine_offers_is_refused(run: Run, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "r.parquet")
     code, _, err = run("assess", "p.parquet", "--state", "s", *out, "--engine", "spark")
-    assert (code, err) == (2, "--state is not offered on Spark; use --engine embedded.\n")
+    assert (code, err) == (2, "--state does not work on Spark; use --engine embedded.\n")
     code, _, err = run("assess", "p.parquet", *out, "--ranks", "sketch")
     assert (code, "needs --engine spark" in err) == (2, True)
     code, _, err = run("assess", "p.parquet", *out, "--master", "local")

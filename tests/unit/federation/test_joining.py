@@ -156,8 +156,8 @@ def test_a_token_that_has_ended_is_refused_and_logged_also_to_who_has_asked_in_t
     with pytest.raises(InputError, match="does not ask to join"):
         coordinator.invitations.admit("ada", string)
     for method, message in (("Collect", joiner.collect), ("Ask", joiner.ask)):
-        assert "has ended" in coordinator.asked(method, message).why_not
-    assert "has ended" in coordinator.refused[0]
+        assert "has expired" in coordinator.asked(method, message).why_not
+    assert "has expired" in coordinator.refused[0]
     assert not coordinator.invitations.any_open
 
 

@@ -23,9 +23,9 @@ def test_checkers_know_what_a_call_gives_and_which_keywords_it_takes(tmp_path: P
     assert_type(quoted, ReleaseQuote)
     assert (type(made), type(quoted)) == (Release, ReleaseQuote)
     with pytest.raises(TypeError, match="precisoin"):
-        sv.release_counts(["debt"], epsilon=2, precisoin=2)  # type: ignore[call-overload]
+        sv.release_counts(["debt"], epsilon=2, precisoin=2)  # type: ignore[call-overload] # misspelt
     with pytest.raises(sv.errors.ParameterError, match="precision must be"):
-        sv.release_counts(["debt"], epsilon=2, precision="2.5")  # type: ignore[call-overload]
+        sv.release_counts(["debt"], epsilon=2, precision="2.5")  # type: ignore[call-overload] # no number
 
 
 def test_help_shows_the_keywords_of_a_request() -> None:

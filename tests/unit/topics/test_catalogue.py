@@ -93,7 +93,7 @@ def test_a_wrong_value_is_told_by_topic_and_field(tmp_path: Path, line: str, say
         (f'model = ""\n{GOOD}', "model must be"),
         (GOOD + GOOD, "must differ, got 1 repeated"),
         (GOOD + "dimensions = [1]", "without their model"),
-        (f"{INSIDE} {INSIDE}", "no TOML \\(at line 1"),
+        (f"{INSIDE} {INSIDE}", "not TOML \\(at line 1"),
         (b"\xff\xfe", "no UTF-8"),
         ("x = 1" + "0" * 5000, "too many digits"),
         (GOOD + f"weights = [1, 1{'0' * 400}]", "too many digits"),

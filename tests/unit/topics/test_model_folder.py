@@ -120,7 +120,7 @@ def interrupt_overwriting(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (card(lambda fields: fields.update(version=2)), "must be of version 1"),
+        (card(lambda fields: fields.update(version=2)), "must have version 1"),
         (card(lambda fields: fields.update(format="other")), "no model's card"),
         (card(lambda fields: fields.update(kind="magic")), "unknown kind; known are lda, w2v"),
         (card(lambda fields: fields.update(words=0)), "is damaged .*whole numbers >= 1"),
@@ -130,7 +130,10 @@ def interrupt_overwriting(folder: Path) -> None:
         (card(lambda fields: fields.update(rules={})), "is damaged .*KeyError"),
         (card(lambda fields: fields["rules"].update(stop_words=[1])), "is damaged .*wrong type"),
         (card(lambda fields: fields["rules"].update(shortest=0)), "is damaged .*shortest must be"),
-        (card(lambda fields: fields["rules"].update(shortest=3)), "not fit its card's fingerprint"),
+        (
+            card(lambda fields: fields["rules"].update(shortest=3)),
+            "not match its card's fingerprint",
+        ),
         (card(lambda fields: fields.pop("corpus")), "is damaged"),
         (card(lambda fields: fields.update(files=[])), "is damaged"),
         (card(lambda fields: fields.update(files={})), "does not match its card"),

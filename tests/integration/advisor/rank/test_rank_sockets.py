@@ -72,7 +72,7 @@ def test_a_server_that_is_not_there_or_not_one_is_told_apart(tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         threading.Thread(target=answer_once, args=(listener,)).start()
-        with pytest.raises(InputError, match="no JSON"):
+        with pytest.raises(InputError, match="not JSON"):
             HttpTransport(f"http://127.0.0.1:{port}").call("GET", "/description")
         threading.Thread(target=answer_once, args=(listener,)).start()
         with pytest.raises(InputError, match="exceeds 3 bytes"):
