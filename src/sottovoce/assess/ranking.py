@@ -331,8 +331,8 @@ def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
     for topic, names in measures.items():
         alike.setdefault(", ".join(names), []).append(topic)
     return [
-        f"Nobody has written anything about {', '.join(topics)} (by {names}): nobody is in a band, "
-        "and the order means nothing."
+        f"Nobody has written anything that speaks for {', '.join(topics)} (by {names}): nobody is "
+        "in a band, and the order means nothing."
         for names, topics in alike.items()
     ]
 

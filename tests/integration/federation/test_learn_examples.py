@@ -144,7 +144,7 @@ def test_the_examples_of_joining_run_as_two_people_would_type_them(run: Run) -> 
         assert "coordinator, ada" in story.typed("learn roster")
         story.typed("learn renew")
         story.typed("learn rotate")
-        assert "dee is refused from now on" in story.typed("learn remove")
+        assert "From now on, dee is refused" in story.typed("learn remove")
         assert "Moved to ada" in story.typed("learn move")
     story.end()
 

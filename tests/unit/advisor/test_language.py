@@ -68,6 +68,8 @@ def test_of_posts_in_two_languages_it_is_said_how_many_are_not_read() -> None:
 
 def test_with_topics_of_ones_own_the_built_in_ones_are_not_blamed() -> None:
     warning = draft_warning(GERMAN, built_in=False) or ""
-    assert warning.startswith("The draft does not seem to be in English. What a post says outright")
+    assert warning.startswith(
+        "The draft does not seem to be in English. The page reads what posts say outright"
+    )
     assert "built-in" not in warning
     assert draft_warning(ENGLISH, built_in=False) is None

@@ -132,11 +132,11 @@ def test_servers_that_differ_or_are_too_few_are_refused(tmp_path: Path, clock: C
     with running(first) as one, running(second) as two, running(other) as third:
         with pytest.raises(InputError, match="shares take two"):
             RankClient(one, tmp_path / "a", budget=1).report("debt", 0.5)
-        with pytest.raises(InputError, match="one description"):
+        with pytest.raises(InputError, match="the same description"):
             RankClient(one, tmp_path / "b", budget=1, second=third).report("debt", 0.5)
-        with pytest.raises(ParameterError, match="must be two"):
+        with pytest.raises(ParameterError, match="two different servers"):
             RankClient(two, tmp_path / "c", budget=1, second=two)
-    with pytest.raises(ParameterError, match="must be two"):
+    with pytest.raises(ParameterError, match="two different servers"):
         RankClient("https://ranks.example", tmp_path, budget=1, second="https://Ranks.example/")
 
 
@@ -182,12 +182,12 @@ def test_a_description_that_is_not_one_is_refused_before_anything_is_drawn(
     assert client.account.spent == 0
 
 
-@pytest.mark.parametrize("sent", [b"no JSON", b"[" * 100_000])
+@pytest.mark.parametrize("sent", [b"not JSON", b"[" * 100_000])
 def test_an_answer_that_cannot_be_read_is_told_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     monkeypatch.setattr(HttpTransport, "exchange", lambda *_given: (200, sent))
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not JSON"):
         HttpTransport("http://127.0.0.1:9").call("GET", "/description")
 
 

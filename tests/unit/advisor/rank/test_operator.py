@@ -185,7 +185,7 @@ def test_a_store_that_was_put_back_counts_nothing_of_a_period_that_had_begun(
     head = {"topic": "debt", "period": 101, "description": RULES.version}
     answer = asked(again[0]).client.post("/reports", json=head | late.request_fields(0))
     assert answer.status_code == 409
-    assert "put back from a copy" in answer.json()["detail"]
+    assert "restored from a copy" in answer.json()["detail"]
     clock.day += 1
     body = head | {"period": 102} | shared(RULES, 9, 2, period=102).request_fields(0)
     assert asked(again[0]).client.post("/reports", json=body).status_code == 200

@@ -225,7 +225,7 @@ def test_of_a_topic_and_period_one_sum_is_opened_ever_so_none_is_the_difference_
     fewer = message | {"tokens": message["tokens"][1:]}
     with pytest.raises(ProtocolError, match="opened already"):
         second.answer_open(fewer)
-    with pytest.raises(ProtocolError, match="opened already"):
+    with pytest.raises(ProtocolError, match="open already"):
         second.answer_verify(message | {"shares": ["00"] * 6})
     second.close()
     again = SecondServer(RULES, SqliteStore(tmp_path / "second.sqlite"), KEY, clock=clock)
@@ -268,7 +268,7 @@ def test_a_running_period_is_verified_and_not_opened(servers: Servers) -> None:
 
 @pytest.mark.parametrize(
     ("name", "key", "why"),
-    [("second", PeerKey(bytes(32)), "another key"), ("first", KEY, "of another place")],
+    [("second", PeerKey(bytes(32)), "another key"), ("first", KEY, "with another place")],
 )
 def test_a_store_keeps_to_one_key_and_one_place(
     servers: Servers, tmp_path: Path, name: str, key: PeerKey, why: str
