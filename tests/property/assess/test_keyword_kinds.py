@@ -82,7 +82,7 @@ def test_states_with_and_without_words_by_week_do_not_mix() -> None:
     with pytest.raises(InputError, match="words by time bucket differ"):
         merge_all([state_of(rows), plain])
     measures = plan_scoring(TOPICS, (), NAMES)[0]
-    with pytest.raises(ParameterError, match="score again with keyword-kinds-t"):
+    with pytest.raises(ParameterError, match="such as keyword-kinds-t"):
         measures["keyword-kinds-t"].score(plain, "debts", Setting())
 
 

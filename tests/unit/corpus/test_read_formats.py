@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.corpus.read._parquet import compile_longest_value, longest_value
-from sottovoce.corpus.read.corpus import Corpus, Source, open_documents, open_posts
-from sottovoce.corpus.read.tally import ReadOptions, Skip
+from sottovoce.corpus.read.corpus import FORMATS, Corpus, Source, open_documents, open_posts
+from sottovoce.corpus.read.tally import Format, ReadOptions, Skip
 from sottovoce.corpus.schema import DOCUMENTS, POSTS
 from sottovoce.errors import CorpusError, ParameterError
 
@@ -45,6 +45,12 @@ JSONL = (
     '{"user": "ann", "time": "2024-05-01 12:00:00", "text": "hello, you", "more": [1]}\n'
     '{"text": "", "user": "bob", "time": "2024-05-01T12:00Z"}'
 )
+
+
+def test_every_format_has_a_reader_and_a_row_of_the_reference() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/corpus.md").read_text(encoding="utf-8")
+    assert set(FORMATS) == set(Format)
+    assert [str(kind) for kind in Format if f"\n| `{kind}` |" not in page] == []
 
 
 def zstd(content: bytes) -> bytes:

@@ -12,12 +12,14 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sottovoce import learn
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.learn.estimators import (
     MLossClassifier,
     RadoBoostClassifier,
     RadoDescentClassifier,
     SummedRidgeClassifier,
+    TwoClassLinear,
 )
 from sottovoce.learn.rados.rados import RadoMaker, boost, boosting_rounds, descend
 from sottovoce.learn.ridge import (
@@ -40,6 +42,12 @@ LEARNERS = [
     MLossClassifier(300),
     SummedRidgeClassifier(),
 ]
+
+
+def test_every_learner_of_the_door_is_tested_here() -> None:
+    shown = [getattr(learn, name) for name in dir(learn)]
+    public = {each for each in shown if isinstance(each, type) and issubclass(each, TwoClassLinear)}
+    assert public == set(map(type, LEARNERS))
 
 
 @parametrize_with_checks(LEARNERS)  # type: ignore[untyped-decorator] # sklearn has no types

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +19,7 @@ from sottovoce.errors import InputError
 from sottovoce.privacy.audit.findings import AuditReport
 from sottovoce.privacy.guarantee import LimitedPrecision
 from sottovoce.privacy.mechanism import GeometricMechanism
+from sottovoce.release import card as card_module
 from sottovoce.release.audit import audit_presence, audit_release
 from sottovoce.release.card import ReleaseCard, make_card, read_card
 from sottovoce.release.compression.word_map import load_maps
@@ -124,6 +126,19 @@ def test_whoever_groups_documents_is_trusted_and_no_card_denies_it() -> None:
         changed = json.loads(one.as_json()) | {"threat_model": other.threat_model()}
         with pytest.raises(InputError, match="contradicts itself"):
             read_card(json.dumps(changed))
+
+
+def test_every_field_of_the_card_is_explained() -> None:
+    explained = set(re.findall(r"`(\w+)`", card_module.__doc__ or ""))
+    assert {each.name for each in fields(ReleaseCard)} <= explained
+
+
+@pytest.mark.parametrize("name", sorted(json.loads(card().as_json()).keys() - {"software"}))
+@pytest.mark.parametrize("wrong", [{"?": 1}, ["?"], "?", -7])
+def test_no_field_of_the_card_may_hold_anything(name: str, wrong: object) -> None:
+    changed = json.loads(card().as_json()) | {name: wrong}
+    with pytest.raises(InputError):
+        read_card(json.dumps(changed))
 
 
 def test_a_card_without_a_field_is_refused() -> None:

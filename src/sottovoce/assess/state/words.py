@@ -285,7 +285,7 @@ def missing_buckets_error() -> ParameterError:
     """What is said where a state lacks it."""
     return ParameterError(
         "this state does not hold which words were used in which time bucket; score again with "
-        "keyword-kinds-t."
+        "a measure that asks for it, such as keyword-kinds-t."
     )
 
 
