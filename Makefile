@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_OUT ?= demo
 DEMO_OPTIONS ?=
 WORKERS ?= 3
-LIMIT_S ?= 1150
+LIMIT_S ?= 1300
 KERNEL_LIMIT_S ?= 60
 QUICK_LIMIT_S ?= 230
 
