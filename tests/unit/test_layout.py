@@ -46,8 +46,7 @@ def test_a_short_module_with_one_importer_is_part_of_it() -> None:
         [file for file in FILES if file.name in short or named.search(file.text)]
     )
     single = {name for name in short if plain[name] < 2 and len(by[name]) == 1}
-    single = {name for name in single if not name.startswith(ONE_FILE_EACH)}
-    assert single == set(APART)
+    assert {name for name in single if not name.startswith(ONE_FILE_EACH)} == set(APART)
 
 
 def test_no_figure_rises_above_its_limit() -> None:

@@ -31,7 +31,6 @@ from sottovoce.learn.training_terms import COORDINATOR
 
 TRAINING = ToyTraining(("ann", "bob", "cy"))
 TEN_GB = 10_000_000_000
-LOG_PATIENCE_S = 10
 
 
 class CalledNode:
