@@ -2,12 +2,13 @@
 
     python tools/before_after.py COMMIT [--posts 1000000] [--rounds 3] [--threads 1,2]
 
-Each turn is a process of its own that works with the sources of one of the two; the shortest time
-of each is shown, and whether the digests of the results agree.
+Each turn is a process of its own that works with the sources and the cases of one of the two; the
+shortest time of each is shown, and whether the digests of the results agree. The commit must be one
+that has the laboratory beside the product.
 """
 
 import argparse
-import importlib.util
+import importlib
 import io
 import json
 import os
@@ -20,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-CASES = ROOT / "sottovoce-lab/src/sottovoce_lab/bench/_assess_cores.py"
-COMPILED = ROOT / "src" / "sottovoce" / "compiled.py"
+SOURCES = ("src", "sottovoce-lab/src")
+CASES = "sottovoce_lab.bench._assess_cores"
 
 
 def main() -> None:
@@ -38,12 +39,12 @@ def main() -> None:
         earlier = Path(folder, "earlier")
         unpack(asked.commit, earlier)
         files = asked.files or folder
-        compare({"before": earlier / "src", "after": ROOT / "src"}, asked, Path(files))
+        compare({"before": earlier, "after": ROOT}, asked, Path(files))
 
 
 def unpack(commit: str, folder: Path) -> None:
     """The sources of a commit."""
-    command = ["git", "archive", commit, "src"]
+    command = ["git", "archive", commit, *SOURCES]
     packed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(folder, filter="data")
@@ -81,7 +82,7 @@ def ran(
     words = [str(files), str(int(asked.posts)), json.dumps(numbers), str(int(digest)), asked.cases]
     done = subprocess.run(
         [sys.executable, __file__, "--turn", *words],
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(str(tree / each) for each in SOURCES)},
         check=True,
         stdout=subprocess.PIPE,
         text=True,
@@ -89,27 +90,9 @@ def ran(
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def loaded_cases() -> Any:  # noqa: ANN401 - a module
-    """The cases of this tree, whichever tree's sources they work with."""
-    compiled: Any = importlib.import_module("sottovoce.compiled")
-    if not hasattr(compiled, "in_turn"):
-        # Cases take turns by it; trees of before it was made have no other way.
-        compiled.in_turn = _loaded("later_compiled", COMPILED).in_turn
-    return _loaded("assess_cores", CASES)
-
-
-def _loaded(name: str, path: Path) -> Any:  # noqa: ANN401 - a module
-    found = importlib.util.spec_from_file_location(name, path)
-    if found is None or found.loader is None:
-        raise SystemExit(f"{path} cannot be loaded")
-    sys.modules[name] = importlib.util.module_from_spec(found)
-    found.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
 def turn(folder: str, posts: str, numbers: str, digest: str, chosen: str) -> None:
     """One turn at every case, once it has run on a small one for the compiler."""
-    cores = loaded_cases()
+    cores: Any = importlib.import_module(CASES)
     with tempfile.TemporaryDirectory() as small:
         for case in cores.core_cases(Path(small), 3_000, 20):
             case.run(2)
